@@ -140,10 +140,10 @@ def test_no_file_is_named_after_a_riddle() -> None:
 # The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
 GLOSSARY_FILES = {
     "adapter": {
-        *("integrations/prometheus_adapter", "resolve/apps/adapters"),
-        *("resolve/apps/rules/adapters", "resolve/engine/adapters"),
+        *("integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"),
+        *("resolve/rules/adapters", "resolve/workload/claimed_adapters"),
     },
-    "app": {"resolve/app_annotations", "resolve/apps/app_base"},
+    "app": {"resolve/app_annotations", "resolve/apps/role_apps"},
     "backend": {
         "build/backend",
         "check/graph/backends",
@@ -154,8 +154,7 @@ GLOSSARY_FILES = {
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
     "engine": {
-        *("resolve/apps/engine_run", "resolve/apps/handwritten_engine"),
-        *("resolve/engine/engine_command", "resolve/engine/engine_variants"),
+        *("resolve/engine/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
     },
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
@@ -164,7 +163,7 @@ GLOSSARY_FILES = {
     "loader": {"resolve/pod/loaders"},
     "manifest": {"nodes/manifests", "output/manifest_files"},
     "openmodel": {"build/openmodel"},
-    "origin": {"diagnostics/origin", "resolve/apps/field_origins"},
+    "origin": {"diagnostics/origin", "resolve/workload/field_origins"},
     "picker": {"resolve/gateway/pickers"},
     "plan": {"plan"},
     "playground": {"resolve/apps/playground"},
@@ -177,10 +176,11 @@ GLOSSARY_FILES = {
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends"),
     },
-    "role": {"resolve/apps/rules/roles"},
+    "role": {"resolve/apps/role_apps", "resolve/rules/roles"},
+    "run context": {"resolve/workload/run_context"},
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
-    "weights": {"resolve/apps/rules/weights"},
+    "weights": {"resolve/rules/weights"},
     "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
 }
 

@@ -17,7 +17,6 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.apps import adapters, inference_models, model_routes
-from renderer.resolve.apps.app_base import compile_engine, find_weights, run_context
 from renderer.resolve.apps.conflicts import name_conflicts
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
@@ -33,6 +32,7 @@ from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.workload.run_context import compile_engine, find_weights, run_context
 
 
 def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin
+from renderer.diagnostics import Collector, Origin
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
-    from renderer.resolve.apps.app_base import AppBase
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -128,13 +127,6 @@ def validate_family_name(model: OpenModel, diagnostics: Collector) -> None:
     value = model.spec["familyName"]
     if not _is_label_value(value):
         diagnostics.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
-
-
-def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
-    """The same for the main model of an app."""
-    diagnostics = Collector()
-    validate_family_name(base.claim.main, diagnostics)
-    yield from diagnostics.problems
 
 
 @lru_cache(maxsize=1024)

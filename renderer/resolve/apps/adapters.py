@@ -13,40 +13,15 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Adapter, Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
-from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import adapters
-from renderer.resolve.engine.adapters import EngineAdapter
-from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.gateway import pickers, routing, streaming
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.weight_sources import Weights
 
 if TYPE_CHECKING:
-    from renderer.resolve.claims import ClaimedModel
+    pass
 
 _SUFFIX = "-adapters"  # of the object that tells a picker their names
-
-
-def engine_adapters(base: AppBase, engine: Engine) -> tuple[EngineAdapter, ...]:
-    """The adapters of a claim, for its engine; none where the engine loads none."""
-    if not adapters.can_load(engine):
-        return ()
-    pairs = zip(base.claim.models, base.weights, strict=True)
-    return tuple([_engine_adapter(base, claimed, weights) for claimed, weights in pairs if claimed.role == "lora"])
-
-
-def _engine_adapter(base: AppBase, claimed: ClaimedModel, weights: Weights) -> EngineAdapter:
-    model, by_address = claimed.model, base.skip_loaders and weights.kind in ("hub", "objectStore")
-    return EngineAdapter(
-        model=model.name,
-        name=claims.public_name(model),
-        path=weights.address if by_address else weights.path,
-        rank=((model.spec.get("facts") or {}).get("adapter") or {}).get("rank", 0),
-        origin=base.app.origin(*claimed.path),
-        facts=Origin(model.document, ("spec", "facts", "adapter")),
-    )
 
 
 def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[RouteTarget]) -> tuple[RouteName, ...]:

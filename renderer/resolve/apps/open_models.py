@@ -8,22 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from renderer import wellknown
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
-from renderer.plan import ModelPlan, SharedNeed
+from renderer.plan import ModelPlan
 from renderer.resolve import flavors
-from renderer.resolve.claims import Claim
 from renderer.resolve.flavors import Flavor
 from renderer.schema_validation import spec_default
 
 if TYPE_CHECKING:
     from renderer.input_types import SourceSpec
 
-KIND = "OpenModel"
 Catalog: TypeAlias = Mapping[str, Flavor | None]
-
-
-def open_model_needs(claim: Claim) -> tuple[SharedNeed, ...]:
-    """The OpenModel objects of a claim's models."""
-    return tuple([SharedNeed(KIND, "", model.model.name) for model in claim.models])
 
 
 def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collector) -> ModelPlan:

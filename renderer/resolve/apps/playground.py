@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from msgspec import Struct
-
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop
-from renderer.plan import Body, Interceptor, Plan, Pod, Port, Scaler, SharedNeed
+from renderer.plan import Body, Plan, Port, SharedNeed
 from renderer.resolve import monitoring, names
-from renderer.resolve.apps import engine_run, field_origins, host_groups
-from renderer.resolve.apps.app_base import compile_engine, default_backend, resolve_base
-from renderer.resolve.apps.command_line import resolve_command_line
-from renderer.resolve.apps.engine_run import AppEngine, EngineChoice, EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod, plan_pod
-from renderer.resolve.apps.rules import judged
-from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
+from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora
 from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pods
+from renderer.resolve.rules import judged
+from renderer.resolve.workload import engine_run, field_origins, host_groups
+from renderer.resolve.workload.claimed import resolve_base
+from renderer.resolve.workload.command_line import resolve_command_line
+from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
+from renderer.resolve.workload.planned_pod import plan_pod
+from renderer.resolve.workload.run_context import compile_engine, default_backend
+from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.template import TemplateError
 from renderer.wellknown import PORT
 
@@ -46,7 +46,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
-    return _plan(_plan_scaling(planned, replicas, diagnostics), mode)
+    return _plan(plan_scaling(planned, replicas, diagnostics), mode)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
@@ -80,71 +80,6 @@ def _reporting_templates(choice: EngineChoice, diagnostics: Collector) -> Iterat
         diagnostics.stop("E420", origin, what=error, hint=compilation.template_hint(error))
 
 
-class PlannedScaling(Struct, frozen=True):
-    """How many replicas of a pod run. `worker`: of the pods beside a leader, None where all are alike; `pod`: with what
-    those that collect metrics look for.
-    """
-
-    planned: PlannedPod
-    pod: Pod
-    worker: Pod | None
-    replicas: int | None
-    scaler: Scaler | None  # that is rendered
-    foreign: Scaler | None  # of somebody else
-    interceptor: Interceptor | None
-
-    @property
-    def bounds(self) -> Scaler | None:
-        """The autoscaler that owns the number of replicas; None without one."""
-        return self.foreign or self.scaler
-
-
-def _plan_scaling(planned: PlannedPod, replicas: int | None, diagnostics: Collector) -> PlannedScaling:
-    """The autoscaler, and the pods of a replica."""
-    run, app, context, pod = planned.run, planned.app, planned.run.base.context, planned.pod
-    settings, all_serve = gateway_settings(context, app.namespace), _all_serve(run)
-    worker = None
-    if run.multi_host and not all_serve:
-        worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
-    if context.metrics_collected:
-        pod = monitoring.with_metrics_path(pod, run.engine, all_serve=all_serve)
-    wakes_by = keda.wakes_by(context, app, settings, diagnostics)
-    scaler = triggers.plan_scaler(
-        context, app, run.engine, run.config, diagnostics, has_wake_trigger=wakes_by == "interceptor"
-    )
-    if scaler and keda.is_chosen(context.inputs.config):
-        scaler = keda.with_triggers(
-            scaler,
-            run.engine,
-            run.config,
-            context=context,
-            app=app,
-            pod=pod,
-            settings=settings,
-            wakes_by=wakes_by,
-            parallelism=run.size.parallelism,
-            all_serve=all_serve,
-            diagnostics=diagnostics,
-        )
-    interceptor = None
-    if scaler and wakes_by == "interceptor":
-        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
-        interceptor = keda.interceptor(context, app, public_names, scaler)
-    foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
-    scaling = PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
-    monitoring.validate_metrics(run.engine, app, planned.command.form.names, pod, scaler, diagnostics)
-    if run.size.parallelism.hosts > 1:
-        groups = host_groups.most_groups(app, scaling.bounds.max_replicas if scaling.bounds else replicas or 1)
-        names.validate_group_names(app, groups, diagnostics)
-        host_groups.validate_worker_sets(context, app, groups, diagnostics)
-    return scaling
-
-
-def _all_serve(run: EngineRun) -> bool:
-    """Whether every pod of a replica of several answers requests."""
-    return run.multi_host is not None and run.multi_host.all_serve
-
-
 def _plan(scaling: PlannedScaling, mode: str) -> Plan:
     planned, run, command = scaling.planned, scaling.planned.run, scaling.planned.command
     base, app, engine, hosts = run.base, planned.app, run.engine, run.size.parallelism.hosts
@@ -157,7 +92,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         annotations=_workload_annotations(run),
         replicas=None if scaling.foreign else scaling.replicas,
         size=hosts,
-        all_serve=_all_serve(run),
+        all_serve=scaling.all_serve,
         startup_policy="LeaderReady" if hosts == 1 else "LeaderCreated",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=base.context.rollout,

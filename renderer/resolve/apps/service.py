@@ -13,9 +13,7 @@ from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.json_values import maps_at, text_at
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import monitoring, names, versioned_fields
-from renderer.resolve.apps import field_origins, handwritten_engine, host_groups, workload_settings
-from renderer.resolve.apps.app_base import AppBase, resolve_base
-from renderer.resolve.apps.rules import judged
+from renderer.resolve.apps import workload_settings
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
@@ -23,6 +21,10 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pods
+from renderer.resolve.rules import handwritten, judged
+from renderer.resolve.workload import field_origins, host_groups
+from renderer.resolve.workload.claimed import AppBase, resolve_base
+from renderer.resolve.workload.written_pod import WrittenPod
 from renderer.wellknown import PORT
 
 # Fields of LeaderWorkerSet under its own names, which are handed on.
@@ -126,12 +128,12 @@ def _plan_pod(
         context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
     )
     diagnostics.problems += pods.clashing_claim_templates(base.pod_needs, pod, origin.at("spec"))
-    written = handwritten_engine.WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
-    diagnostics.problems += handwritten_engine.validate_ports(written)
-    diagnostics.problems += handwritten_engine.validate_hooks(written)
-    diagnostics.problems += handwritten_engine.validate_model_paths(app, base, written)
+    written = WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
+    diagnostics.problems += handwritten.validate_ports(written)
+    diagnostics.problems += handwritten.validate_hooks(written)
+    diagnostics.problems += handwritten.validate_model_paths(app, base, written)
     if with_model_labels:  # workers of a leader are not asked
-        diagnostics.problems += handwritten_engine.validate_served_name(context, app, base, written.command)
+        diagnostics.problems += handwritten.validate_served_name(context, app, base, written.command)
     return pod
 
 

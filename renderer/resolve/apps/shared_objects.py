@@ -13,13 +13,14 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import GatewayPlan, PackedRoute, SharedNeed, SharedPlan
 from renderer.resolve import monitoring
-from renderer.resolve.apps import model_caches, open_models
+from renderer.resolve.apps import fill_jobs, open_models
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import packed_routes, routing, settings
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.workload.claimed import OPEN_MODEL
 
-_MODEL, _MONITOR = open_models.KIND, monitoring.KIND
+_MODEL, _MONITOR = OPEN_MODEL, monitoring.KIND
 _CLAIMS = (routing.PUBLIC_NAME, routing.HELD_NAME, routing.REWRITE)  # kinds of needs that make no object
 
 
@@ -56,7 +57,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
         )
         for namespace, kinds in sorted(by_namespace.items())
     ]
-    plans += model_caches.cache_plans(context, needs)
+    plans += fill_jobs.cache_plans(context, needs)
     return plans + _plan_packed_routes(context, needs, diagnostics), diagnostics.problems
 
 

@@ -11,9 +11,9 @@ from renderer.plan import Plan
 from renderer.resolve import claims
 from renderer.resolve.apps import (
     clients,
-    disaggregation,
+    pairs,
     playground,
-    prefill_and_decode,
+    role_apps,
     service,
     variants,
     workload_settings,
@@ -36,8 +36,8 @@ def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> lis
 
 def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
     make_plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
-    if prefill_and_decode.KEY in app.spec:
-        plans = disaggregation.plan_roles(context, app, diagnostics)
+    if role_apps.KEY in app.spec:
+        plans = pairs.plan_roles(context, app, diagnostics)
     elif "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
         plans = [make_plan(context, app, diagnostics)]
     else:

@@ -10,10 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer import patterns
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.json_values import maps_at, number_at
-from renderer.resolve.apps import command_line
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import BACKEND, EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod
 from renderer.resolve.engine import dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
@@ -21,6 +17,10 @@ from renderer.resolve.engine.given_options import GivenNumber, given_options, la
 from renderer.resolve.engine.option_list_validation import OptionRules, refused_preset_options, validate_options
 from renderer.resolve.engine.parallelism import number_origin
 from renderer.resolve.pod import pod_template
+from renderer.resolve.workload import command_line
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
 
 _GLOB = frozenset("*?[")
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from renderer import wellknown
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Body, CachePlan, SharedNeed, SharedPlan
-from renderer.resolve.apps.app_base import find_loader, find_weights
 from renderer.resolve.context import RunContext
 from renderer.resolve.model_cache import KIND, ModelCache, fitting_name
 from renderer.resolve.pod import cache_containers, loaders, pods
 from renderer.resolve.pod.hardening import SECCOMP
 from renderer.resolve.pod.loaders import SHELL
 from renderer.resolve.weight_sources import Weights
+from renderer.resolve.workload.run_context import find_loader, find_weights
 
 
 def cache_plans(context: RunContext, needs: Iterable[SharedNeed]) -> list[SharedPlan]:

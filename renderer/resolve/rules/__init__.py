@@ -10,12 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
-from renderer.resolve import app_annotations, names
-from renderer.resolve.apps.app_base import AppBase
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import AppEngine, EngineChoice, EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod
-from renderer.resolve.apps.rules import (
+from renderer.resolve.rules import (
     adapters,
     args,
     handwritten,
@@ -28,6 +23,10 @@ from renderer.resolve.apps.rules import (
     versions,
     weights,
 )
+from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
 
 Record = TypeVar("Record", AppBase, AppEngine, EngineChoice, EngineRun, CommandLine, PlannedPod)
 Rule = Callable[[Any], Iterator[Diagnostic]]
@@ -52,8 +51,8 @@ Section = tuple[Callable[[Any], object], tuple[Rule, ...]]  # when it is read, a
 
 RULES: Mapping[type, tuple[Section, ...]] = {
     AppBase: (
-        (_always, (names.invalid_family,)),
-        (lambda base: base.app.annotations, (app_annotations.inert_annotations, models.unnamed_patterns)),
+        (_always, (models.invalid_family,)),
+        (lambda base: base.app.annotations, (models.inert_annotations, models.unnamed_patterns)),
         (lambda base: base.hardening == "restricted", (models.unrestricted,)),
         (lambda base: base.skip_loaders, (models.outside_hub_cache, models.unused_caches)),
         (lambda base: len(base.weights) > 1, (models.shared_paths,)),

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from renderer import template
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.resolve.apps.engine_run import EngineRun, served_name_origin
 from renderer.resolve.engine.adapters import asked_name, can_load
 from renderer.resolve.weight_sources import has_usual_revision
+from renderer.resolve.workload.engine_run import EngineRun, served_name_origin
 
 _MARKS = "=,"  # which a name cannot hold where the value of an option is name=path
 _FIRST = "-{"  # with which it cannot begin

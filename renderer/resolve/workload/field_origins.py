@@ -19,11 +19,6 @@ from renderer.api import App
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Pod, Scaler
 from renderer.resolve import app_annotations
-from renderer.resolve.apps import command_line, engine_run
-from renderer.resolve.apps.app_base import AppBase, hardening_origin
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, preparation
@@ -36,6 +31,11 @@ from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import Located
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pods
+from renderer.resolve.workload import command_line, engine_run
+from renderer.resolve.workload.claimed import AppBase, hardening_origin
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 _TEMPLATE: Path = ("explain", "template")

@@ -13,7 +13,7 @@ from renderer.diagnostics import Collector, Origin, Stop, has_errors
 from renderer.json_values import map_at
 from renderer.plan import Plan, Scaler
 from renderer.resolve import flavors, names, versioned_fields
-from renderer.resolve.apps import playground, prefill_and_decode, variants
+from renderer.resolve.apps import playground, role_apps, variants
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.disaggregation import KEY, validate_pair
 from renderer.resolve.gateway import pools, routing
@@ -34,9 +34,7 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
         diagnostics.add("E384", origin, key=key, hint=hint)
     if has_errors(diagnostics.problems):
         raise Stop
-    prefill, decode = (
-        playground.plan_playground(context, role, diagnostics) for role in prefill_and_decode.app_roles(app)
-    )
+    prefill, decode = (playground.plan_playground(context, role, diagnostics) for role in role_apps.app_roles(app))
     are_sound = not has_errors(diagnostics.problems)  # else they may differ by what is wrong
     _validate_ports(app, prefill, decode, diagnostics)
     if prefill.role and decode.role and are_sound:
@@ -45,7 +43,7 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
         facts = context.inputs.models[decode.model].spec.get("facts") or {}
         known_attention = "kvHeads" in (facts.get("attention") or {})
         validate_pair(app, prefill.role, decode.role, known_attention, diagnostics)
-    if prefill_and_decode.kind(app) != disaggregated_sets.KIND:
+    if role_apps.kind(app) != disaggregated_sets.KIND:
         return [prefill, decode]
     _validate_fixed_replicas(app, prefill, decode, diagnostics)
     for role, plan in zip(("prefill", "decode"), (prefill, decode), strict=True):
@@ -135,7 +133,7 @@ def _contradictions(context: RunContext, app: App) -> Iterator[tuple[Origin, str
     if "port" in (spec.get("gateway") or {}):
         hint = "leave it out: what answers in pods of the role decode is the picker's sidecar"
         yield app.origin("spec", "gateway", "port", key=True), "gateway.port", hint
-    if "workload" in spec and prefill_and_decode.kind(app) == disaggregated_sets.KIND:
+    if "workload" in spec and role_apps.kind(app) == disaggregated_sets.KIND:
         hint = "leave it out, or write disaggregation.kind: LeaderWorkerSet"
         yield app.origin("spec", "workload", key=True), "workload", hint
     for role in ("prefill", "decode"):

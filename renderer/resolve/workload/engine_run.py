@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.resolve import flavors
-from renderer.resolve.apps import adapters, host_groups
-from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
     backend_runtime,
@@ -34,6 +32,9 @@ from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
+from renderer.resolve.workload import claimed_adapters, host_groups
+from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.run_context import compile_engine
 from renderer.template import Words, share_maps
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         words=words,
         slots=slots,
         multi_host=host_groups.find_form(engine, size.parallelism, words),
-        adapters=adapters.engine_adapters(base, engine) if base.claim.adapters else (),
+        adapters=claimed_adapters.engine_adapters(base, engine) if base.claim.adapters else (),
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer.plan import Scaler
-from renderer.resolve.apps.host_groups import needs_disruption_budget
+from renderer.plan import Port, Scaler
+from renderer.resolve.workload.host_groups import container_ports, needs_disruption_budget, rank_ports
 from tests.inputs import CONFIG
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ def pods(template: Pod) -> tuple[Pod, Pod]:
 )
 def test_disruption_budget(size: int, scaler: Scaler | None, replicas: int, budget: bool) -> None:
     assert needs_disruption_budget(size, scaler, replicas) == budget
+
+
+def test_ports_of_a_pod_without_ranks() -> None:
+    assert rank_ports(None, {"RankPorts": 0}) == ()
+    assert container_ports(None, [Port("http", 8080)]) == ()
 
 
 def test_a_pod_template_is_for_leader_and_workers(here: Path, llmaz: Llmaz) -> None:

@@ -1,12 +1,33 @@
-"""What is told about the claimed models, their weights, and how these come into the pods."""
+"""What is told about an app's annotations and the claimed models, their weights, and how these come into the pods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.resolve import model_cache
-from renderer.resolve.apps.app_base import AppBase, find_loader, hardening_origin, skips_loaders
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.resolve import app_annotations, model_cache, names
+from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
+from renderer.resolve.workload.run_context import find_loader
+
+
+def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
+    """An error for the family of the main model where it is no label's value."""
+    diagnostics = Collector()
+    names.validate_family_name(base.claim.main, diagnostics)
+    yield from diagnostics.problems
+
+
+def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for each annotation of the domain on a Playground or Service that has no effect."""
+    app = base.app
+    for key, value in app.annotations.items():
+        if key == app_annotations.SKIP:
+            if value not in ("true", "false"):
+                yield make_diagnostic("W217", app.origin("metadata", "annotations", key), name=key, value=value)
+        elif app_annotations.is_llmaz_key(key):
+            hint = app_annotations.INERT.get(key) or suggestion(key, [app_annotations.SKIP])
+            advice = hint if not hint.startswith("known") else "leave it out"
+            yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
 
 
 def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:

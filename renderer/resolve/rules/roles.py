@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
-from renderer.resolve.apps import command_line
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.engine.disaggregation import KEY, ability, flavors_origin, place_of
+from renderer.resolve.workload import command_line
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import EngineRun
 
 
 def without_roles(run: EngineRun) -> Iterator[Diagnostic]:

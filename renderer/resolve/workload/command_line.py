@@ -12,7 +12,6 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.json_values import maps_at
 from renderer.plan import Body
-from renderer.resolve.apps.engine_run import BACKEND, EngineRun
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine import (
     adapters,
@@ -23,6 +22,7 @@ from renderer.resolve.engine.dialect import ArgLayer, LineForm
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.resolve.pod import pod_template
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.template import share_maps
 
 

@@ -6,22 +6,22 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
-
-from msgspec import Struct
+from collections.abc import Iterator
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import map_at, text_at, texts_at, value_at
-from renderer.plan import Body, Container, Pod
-from renderer.resolve.apps.app_base import AppBase
+from renderer.plan import Body
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine.engine_command import EngineCommand
+from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
+from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.planned_pod import PlannedPod
+from renderer.resolve.workload.written_pod import WrittenPod
 from renderer.suggestions import closest
 
 _LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)")
@@ -32,17 +32,36 @@ _MESH_PORTS = frozenset((*range(15000, 15100), 3500, 4190, 4191, 9901, 19000))
 _MODEL_PATH = re.compile(rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])")
 
 
-class WrittenPod(Struct, frozen=True):
-    """A pod and its runner's command line. `origin_of`: the origin of a field, by its path in the pod's template."""
+def misfit(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """What of the pod that somebody wrote does not fit what is rendered around it."""
+    run, base, app = planned.run, planned.run.base, planned.app
+    if run.engine.templated and not app.spec.get("podTemplate"):
+        return
+    command = EngineCommand() if run.engine.templated else _written_command(planned)
+    written = WrittenPod(planned.pod, command, lambda path: _origin_of(planned, path))
+    yield from validate_ports(written)
+    yield from validate_hooks(written)
+    if not run.engine.templated:
+        yield from validate_model_paths(app, base, written)
+        yield from validate_served_name(base.context, app, base, command)
 
-    pod: Pod
-    command: EngineCommand
-    origin_of: Callable[[Path], Origin | None]
 
-    @property
-    def runner(self) -> Container | None:
-        """The container that serves the model."""
-        return next((container for container in self.pod.containers if container.name == pods.RUNNER), None)
+def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:
+    of_runner = path[:3] == ("spec", "containers", 0)
+    for length in range(len(path), 4 if of_runner else 2, -1):  # of model-runner a hook, of others the whole
+        if origin := planned.patch_origins.get(path[:length]):
+            return origin.at(*path[length:])
+    if of_runner and path[3] == "lifecycle" and not planned.run.engine.templated:
+        return Origin(planned.run.engine.runtime.document, ("spec", *path[3:]))
+    return None
+
+
+def _written_command(planned: PlannedPod) -> EngineCommand:
+    runtime, runner = Origin(planned.run.engine.runtime.document, ("spec",)), planned.pod.containers[0]
+    command = [Word(text, runtime.at("command", i)) for i, text in enumerate(runner.command)]
+    layers = planned.command.layers
+    args = [Word(text, layer.origin.at(i)) for layer in layers for i, text in enumerate(layer.args)]
+    return read_engine_command(command, args, runner.image)
 
 
 def validate_ports(written: WrittenPod) -> Iterator[Diagnostic]:

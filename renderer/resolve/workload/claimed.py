@@ -1,118 +1,31 @@
-"""What Playgrounds and Services have in common: the run context, and the models that an app claims."""
+"""What Playgrounds and Services have in common: the models that an app claims, and what its pods need for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import wellknown
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
+from renderer.api import App, OpenModel
+from renderer.diagnostics import Collector, Origin, Stop
 from renderer.plan import Body, SharedNeed
 from renderer.resolve import (
     app_annotations,
     claims,
     flavors,
     model_cache,
-    monitoring,
-    pod_defaults,
-    versioned_fields,
     weight_sources,
 )
-from renderer.resolve.apps import open_models
-from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext, cache_key, cached
-from renderer.resolve.engine import backend_runtime, compilation
-from renderer.resolve.gateway import settings
-from renderer.resolve.pod import loaders, pods
+from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import SHELL
-from renderer.schema_validation import spec_default
+from renderer.resolve.workload.run_context import find_loader, find_weights
 from renderer.yamlio import SharedMap
 
-
-def run_context(inputs: Inputs) -> RunContext:
-    """The context of a run over these inputs, with empty caches."""
-    diagnostics = Collector()
-    pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
-    catalog = flavors.flavor_catalog(inputs, diagnostics)
-    loaders.validate_settings(inputs.config, diagnostics)
-    settings.collect_gateways(inputs.config, diagnostics)
-    apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
-    return RunContext(
-        inputs=inputs,
-        pod_defaults=pod_default_settings,
-        catalog=catalog,
-        metrics_collected=monitoring.metrics_collected(inputs),
-        rollout=versioned_fields.rollout(inputs.config),
-        hardening=inputs.config.get("hardening") or "default",
-        flavor_policy=flavors.default_flavor_policy(inputs),
-        scheduler=inputs.config.get("schedulerName") or "",
-        problems=tuple(diagnostics.problems),
-        apps=apps,
-        traffic=_traffic_by_app(inputs.traffic),
-        foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
-        engines={},
-        gateways={},
-        weights={},
-        loaders={},
-        pickers={},
-        picker_configs={},
-        apps_by_public_name={},
-        plans={},
-        placements={},
-        envs={},
-        scaling={},
-    )
-
-
-def _traffic_by_app(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[TrafficInput, ...]]:
-    """By namespace and name of an app, the ModelRoutes and InferenceModels that name it."""
-    by_app: dict[tuple[str, str], tuple[TrafficInput, ...]] = {}
-    for traffic_input in traffic:
-        for name in dict.fromkeys(traffic_input.apps):
-            by_app[traffic_input.namespace, name] = (*by_app.get((traffic_input.namespace, name), ()), traffic_input)
-    return by_app
-
-
-def default_backend(context: RunContext) -> str:
-    """The backend of Playgrounds that name none: RenderConfig's, else the CRD's default."""
-    return str(
-        context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
-    )
-
-
-def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
-    """The weights of a model, None where its source has errors; and its problems. Cached by the model's name."""
-    cached = context.weights.get(model.name)
-    if cached is None:
-        diagnostics, weights = Collector(), None
-        with suppress(Stop):
-            weights = weight_sources.read_weights(context.inputs, model, diagnostics)
-            if "modelCache" in model.spec or context.inputs.config.get("modelCache"):
-                cache = model_cache.read_cache(context.inputs, model, weights, diagnostics)
-                weights = replace(weights, cache=cache)
-        problems = diagnostics.problems
-        cached = context.weights[model.name] = None if has_errors(problems) else weights, problems
-    return cached
-
-
-def compile_engine(
-    context: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
-) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
-    """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
-    is not the runtime's own. Cached.
-    """
-    cached = context.engines.get((runtime.name, drain, version))
-    if cached is None:
-        diagnostics, compiled = Collector(), None
-        with suppress(Stop):
-            compiled = compilation.compile_engine(context.inputs.option_files, runtime, diagnostics, drain, version)
-        cached = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
-    return cached
+OPEN_MODEL = "OpenModel"  # the kind of a SharedNeed
 
 
 def _place_claim(context: RunContext, app: App, claim: claims.Claim, diagnostics: Collector) -> flavors.Placement:
@@ -121,14 +34,6 @@ def _place_claim(context: RunContext, app: App, claim: claims.Claim, diagnostics
     key = cache_key(flavor_specs, claim.flavors, app.spec.get("flavorPolicy") or context.flavor_policy)
     choose = partial(flavors.choose_placement, context.inputs, context.catalog, app, claim)
     return cached(context.placements, key, choose, diagnostics)
-
-
-def find_loader(context: RunContext, name: str) -> loaders.Loader:
-    """The loader preset of that name; cached."""
-    loader = context.loaders.get(name)
-    if loader is None:
-        loader = context.loaders[name] = loaders.read_loader(context.inputs, name)
-    return loader
 
 
 def hardening_origin(context: RunContext, app: App) -> Origin:
@@ -187,7 +92,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         hardening=hardening,
         shell=find_loader(context, SHELL) if fills_caches else None,
     )
-    shared = open_models.open_model_needs(claim) if by_inftyai else ()
+    shared = _open_model_needs(claim) if by_inftyai else ()
     shared = (*shared, *_cache_needs(app, claim, weights)) if fills_caches else shared
     return AppBase(
         context=context,
@@ -232,6 +137,11 @@ def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
 
 def _model_labels(model: OpenModel) -> dict[str, object]:
     return {wellknown.MODEL_NAME: model.name, wellknown.MODEL_FAMILY: model.spec["familyName"]}
+
+
+def _open_model_needs(claim: claims.Claim) -> tuple[SharedNeed, ...]:
+    """The OpenModel objects of a claim's models."""
+    return tuple([SharedNeed(OPEN_MODEL, "", model.model.name) for model in claim.models])
 
 
 def _cache_needs(app: App, claim: claims.Claim, weights: Iterable[weight_sources.Weights]) -> Iterator[SharedNeed]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.resolve.apps.engine_run import BACKEND, EngineRun
 from renderer.resolve.engine import template_words, versions
 from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 
 _MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 

@@ -10,13 +10,13 @@ from renderer import quantity
 from renderer.api import Inputs
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.json_values import text_at
-from renderer.resolve.apps import command_line, engine_run
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import BACKEND, EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod
 from renderer.resolve.engine import kv_offloading
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.workload import command_line, engine_run
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.template import Words
 
 _SHARED_MEMORY = "dshm"

@@ -13,9 +13,6 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
-from renderer.resolve.apps import host_groups
-from renderer.resolve.apps.command_line import CommandLine
-from renderer.resolve.apps.engine_run import EngineRun
 from renderer.resolve.engine import disaggregation, kv_offloading, preparation, startup_probe
 from renderer.resolve.engine.backend_runtime import RunnerShell
 from renderer.resolve.engine.preparation import Preparation
@@ -23,6 +20,9 @@ from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template, pods
 from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.weight_sources import PULLED
+from renderer.resolve.workload import host_groups
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import EngineRun
 from renderer.wellknown import PORT
 from renderer.yamlio import SharedMap
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.resolve import names
-from renderer.resolve.apps.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
+from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
 
 
 def notice(choice: AppEngine) -> Iterator[Diagnostic]:

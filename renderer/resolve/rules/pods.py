@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
 from renderer.json_values import map_at
 from renderer.resolve import flavors
-from renderer.resolve.apps.app_base import hardening_origin
-from renderer.resolve.apps.planned_pod import PlannedPod, image_security
 from renderer.resolve.pod import pod_template, pods
+from renderer.resolve.workload.claimed import hardening_origin
+from renderer.resolve.workload.planned_pod import PlannedPod, image_security
 
 
 def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
