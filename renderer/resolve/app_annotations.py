@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from renderer.api import OpenModel
-from renderer.diagnostics import Collector
+from renderer.diagnostics import Diagnostic, make_diagnostic
 
 SKIP = "llmaz.io/skip-model-loader"
 _DOMAIN = "llmaz.io"
@@ -12,14 +14,13 @@ INERT = {  # docs/design/operator.md#annotations
 }
 
 
-def validate_model_annotations(model: OpenModel, diagnostics: Collector) -> None:
+def inert_model_annotations(model: OpenModel) -> Iterator[Diagnostic]:
     """A warning for each annotation of the domain on an OpenModel, where none has an effect."""
     for key in model.document.value["metadata"].get("annotations") or {}:
         if is_llmaz_key(key):
             hint = "write it in the Playground or Service" if key == SKIP else INERT.get(key, "leave it out")
-            diagnostics.add(
-                "W216", model.document.origin("metadata", "annotations", key, key=True), name=key, hint=hint
-            )
+            origin = model.document.origin("metadata", "annotations", key, key=True)
+            yield make_diagnostic("W216", origin, name=key, hint=hint)
 
 
 def is_llmaz_key(key: str) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
-from operator import itemgetter
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from renderer import wellknown
-from renderer.api import App, Inputs
-from renderer.diagnostics import Collector
-from renderer.json_values import text_at
-from renderer.plan import Body, MonitorPlan, Pod, Scaler, SharedNeed
+from renderer.api import Inputs
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.plan import Body, MonitorPlan, Pod, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.wellknown import METRICS_PATH, RANK_METRICS_PATH
 
@@ -24,7 +22,6 @@ GROUPS = "llmaz-engines-groups"
 _LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 _SETTINGS = (*_SOURCE, "podMonitor")
-_VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
 def metrics_collected(inputs: Inputs) -> bool:
@@ -47,34 +44,6 @@ def monitor_needs(namespace: str, pod: Pod) -> tuple[SharedNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
     names = {METRICS_PATH: NAME, RANK_METRICS_PATH: GROUPS}
     return tuple(SharedNeed(KIND, namespace, name) for key, name in names.items() if key in pod.annotations)
-
-
-def validate_metrics(
-    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
-) -> None:
-    """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off. `options`:
-    of the command line.
-    """
-    if scaler is None:
-        return
-    metrics = engine.spec.get("metrics") or {}
-    key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if not (key_variables or off_switches):
-        return
-    metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
-    if not metric_names:
-        return
-    variables = set(map(_VARIABLE, pod.containers[0].env))
-    for name in key_variables:
-        if name in variables:
-            diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
-    if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
-        disabling = [switch for switch in off_switches if switch in variables or switch in options]
-        own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
-        own_metrics |= set(map(adapter_metric_name, own_metrics))
-        missing = next((name for name in metric_names if name in own_metrics), "")
-        for name in disabling if missing else ():
-            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
 def adapter_metric_name(name: str) -> str:
@@ -119,11 +88,11 @@ def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
     )
 
 
-def validate_monitor_settings(inputs: Inputs, diagnostics: Collector) -> None:
-    """Validates RenderConfig's settings of the PodMonitor."""
+def invalid_monitor_settings(inputs: Inputs) -> Iterator[Diagnostic]:
+    """What does not go with RenderConfig's settings of the PodMonitor."""
     config = inputs.config
     if config.get(*_SETTINGS) is not None and not metrics_collected(inputs):
-        diagnostics.add("W220", config.origin(*_SETTINGS, key=True))
+        yield make_diagnostic("W220", config.origin(*_SETTINGS, key=True))
     for key in config.get(*_SETTINGS, "labels", default={}):
         if key in _LABELS:
-            diagnostics.add("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)
+            yield make_diagnostic("E277", config.origin(*_SETTINGS, "labels", key, key=True), key=key)

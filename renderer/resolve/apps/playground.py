@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.plan import Body, Plan, Port, SharedNeed
-from renderer.resolve import monitoring, names
-from renderer.resolve.autoscaling import keda, triggers
+from renderer.resolve import monitoring
+from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora
 from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.pod import pods
+from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import judged
 from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
@@ -25,6 +25,8 @@ from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, Engine
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import compile_engine, default_backend
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
+from renderer.resolve.workload.written_app import WrittenPlayground
+from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
 from renderer.wellknown import PORT
 
@@ -34,19 +36,20 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
-    names.validate_app_names(app, 1, 1, diagnostics)
-    replicas = triggers.fixed_replicas(app, diagnostics)
-    triggers.validate_bounds(app, diagnostics)
+    judged(WrittenPlayground(context, app), diagnostics)
     mode = routing.mode(app, gateway_settings(context, app.namespace))
     app_engine = judged(_find_engine(context, app, mode, diagnostics), diagnostics)
     choice = judged(engine_run.choose_config(app_engine, diagnostics), diagnostics)
-    _stop_at_unreadable_limits(choice, diagnostics)
+    if choice.engine.templated and _has_unreadable_limits(diagnostics.problems):
+        raise Stop  # the accelerators are not known
     size = engine_run.size_runner(choice, diagnostics)
     with _reporting_templates(choice, diagnostics):
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
-    return _plan(plan_scaling(planned, replicas, diagnostics), mode)
+    if written := patched_pod(planned):
+        judged(written, diagnostics)
+    return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
@@ -62,11 +65,9 @@ def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collecto
     return AppEngine(judged(resolve_base(context, app, diagnostics), diagnostics), engine)
 
 
-def _stop_at_unreadable_limits(choice: EngineChoice, diagnostics: Collector) -> None:
-    """Raises Stop where the accelerators are not known, since a limit is no quantity."""
-    unreadable = (problem.code in ("E250", "E305") and ".limits" in problem.field for problem in diagnostics.problems)
-    if choice.engine.templated and any(unreadable):
-        raise Stop
+def _has_unreadable_limits(problems: Iterable[Diagnostic]) -> bool:
+    """Whether a limit is no quantity."""
+    return any(problem.code in ("E250", "E305") and ".limits" in problem.field for problem in problems)
 
 
 @contextmanager
@@ -92,7 +93,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         annotations=_workload_annotations(run),
         replicas=None if scaling.foreign else scaling.replicas,
         size=hosts,
-        all_serve=scaling.all_serve,
+        all_serve=run.all_serve,
         startup_policy="LeaderReady" if hosts == 1 else "LeaderCreated",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=base.context.rollout,
@@ -112,7 +113,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         claim_templates=base.pod_needs.claim_templates,
         scaler=scaling.bounds,
         interceptor=scaling.interceptor,
-        devices=pods.device_template(base.pod_needs),
+        devices=device_template(base.pod_needs),
         config=planned.setup.config,
         shared=(*base.shared, *_needs(scaling)),
         app=app.label,

@@ -29,8 +29,8 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     diagnostics about them and their settings.
     """
     inputs, diagnostics = context.inputs, Collector()
-    monitoring.validate_monitor_settings(inputs, diagnostics)
-    keda.validate_settings(inputs, diagnostics)
+    diagnostics.problems += monitoring.invalid_monitor_settings(inputs)
+    diagnostics.problems += keda.invalid_settings(inputs)
     gateways = _plan_gateways(context, needs := sorted(need for need in needs if need.kind not in _CLAIMS))
     by_namespace: dict[str, dict[str, list[SharedNeed]]] = {gateway.namespace: {} for gateway in gateways}
     if gateways:

@@ -8,7 +8,7 @@ from functools import partial
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.plan import Plan
-from renderer.resolve import claims
+from renderer.resolve import claims, flavors
 from renderer.resolve.apps import (
     clients,
     pairs,
@@ -38,7 +38,7 @@ def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> lis
     make_plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
     if role_apps.KEY in app.spec:
         plans = pairs.plan_roles(context, app, diagnostics)
-    elif "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
+    elif "flavorPolicy" not in app.spec and context.flavor_policy != flavors.VARIANTS:  # the usual case
         plans = [make_plan(context, app, diagnostics)]
     else:
         plans = [make_plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]

@@ -13,13 +13,17 @@ from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
 from renderer.resolve.rules import (
     adapters,
     args,
+    groups,
     handwritten,
     models,
     offloading,
+    pairs,
     parallelism,
     pods,
     roles,
     runtimes,
+    scaling,
+    services,
     versions,
     weights,
 )
@@ -27,8 +31,12 @@ from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
+from renderer.resolve.workload.role_pair import RolePair
+from renderer.resolve.workload.scaling import PlannedScaling
+from renderer.resolve.workload.written_app import WrittenPair, WrittenPlayground, WrittenService
+from renderer.resolve.workload.written_pod import ServicePods, TemplatePod, WrittenPod
 
-Record = TypeVar("Record", AppBase, AppEngine, EngineChoice, EngineRun, CommandLine, PlannedPod)
+Record = TypeVar("Record")
 Rule = Callable[[Any], Iterator[Diagnostic]]
 
 GATES: frozenset[Rule] = frozenset(
@@ -38,6 +46,7 @@ GATES: frozenset[Rule] = frozenset(
         parallelism.no_form,
         roles.without_roles,
         adapters.not_loaded,
+        pairs.unbalanced_replicas,
     ]
 )
 """The rules after whose errors nothing more is said or decided."""
@@ -49,7 +58,17 @@ def _always(record: object) -> bool:
 
 Section = tuple[Callable[[Any], object], tuple[Rule, ...]]  # when it is read, and its rules
 
+_WRITTEN: tuple[Rule, ...] = (
+    handwritten.shared_ports,
+    handwritten.unanswered_hooks,
+    handwritten.unfilled_paths,
+    handwritten.other_served_name,
+)
+
 RULES: Mapping[type, tuple[Section, ...]] = {
+    WrittenPlayground: ((_always, (scaling.invalid_names, scaling.invalid_replicas, scaling.invalid_bounds)),),
+    WrittenPair: ((_always, (pairs.unfit_picker, pairs.contradictions)),),
+    WrittenService: ((_always, (services.invalid_sizes, services.invalid_names)),),
     AppBase: (
         (_always, (models.invalid_family,)),
         (lambda base: base.app.annotations, (models.inert_annotations, models.unnamed_patterns)),
@@ -109,9 +128,36 @@ RULES: Mapping[type, tuple[Section, ...]] = {
             ),
         ),
         (lambda planned: planned.run.offloading, (offloading.too_small_pod,)),
+    ),
+    WrittenPod: ((_always, _WRITTEN),),
+    PlannedScaling: (
+        (lambda planned: planned.scaler, (scaling.unreadable_metrics,)),
+        (lambda planned: planned.foreign, (scaling.foreign_owner,)),
         (
-            lambda planned: not planned.run.engine.templated or "podTemplate" in planned.app.spec,
-            (handwritten.misfit,),
+            lambda planned: planned.planned.run.size.parallelism.hosts > 1,
+            (groups.too_long_names, groups.other_workers),
+        ),
+    ),
+    TemplatePod: (
+        (
+            _always,
+            (
+                services.missing_runner,
+                services.invalid_images,
+                services.taken_volumes,
+                services.lost_affinity,
+                services.taken_claim_template,
+                *_WRITTEN,
+            ),
+        ),
+    ),
+    ServicePods: ((lambda service: service.foreign, (scaling.foreign_owner,)),),
+    RolePair: (
+        (_always, (pairs.other_ports,)),
+        (lambda pair: pair.is_sound, (pairs.other_images, pairs.other_roles)),
+        (
+            lambda pair: pair.written.in_one_set,
+            (pairs.unbalanced_replicas, pairs.unscalable_roles, pairs.too_long_name),
         ),
     ),
 }

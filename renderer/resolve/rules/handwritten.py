@@ -8,19 +8,14 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from renderer.api import App
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import map_at, text_at, texts_at, value_at
 from renderer.plan import Body
-from renderer.resolve.context import RunContext
-from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
-from renderer.resolve.workload.claimed import AppBase
-from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.resolve.workload.written_pod import WrittenPod
 from renderer.suggestions import closest
 
@@ -32,39 +27,7 @@ _MESH_PORTS = frozenset((*range(15000, 15100), 3500, 4190, 4191, 9901, 19000))
 _MODEL_PATH = re.compile(rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])")
 
 
-def misfit(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """What of the pod that somebody wrote does not fit what is rendered around it."""
-    run, base, app = planned.run, planned.run.base, planned.app
-    if run.engine.templated and not app.spec.get("podTemplate"):
-        return
-    command = EngineCommand() if run.engine.templated else _written_command(planned)
-    written = WrittenPod(planned.pod, command, lambda path: _origin_of(planned, path))
-    yield from validate_ports(written)
-    yield from validate_hooks(written)
-    if not run.engine.templated:
-        yield from validate_model_paths(app, base, written)
-        yield from validate_served_name(base.context, app, base, command)
-
-
-def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:
-    of_runner = path[:3] == ("spec", "containers", 0)
-    for length in range(len(path), 4 if of_runner else 2, -1):  # of model-runner a hook, of others the whole
-        if origin := planned.patch_origins.get(path[:length]):
-            return origin.at(*path[length:])
-    if of_runner and path[3] == "lifecycle" and not planned.run.engine.templated:
-        return Origin(planned.run.engine.runtime.document, ("spec", *path[3:]))
-    return None
-
-
-def _written_command(planned: PlannedPod) -> EngineCommand:
-    runtime, runner = Origin(planned.run.engine.runtime.document, ("spec",)), planned.pod.containers[0]
-    command = [Word(text, runtime.at("command", i)) for i, text in enumerate(runner.command)]
-    layers = planned.command.layers
-    args = [Word(text, layer.origin.at(i)) for layer in layers for i, text in enumerate(layer.args)]
-    return read_engine_command(command, args, runner.image)
-
-
-def validate_ports(written: WrittenPod) -> Iterator[Diagnostic]:
+def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
     """An error for each port of another container on which the runner listens: they share the pod's network."""
     served: dict[tuple[object, object], Origin | None] = {}
     if (port := written.command.port) is not None:
@@ -82,15 +45,16 @@ def validate_ports(written: WrittenPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=pods.RUNNER, where=where)
 
 
-def validate_served_name(context: RunContext, app: App, base: AppBase, command: EngineCommand) -> Iterator[Diagnostic]:
+def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning where the route asks the engine for another name than it serves."""
-    if not command.names or not all(word.known for word in command.names):
+    command, context, app = written.command, written.base.context, written.base.app
+    if not (written.answers and command.names and all(word.known for word in command.names)):
         return
     if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
         return
     if any(item.kind == "InferenceModel" for item in context.traffic.get((app.namespace, app.name), ())):
         return  # its targets are names of their own
-    main = base.claim.main
+    main = written.base.claim.main
     name = app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
     if any(name in (word.text, *word.text.split(",")) for word in command.names):
         return
@@ -102,9 +66,10 @@ def validate_served_name(context: RunContext, app: App, base: AppBase, command: 
     yield make_diagnostic("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
 
-def validate_model_paths(app: App, base: AppBase, written: WrittenPod) -> Iterator[Diagnostic]:
+def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
-    runner, paths = written.runner, [weights.path for _, weights, _ in base.pod_needs.loads]
+    base, runner = written.base, written.runner
+    paths = [load.weights.path for load in base.pod_needs.loads]
     if runner is None or not paths or not pods.is_empty_dir(written.pod, VOLUME):
         return
     loaders = {container.name for container in written.pod.init_containers[-len(paths) :]}
@@ -115,7 +80,7 @@ def validate_model_paths(app: App, base: AppBase, written: WrittenPod) -> Iterat
             path = posixpath.normpath(MODELS_FOLDER + match[1])
             if pods.volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
                 continue
-            where = _place(app.origin(*base.claim.models[0].path))
+            where = _place(base.app.origin(*base.claim.models[0].path))
             meant = closest(path, paths, 0) or paths[0]
             yield make_diagnostic("W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=meant)
 
@@ -125,7 +90,7 @@ def _overlap(path: str, other: str) -> bool:
     return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
-def validate_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
+def unanswered_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each hook that asks a port of the pod on which no container is known to listen: none has it among
     its ports, and none has the number in its command line or environment.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
 from renderer.resolve.workload.run_context import find_loader
@@ -12,9 +12,7 @@ from renderer.resolve.workload.run_context import find_loader
 
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
     """An error for the family of the main model where it is no label's value."""
-    diagnostics = Collector()
-    names.validate_family_name(base.claim.main, diagnostics)
-    yield from diagnostics.problems
+    yield from names.invalid_family_name(base.claim.main)
 
 
 def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:

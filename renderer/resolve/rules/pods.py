@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
 from renderer.json_values import map_at
 from renderer.resolve import flavors
-from renderer.resolve.pod import pod_template, pods
+from renderer.resolve.pod import pod_template
+from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
 from renderer.resolve.workload.planned_pod import PlannedPod, image_security
 
@@ -43,4 +44,5 @@ def risky_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
         )
         restricted = base.hardening == "restricted"
         yield from pod_template.risks(planned.generated, planned.pod, template, paths, restricted, origin)
-        yield from pods.clashing_claim_templates(base.pod_needs, planned.pod, origin.at("spec"))
+        if base.pod_needs.claim_templates and any(volume["name"] == VOLUME for volume in planned.pod.volumes):
+            yield make_diagnostic("E318", origin.at("spec", "volumes"), name=VOLUME)

@@ -20,8 +20,9 @@ from renderer.resolve import (
     weight_sources,
 )
 from renderer.resolve.context import RunContext, cache_key, cached
-from renderer.resolve.pod import pods
+from renderer.resolve.pod import needs
 from renderer.resolve.pod.loaders import SHELL
+from renderer.resolve.pod.needs import PodNeeds, PodSettings, WeightAccess
 from renderer.resolve.workload.run_context import find_loader, find_weights
 from renderer.yamlio import SharedMap
 
@@ -42,20 +43,16 @@ def hardening_origin(context: RunContext, app: App) -> Origin:
 
 
 class AppBase(Struct, frozen=True):
-    """What is resolved alike for both kinds of apps: the claimed models, their weights, and what the pods need.
-
-    `sources`: the weights as their models say them; `weights`: as the pods find them, where Jobs fill claims;
-    `skip_loaders`: the app has the annotation skip-model-loader, or its engine loads from a hub's cache on a claim.
-    """
+    """What is resolved alike for both kinds of apps: the claimed models, their weights, and what the pods need."""
 
     context: RunContext
     app: App
     claim: claims.Claim
-    sources: tuple[weight_sources.Weights, ...]
-    weights: tuple[weight_sources.Weights, ...]
-    skip_loaders: bool
+    sources: tuple[weight_sources.Weights, ...]  # the weights as their models say them
+    weights: tuple[weight_sources.Weights, ...]  # as the pods find them, where Jobs fill claims
+    skip_loaders: bool  # by the annotation skip-model-loader, or since the engine loads from a hub's cache on a claim
     placement: flavors.Placement
-    pod_needs: pods.PodNeeds
+    pod_needs: PodNeeds
     labels: Body
     hardening: str
     shared: tuple[SharedNeed, ...] = ()
@@ -74,26 +71,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
     fills_caches = not skip_loaders and any(source.cache for source in sources)
     weights = tuple(map(_on_filled_claim, sources)) if fills_caches else sources
     labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
-    by_inftyai = (app.spec.get("flavorPolicy") or context.flavor_policy) == flavors.INFTYAI
-    flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if by_inftyai else ())
-    loader_names = [source.engine_access if skip_loaders else source.loader for source in weights]
-    hardening = app.spec.get("hardening") or context.hardening
-    needs = pods.pod_needs(
-        config=context.inputs.config,
-        app=app.name,
-        defaults=context.pod_defaults,
-        labels=labels | _model_labels(claim.main),
-        annotations={wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {},
-        weights=weights,
-        model_loaders=[find_loader(context, name) if name else None for name in loader_names],
-        skip_loaders=skip_loaders,
-        placement=placement,
-        scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
-        hardening=hardening,
-        shell=find_loader(context, SHELL) if fills_caches else None,
-    )
-    shared = _open_model_needs(claim) if by_inftyai else ()
-    shared = (*shared, *_cache_needs(app, claim, weights)) if fills_caches else shared
+    settings = _pod_settings(context, app, claim, placement, labels | _model_labels(claim.main))
     return AppBase(
         context=context,
         app=app,
@@ -102,11 +80,45 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         weights=weights,
         skip_loaders=skip_loaders,
         placement=placement,
-        pod_needs=needs,
+        pod_needs=needs.pod_needs(
+            context.inputs.config, settings, _weight_access(context, weights, skip_loaders, fills_caches)
+        ),
         labels=labels,
-        hardening=hardening,
-        shared=shared,
+        hardening=settings.hardening,
+        shared=(
+            *(_open_model_needs(claim) if _by_inftyai(context, app) else ()),
+            *(_cache_needs(app, claim, weights) if fills_caches else ()),
+        ),
     )
+
+
+def _by_inftyai(context: RunContext, app: App) -> bool:
+    """Whether InftyAI's scheduler chooses the nodes of the app's pods."""
+    return (app.spec.get("flavorPolicy") or context.flavor_policy) == flavors.INFTYAI
+
+
+def _pod_settings(
+    context: RunContext, app: App, claim: claims.Claim, placement: flavors.Placement, labels: Body
+) -> PodSettings:
+    by_inftyai = _by_inftyai(context, app)
+    flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if by_inftyai else ())
+    return PodSettings(
+        app=app.name,
+        defaults=context.pod_defaults,
+        labels=labels,
+        annotations={wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {},
+        placement=placement,
+        scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
+        hardening=app.spec.get("hardening") or context.hardening,
+    )
+
+
+def _weight_access(
+    context: RunContext, weights: tuple[weight_sources.Weights, ...], skip_loaders: bool, fills_caches: bool
+) -> WeightAccess:
+    names = [source.engine_access if skip_loaders else source.loader for source in weights]
+    model_loaders = [find_loader(context, name) if name else None for name in names]
+    return WeightAccess(weights, model_loaders, skip_loaders, find_loader(context, SHELL) if fills_caches else None)
 
 
 def skips_loaders(app: App) -> bool:

@@ -87,6 +87,11 @@ class EngineRun(EngineChoice, frozen=True):
         return str(self.version_layers[-1].value)
 
     @property
+    def all_serve(self) -> bool:
+        """Whether every pod of a replica of several answers requests."""
+        return self.multi_host is not None and self.multi_host.all_serve
+
+    @property
     def size_origin(self) -> Origin:
         """Where the sizes of a replica are said."""
         return size_origin(self.base.app, self.base.placement, self.base.claim.main)

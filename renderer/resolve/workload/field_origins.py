@@ -30,7 +30,8 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.layers import Located
 from renderer.resolve.layers import origins as origins_of
-from renderer.resolve.pod import loaders, pods
+from renderer.resolve.pod import loaders, pod_origins
+from renderer.resolve.pod.needs import source_volume_name
 from renderer.resolve.workload import command_line, engine_run
 from renderer.resolve.workload.claimed import AppBase, hardening_origin
 from renderer.resolve.workload.command_line import CommandLine
@@ -174,7 +175,7 @@ def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
     """Of the fields that RenderConfig adds to all pods, and of those that podTemplate sets."""
     patched = {path[:2] for path in planned.patch_origins}  # their items have other numbers, or are others
     tolerations = accelerator_tolerations(planned.run.size.accelerator)
-    for path, origin in pods.origins(planned.base.pod_needs, {}, tolerations):
+    for path, origin in pod_origins.added_origins(planned.base.pod_needs, {}, tolerations):
         if not isinstance(path[-1], int) or path[:2] not in patched:
             yield ("template", *path), origin
     for path, origin in planned.patch_origins.items():
@@ -363,7 +364,7 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
             yield (*_POD, field), hardening_origin(context, app)
         yield (*_POD, "containers", 0, "securityContext"), hardening_origin(context, app)
-    sources = {pods.source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
+    sources = {source_volume_name(i, weights): weights.origin for i, weights in enumerate(base.weights)}
     for i, volume in enumerate(pod.volumes):
         if origin := sources.get(str(volume["name"])):
             for steps in (("hostPath", "path"), ("image", "reference"), ("persistentVolumeClaim", "claimName")):

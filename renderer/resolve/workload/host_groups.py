@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.diagnostics import Collector
 from renderer.json_values import as_number, map_at, value_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
-from renderer.resolve.context import RunContext
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism
 from renderer.template import Words
-from renderer.wellknown import LEADER_WORKER_SET, PORT, RANK_PORTS
+from renderer.wellknown import PORT, RANK_PORTS
 
 if TYPE_CHECKING:
     pass
@@ -39,20 +37,6 @@ def most_groups(app: App, groups: int) -> int:
     if isinstance(surge, str):
         return groups + math.ceil(groups * int(surge.removesuffix("%")) / 100)
     return groups + int(as_number(surge or 0))
-
-
-def validate_worker_sets(context: RunContext, app: App, groups: int, diagnostics: Collector) -> None:
-    """An error for each app whose workload has the name `<app>-<index>` of a group's workers, of which LeaderWorkerSet
-    makes a StatefulSet, as of another one's leaders.
-    """
-    for (namespace, name), other in context.apps.items():
-        index = name.removeprefix(f"{app.name}-")
-        if namespace != app.namespace or index == name or not (index.isascii() and index.isdigit()):
-            continue
-        if str(int(index)) == index and int(index) < groups and other.workload_kind == LEADER_WORKER_SET:
-            file, line, _ = other.origin("metadata", "name").place
-            words = {"name": name, "app": app.name, "file": file, "line": line}
-            diagnostics.add("E358", app.origin("metadata", "name"), **words)
 
 
 def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:

@@ -17,8 +17,11 @@ from renderer.resolve.engine import disaggregation, kv_offloading, preparation, 
 from renderer.resolve.engine.backend_runtime import RunnerShell
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.kube import api_defaults, images
-from renderer.resolve.pod import pod_template, pods
+from renderer.resolve.pod import pod_template
+from renderer.resolve.pod.needs import add_credentials, flavor_tolerations, without_model_volume
+from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod
 from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
+from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.command_line import CommandLine
@@ -69,16 +72,16 @@ def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
     setup = _prepare(run)
     needs = base.pod_needs
     if run.engine.templated and base.weights[0].kind == PULLED and not needs.loads:
-        needs = pods.without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
-    generated = pods.playground_pod(
-        needs,
-        _runner(command, shell),
-        command.shared_memory,
-        run.engine.grace,
-        flavors.accelerator_tolerations(run.size.accelerator),
-        image_security(run),
-        setup,
+        needs = without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
+    parts = RunnerParts(
+        container=_runner(command, shell),
+        shared_memory=command.shared_memory,
+        grace_seconds=run.engine.grace,
+        tolerations=flavors.accelerator_tolerations(run.size.accelerator),
+        security=image_security(run),
+        preparation=setup,
     )
+    generated = playground_pod(needs, parts)
     if not base.app.spec.get("podTemplate"):
         return PlannedPod(command, shell.command, setup, generated, generated, {})
     patched = _patch_pod(run, generated, diagnostics)
@@ -103,11 +106,11 @@ def _runner(command: CommandLine, shell: RunnerShell) -> Container:
     run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
     image = images.with_tag(run.size.images[-1].value, run.tag)
     return Container(
-        name=pods.RUNNER,
+        name=RUNNER,
         image=images.image_reference(run.base.context.inputs.config, image),
         command=shell.command,
         args=command.args,
-        env=pods.add_credentials(run.base.pod_needs, command.env),
+        env=add_credentials(run.base.pod_needs, command.env),
         ports=_container_ports(run),
         resources=run.resources.sides,
         startup_probe=startup_probe.startup_probe(run.engine, shell.startup, facts.get("weightsGiB") or 0),
@@ -152,6 +155,6 @@ def _patch_pod(run: EngineRun, pod: Pod, diagnostics: Collector) -> PatchedPod:
 def _kept_tolerations(run: EngineRun) -> list[KeptToleration]:
     """The tolerations that a podTemplate adds its own to: the accelerator's and those of the flavors' catalog."""
     tolerations = [KeptToleration(body) for body in flavors.accelerator_tolerations(run.size.accelerator)]
-    for layer in pods.flavor_tolerations(run.base.pod_needs):
+    for layer in flavor_tolerations(run.base.pod_needs):
         tolerations += [KeptToleration(body, layer.origin.at(i)) for i, body in enumerate(layer.value)]
     return tolerations
