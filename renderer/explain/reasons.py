@@ -2,7 +2,7 @@
 
 Nothing is claimed that cannot be seen: a line counts as saying a value when the same field, followed step by step in
 its document, holds that value, or a template for it; items of lists are followed by their names. Which layers set a
-field, and where, comes with the plan (resolve/apps/field_origins.py).
+field, and where, comes with the plan (resolve/workload/field_origins.py).
 """
 
 from __future__ import annotations

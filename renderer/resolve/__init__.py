@@ -17,7 +17,6 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.apps import inference_models, model_routes
-from renderer.resolve.apps.app_base import compile_engine, find_weights
 from renderer.resolve.apps.app_routes import with_route
 from renderer.resolve.apps.conflicts import name_conflicts, route_conflicts
 from renderer.resolve.apps.judged_context import run_context
@@ -33,6 +32,7 @@ from renderer.resolve.gateway.public_names import claimed_names
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.workload.run_context import compile_engine, find_weights
 
 
 def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
@@ -71,18 +71,18 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
     diagnostics = Collector()
     if isinstance(item, BackendRuntime):
         origin = Origin(item.document, ("spec",))
-        names.validate_runtime_name(item.name, Origin(item.document, ("metadata", "name")), diagnostics)
+        diagnostics.problems += names.invalid_runtime_name(item.name, Origin(item.document, ("metadata", "name")))
         for i, config in enumerate(item.spec.get("recommendedConfigs") or ()):
             preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
-        triggers.validate_metric(item.spec.get("engine") or {}, origin.at("engine"), diagnostics)
+        diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = compile_engine(context, item)
         if compiled:
             option_list_choice.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
             problems = [*problems, *compile_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
-    names.validate_model_name(item, diagnostics)
+    diagnostics.problems += names.invalid_model_name(item)
     seen: dict[str, int] = {}
     for i, flavor in enumerate((item.spec.get("inferenceConfig") or {}).get("flavors") or ()):
         if not (i or context.catalog or "params" in flavor):  # as with most
@@ -94,8 +94,8 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         flavors.validate_known_flavor(context.catalog, flavor, flavor_origin, diagnostics)
         if params := flavor.get("params"):
             flavors.validate_param_names(params, flavor_origin.at("params"), diagnostics)
-    app_annotations.validate_model_annotations(item, diagnostics)
-    names.validate_family_name(item, diagnostics)
+    diagnostics.problems += app_annotations.inert_model_annotations(item)
+    diagnostics.problems += names.invalid_family_name(item)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)

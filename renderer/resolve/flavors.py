@@ -27,6 +27,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _ALLOCATES = 34  # the first minor version of Kubernetes with resource.k8s.io/v1
 _SIZING_PARAMS = ("TP", "PP", "DP", "EP", "MAX-MODEL-LEN")
 INFTYAI = "inftyai"  # the flavor policy for the scheduler of that name
+VARIANTS = "variants"  # the flavor policy of a workload for each flavor
 
 
 class DeviceClaim(Struct, frozen=True):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
-from operator import itemgetter
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from renderer import wellknown
-from renderer.api import App, Inputs, RenderConfig
-from renderer.diagnostics import Collector
-from renderer.json_values import text_at
-from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, Scaler, SharedNeed
+from renderer.api import Inputs, RenderConfig
+from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.wellknown import METRICS_PATH, RANK_METRICS_PATH
 
@@ -22,7 +19,6 @@ GROUPS = "llmaz-engines-groups"
 LABELS = wellknown.own_labels(NAME, "monitoring")
 _SOURCE = ("autoscaling", "metricSource")
 SETTINGS = (*_SOURCE, "podMonitor")
-_VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
 def metrics_collected(config: RenderConfig) -> bool:
@@ -45,34 +41,6 @@ def monitor_needs(namespace: str, pod: Pod) -> tuple[MonitorNeed, ...]:
     """The PodMonitor of the namespace, where this pod has metrics."""
     names = {METRICS_PATH: NAME, RANK_METRICS_PATH: GROUPS}
     return tuple(MonitorNeed(namespace, name) for key, name in names.items() if key in pod.annotations)
-
-
-def validate_metrics(
-    engine: Engine, app: App, options: Set[str], pod: Pod, scaler: Scaler | None, diagnostics: Collector
-) -> None:
-    """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off. `options`:
-    of the command line.
-    """
-    if scaler is None:
-        return
-    metrics = engine.spec.get("metrics") or {}
-    key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
-    if not (key_variables or off_switches):
-        return
-    metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
-    if not metric_names:
-        return
-    variables = set(map(_VARIABLE, pod.containers[0].env))
-    for name in key_variables:
-        if name in variables:
-            diagnostics.add("W239", app.origin("spec", "elasticConfig", key=True), name=name)
-    if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
-        disabling = [switch for switch in off_switches if switch in variables or switch in options]
-        own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
-        own_metrics |= set(map(adapter_metric_name, own_metrics))
-        missing = next((name for name in metric_names if name in own_metrics), "")
-        for name in disabling if missing else ():
-            diagnostics.add("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
 def adapter_metric_name(name: str) -> str:

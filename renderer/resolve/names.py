@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
-    from renderer.resolve.apps.app_base import AppBase
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -28,18 +27,18 @@ _REVISION = 11  # `-` and ten characters that a StatefulSet adds to its name in 
 _SHORT = _DNS_LABEL - _REVISION  # a name of this length is always valid where a group has one pod
 
 
-def validate_app_names(app: App, size: int, groups: int, diagnostics: Collector) -> None:
-    """Validates the app's name, names derived from it, and its namespace. `size`: pods a group; `groups`: at most."""
+def invalid_app_names(app: App, size: int, groups: int) -> Iterator[Diagnostic]:
+    """Errors for the app's name, names derived from it, and its namespace. `size`: pods a group; `groups`: at most."""
     if size > 1 or len(app.name) > _SHORT or not _LABEL.fullmatch(app.name):
-        _validate_app_name(app, size, groups, diagnostics)
+        yield from _invalid_app_name(app, size, groups)
     if not _is_dns_label(app.namespace):
-        diagnostics.add("E282", app.origin("metadata", "namespace"), name=app.namespace)
+        yield make_diagnostic("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
 
-def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector) -> None:
+def _invalid_app_name(app: App, size: int, groups: int) -> Iterator[Diagnostic]:
     name = app.name
     if not _LABEL.fullmatch(name):
-        diagnostics.add(
+        yield make_diagnostic(
             "E280",
             app.origin("metadata", "name"),
             name=name,
@@ -56,13 +55,13 @@ def _validate_app_name(app: App, size: int, groups: int, diagnostics: Collector)
             longest, limit = name + wellknown.LEADERS_SERVICE, _DNS_LABEL
         if len(longest) > limit:
             words = {"name": longest, "length": len(longest), "limit": limit, "most": most}
-            diagnostics.add("E281", app.origin("metadata", "name"), **words)
+            yield make_diagnostic("E281", app.origin("metadata", "name"), **words)
 
 
-def validate_group_names(app: App, groups: int, diagnostics: Collector) -> None:
-    """Validates the names of groups of several pods, of which there are at most so many, where the app's own fits."""
+def invalid_group_names(app: App, groups: int) -> Iterator[Diagnostic]:
+    """Errors for the names of groups of several pods, of which there are at most so many, where the app's own fits."""
     if len(app.name) <= _SHORT and _LABEL.fullmatch(app.name):
-        _validate_app_name(app, 2, groups, diagnostics)
+        yield from _invalid_app_name(app, 2, groups)
 
 
 class RoleGroups(Struct, frozen=True):
@@ -73,7 +72,7 @@ class RoleGroups(Struct, frozen=True):
     most: int
 
 
-def validate_set_name(app: App, roles: Sequence[RoleGroups], diagnostics: Collector) -> None:
+def invalid_set_name(app: App, roles: Sequence[RoleGroups]) -> Iterator[Diagnostic]:
     """An error where a LeaderWorkerSet that is made of a role of a DisaggregatedSet has too long a name for its pods:
     one for all roles, about that for which the name has to be shortened most. It counts the slice, as
     renderer/check/kinds/disaggregated_sets.py does.
@@ -82,7 +81,7 @@ def validate_set_name(app: App, roles: Sequence[RoleGroups], diagnostics: Collec
     if excess > 0:
         name = f"{app.name}-0-<8 digits>-{role}"
         words = {"name": name, "length": limit + excess, "limit": limit, "less": excess}
-        diagnostics.add("E390", app.origin("metadata", "name"), **words)
+        yield make_diagnostic("E390", app.origin("metadata", "name"), **words)
 
 
 def _excess(name: str, groups: RoleGroups) -> tuple[int, int, str]:
@@ -105,8 +104,8 @@ def invalid_route_names(item: TrafficInput) -> Iterator[Diagnostic]:
         yield make_diagnostic("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 
-def validate_model_name(model: OpenModel, diagnostics: Collector) -> None:
-    """Requires a DNS-1123 label, as upstream's webhook does for OpenModels."""
+def invalid_model_name(model: OpenModel) -> Iterator[Diagnostic]:
+    """An error for a name that is no DNS-1123 label, which upstream's webhook requires of OpenModels."""
     name = model.name
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
         hint = (
@@ -114,27 +113,20 @@ def validate_model_name(model: OpenModel, diagnostics: Collector) -> None:
             if "." in name
             else "use small letters, digits and '-', at most 63 characters"
         )
-        diagnostics.add("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
+        yield make_diagnostic("E283", Origin(model.document, ("metadata", "name")), name=name, hint=hint)
 
 
-def validate_runtime_name(name: str, origin: Origin, diagnostics: Collector) -> None:
-    """Requires a DNS-1123 subdomain, as the API server does for any object."""
+def invalid_runtime_name(name: str, origin: Origin) -> Iterator[Diagnostic]:
+    """An error for a name that is no DNS-1123 subdomain, which the API server requires of any object."""
     if len(name) > _SUBDOMAIN or not all(_OBJECT.fullmatch(part) for part in name.split(".")):
-        diagnostics.add("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
+        yield make_diagnostic("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
 
 
-def validate_family_name(model: OpenModel, diagnostics: Collector) -> None:
-    """Requires a label's value of familyName (docs/deviations.md#bugs-of-the-operator, 40)."""
+def invalid_family_name(model: OpenModel) -> Iterator[Diagnostic]:
+    """An error for a familyName that is no label's value (docs/deviations.md#bugs-of-the-operator, 40)."""
     value = model.spec["familyName"]
     if not _is_label_value(value):
-        diagnostics.add("E284", Origin(model.document, ("spec", "familyName")), value=value)
-
-
-def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
-    """The same for the main model of an app."""
-    diagnostics = Collector()
-    validate_family_name(base.claim.main, diagnostics)
-    yield from diagnostics.problems
+        yield make_diagnostic("E284", Origin(model.document, ("spec", "familyName")), value=value)
 
 
 @lru_cache(maxsize=1024)

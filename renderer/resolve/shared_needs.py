@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from renderer import plan
 from renderer.plan import SharedNeed
 
-Need = TypeVar(
-    "Need",
-    plan.ModelNeed,
-    plan.CacheNeed,
-    plan.MonitorNeed,
-    plan.PickerMonitorNeed,
-    plan.GatewayNeed,
-    plan.GrantNeed,
-    plan.PackedRule,
-    plan.NameClaim,
-    plan.RewriteClaim,
-    plan.HeldName,
-)
+Need = TypeVar("Need", bound=SharedNeed)
 
 
 def needs_of(kind: type[Need], needs: Iterable[SharedNeed]) -> list[Need]:

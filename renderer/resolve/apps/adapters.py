@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,40 +12,12 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
-from renderer.resolve.apps.app_base import AppBase
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import adapters
-from renderer.resolve.engine.adapters import EngineAdapter
-from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.gateway import pickers, routing, streaming
+from renderer.resolve.gateway import pickers, routing
 from renderer.resolve.gateway.routing import RouteRequest
-from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.weight_sources import Weights
-
-if TYPE_CHECKING:
-    from renderer.resolve.claims import ClaimedModel
+from renderer.resolve.gateway.settings import gateway_settings
 
 _SUFFIX = "-adapters"  # of the object that tells a picker their names
-
-
-def engine_adapters(base: AppBase, engine: Engine) -> tuple[EngineAdapter, ...]:
-    """The adapters of a claim, for its engine; none where the engine loads none."""
-    if not adapters.can_load(engine):
-        return ()
-    pairs = zip(base.claim.models, base.weights, strict=True)
-    return tuple([_engine_adapter(base, claimed, weights) for claimed, weights in pairs if claimed.role == "lora"])
-
-
-def _engine_adapter(base: AppBase, claimed: ClaimedModel, weights: Weights) -> EngineAdapter:
-    model, by_address = claimed.model, base.skip_loaders and weights.kind in ("hub", "objectStore")
-    return EngineAdapter(
-        model=model.name,
-        name=claims.public_name(model),
-        path=weights.address if by_address else weights.path,
-        rank=((model.spec.get("facts") or {}).get("adapter") or {}).get("rank", 0),
-        origin=base.app.origin(*claimed.path),
-        facts=Origin(model.document, ("spec", "facts", "adapter")),
-    )
 
 
 def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[RouteTarget]) -> tuple[RouteName, ...]:
@@ -100,14 +71,7 @@ def _name_origins(context: RunContext, app: App) -> Mapping[str, Origin]:
     return {claims.public_name(model): routing.own_name_origin(model) for model in models}
 
 
-def steering(
-    context: RunContext,
-    app: App,
-    gateway_settings: GatewaySettings,
-    plan: Plan,
-    names: Sequence[RouteName],
-    diagnostics: Collector,
-) -> Steering | None:
+def steering(context: RunContext, app: App, plan: Plan, names: Sequence[RouteName]) -> Steering | None:
     """What the picker of an app's pool replaces the public names of adapters by; None where the engine knows them."""
     asked = {adapter.name: adapter.asked for adapter in plan.adapters if adapter.asked != adapter.name}
     rewrites = [Rewrite(name.model, ((asked[name.model], None),)) for name in names if name.model in asked]
@@ -115,9 +79,6 @@ def steering(
         return None
     claimed = claims.claimed_adapters(context.inputs, app)
     places = {adapter.name: app.origin(*claimed[adapter.model]) for adapter in plan.adapters if adapter.model}
-    for rewrite in rewrites:
-        gateway, place = gateway_settings.gateway, places[rewrite.model]
-        diagnostics.problems += streaming.rewritten_adapter(context.inputs, gateway, rewrite.model, place)
 
     def origins() -> Mapping[Path, Origin]:
         name, targets = app.origin("metadata", "name"), app.origin("spec", "modelClaims")
@@ -127,7 +88,8 @@ def steering(
             field_origins["model", i] = field_origins["targets", i, 0] = places[rewrite.model]
         return field_origins
 
-    picker = pickers.find_picker(context, pickers.picker_name(context.inputs, gateway_settings, Collector()))
+    settings = gateway_settings(context, app.namespace)
+    picker = pickers.find_picker(context, pickers.picker_name(context.inputs, settings, Collector()))
     return Steering(
         name=app.name + _SUFFIX,
         namespace=app.namespace,

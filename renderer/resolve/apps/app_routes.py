@@ -10,12 +10,12 @@ from renderer.api import App
 from renderer.diagnostics import Collector
 from renderer.plan import Plan, RouteTarget, SharedNeed
 from renderer.resolve.apps import adapters
-from renderer.resolve.apps.rules import judged
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
-from renderer.resolve.gateway.pools import PickedApp
+from renderer.resolve.gateway.pools import PickedApp, SteeredPool
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.rules import judged
 
 
 def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
@@ -29,7 +29,8 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
         plans = _add_pool(context, app, plans, diagnostics)
     names = adapters.route_names(context, app, plans[-1], targets) if plans[-1].adapters else ()
     if plans[-1].adapters and mode == "pool":
-        steering = adapters.steering(context, app, settings, plans[-1], names, diagnostics)
+        steering = adapters.steering(context, app, plans[-1], names)
+        judged(SteeredPool(context, settings, steering), diagnostics)
         last = _with_needs(plans[-1], public_names.rewrite_claims(app, steering))
         plans = [*plans[:-1], replace(last, steering=steering)]
     has_foreign_route = bool(context.traffic) and _has_foreign_route(context, app, plans[-1].public_name)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from renderer.api import Inputs
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import SharedNeed
-from renderer.resolve.apps.rules import judged
 from renderer.resolve.apps.variants import app_variants
+from renderer.resolve.rules import judged
 from renderer.resolve.traffic import claims, object_names
 
 

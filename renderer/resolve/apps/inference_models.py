@@ -16,7 +16,6 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
-from renderer.resolve.apps.rules import judged
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, public_names, route_backends, routing
@@ -24,6 +23,7 @@ from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
+from renderer.resolve.rules import judged
 from renderer.resolve.traffic.inference_model import (
     ServedPool,
     TargetModel,

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
 from renderer.plan import Plan, ProviderPlan, Rewrite, RouteTarget, Steering, TokenLimit, TrafficPlan
-from renderer.resolve.apps.rules import judged
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
@@ -21,6 +20,7 @@ from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.rules import judged
 from renderer.resolve.traffic.model_route import (
     AppBackend,
     BackendWorkloads,

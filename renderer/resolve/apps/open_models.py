@@ -10,7 +10,6 @@ from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import ModelNeed, ModelPlan
 from renderer.resolve import flavors
-from renderer.resolve.claims import Claim
 from renderer.resolve.context import RunContext
 from renderer.resolve.flavors import Flavor
 from renderer.schema_validation import spec_default
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from renderer.input_types import SourceSpec
 
 Catalog: TypeAlias = Mapping[str, Flavor | None]
-
-
-def open_model_needs(claim: Claim) -> tuple[ModelNeed, ...]:
-    """The OpenModel objects of a claim's models."""
-    return tuple([ModelNeed(model.model.name) for model in claim.models])
 
 
 def model_plans(context: RunContext, needs: Iterable[ModelNeed], diagnostics: Collector) -> list[ModelPlan]:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-
-from msgspec import Struct
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path, Stop
-from renderer.plan import Body, Interceptor, Plan, Pod, Port, Scaler, SharedNeed
-from renderer.resolve import monitoring, names
-from renderer.resolve.apps import engine_run, field_origins, host_groups
-from renderer.resolve.apps.app_base import compile_engine, default_backend, resolve_base
-from renderer.resolve.apps.command_line import resolve_command_line
-from renderer.resolve.apps.engine_run import AppEngine, EngineChoice, EngineRun
-from renderer.resolve.apps.planned_pod import PlannedPod, plan_pod
-from renderer.resolve.apps.rules import judged
-from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
+from renderer.plan import Body, Plan, Port, SharedNeed
+from renderer.resolve import monitoring
+from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora
 from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.pod import pods
+from renderer.resolve.pod.needs import device_template
+from renderer.resolve.rules import judged
+from renderer.resolve.workload import engine_run, field_origins, host_groups
+from renderer.resolve.workload.claimed import resolve_base
+from renderer.resolve.workload.command_line import resolve_command_line
+from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
+from renderer.resolve.workload.planned_pod import plan_pod
+from renderer.resolve.workload.run_context import compile_engine, default_backend
+from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
+from renderer.resolve.workload.written_app import WrittenPlayground
+from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
 from renderer.wellknown import PORT
 
@@ -34,19 +36,20 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
-    names.validate_app_names(app, 1, 1, diagnostics)
-    replicas = triggers.fixed_replicas(app, diagnostics)
-    triggers.validate_bounds(app, diagnostics)
+    judged(WrittenPlayground(context, app), diagnostics)
     mode = routing.mode(app, gateway_settings(context, app.namespace))
     app_engine = judged(_find_engine(context, app, mode, diagnostics), diagnostics)
     choice = judged(engine_run.choose_config(app_engine, diagnostics), diagnostics)
-    _stop_at_unreadable_limits(choice, diagnostics)
+    if choice.engine.templated and _has_unreadable_limits(diagnostics.problems):
+        raise Stop  # the accelerators are not known
     size = engine_run.size_runner(choice, diagnostics)
     with _reporting_templates(choice, diagnostics):
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
-    return _plan(_plan_scaling(planned, replicas, diagnostics), mode)
+    if written := patched_pod(planned):
+        judged(written, diagnostics)
+    return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
@@ -62,11 +65,9 @@ def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collecto
     return AppEngine(judged(resolve_base(context, app, diagnostics), diagnostics), engine)
 
 
-def _stop_at_unreadable_limits(choice: EngineChoice, diagnostics: Collector) -> None:
-    """Raises Stop where the accelerators are not known, since a limit is no quantity."""
-    unreadable = (problem.code in ("E250", "E305") and ".limits" in problem.field for problem in diagnostics.problems)
-    if choice.engine.templated and any(unreadable):
-        raise Stop
+def _has_unreadable_limits(problems: Iterable[Diagnostic]) -> bool:
+    """Whether a limit is no quantity."""
+    return any(problem.code in ("E250", "E305") and ".limits" in problem.field for problem in problems)
 
 
 @contextmanager
@@ -78,71 +79,6 @@ def _reporting_templates(choice: EngineChoice, diagnostics: Collector) -> Iterat
         path = error.path if error.path[:1] == ("spec",) else ("spec", *error.path)
         origin = Origin(choice.engine.runtime.document, path)
         diagnostics.stop("E420", origin, what=error, hint=compilation.template_hint(error))
-
-
-class PlannedScaling(Struct, frozen=True):
-    """How many replicas of a pod run. `worker`: of the pods beside a leader, None where all are alike; `pod`: with what
-    those that collect metrics look for.
-    """
-
-    planned: PlannedPod
-    pod: Pod
-    worker: Pod | None
-    replicas: int | None
-    scaler: Scaler | None  # that is rendered
-    foreign: Scaler | None  # of somebody else
-    interceptor: Interceptor | None
-
-    @property
-    def bounds(self) -> Scaler | None:
-        """The autoscaler that owns the number of replicas; None without one."""
-        return self.foreign or self.scaler
-
-
-def _plan_scaling(planned: PlannedPod, replicas: int | None, diagnostics: Collector) -> PlannedScaling:
-    """The autoscaler, and the pods of a replica."""
-    run, app, context, pod = planned.run, planned.app, planned.run.base.context, planned.pod
-    settings, all_serve = gateway_settings(context, app.namespace), _all_serve(run)
-    worker = None
-    if run.multi_host and not all_serve:
-        worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
-    if context.metrics_collected:
-        pod = monitoring.with_metrics_path(pod, run.engine, all_serve=all_serve)
-    wakes_by = keda.wakes_by(context, app, settings, diagnostics)
-    scaler = triggers.plan_scaler(
-        context, app, run.engine, run.config, diagnostics, has_wake_trigger=wakes_by == "interceptor"
-    )
-    if scaler and keda.is_chosen(context.inputs.config):
-        scaler = keda.with_triggers(
-            scaler,
-            run.engine,
-            run.config,
-            context=context,
-            app=app,
-            pod=pod,
-            settings=settings,
-            wakes_by=wakes_by,
-            parallelism=run.size.parallelism,
-            all_serve=all_serve,
-            diagnostics=diagnostics,
-        )
-    interceptor = None
-    if scaler and wakes_by == "interceptor":
-        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
-        interceptor = keda.interceptor(context, app, public_names, scaler)
-    foreign = foreign_scalers.foreign_scaler(context, app, diagnostics)
-    scaling = PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
-    monitoring.validate_metrics(run.engine, app, planned.command.form.names, pod, scaler, diagnostics)
-    if run.size.parallelism.hosts > 1:
-        groups = host_groups.most_groups(app, scaling.bounds.max_replicas if scaling.bounds else replicas or 1)
-        names.validate_group_names(app, groups, diagnostics)
-        host_groups.validate_worker_sets(context, app, groups, diagnostics)
-    return scaling
-
-
-def _all_serve(run: EngineRun) -> bool:
-    """Whether every pod of a replica of several answers requests."""
-    return run.multi_host is not None and run.multi_host.all_serve
 
 
 def _plan(scaling: PlannedScaling, mode: str) -> Plan:
@@ -157,7 +93,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         annotations=_workload_annotations(run),
         replicas=None if scaling.foreign else scaling.replicas,
         size=hosts,
-        all_serve=_all_serve(run),
+        all_serve=run.all_serve,
         startup_policy="LeaderReady" if hosts == 1 else "LeaderCreated",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=base.context.rollout,
@@ -177,7 +113,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         claim_templates=base.pod_needs.claim_templates,
         scaler=scaling.bounds,
         interceptor=scaling.interceptor,
-        devices=pods.device_template(base.pod_needs),
+        devices=device_template(base.pod_needs),
         config=planned.setup.config,
         shared=(*base.shared, *_needs(scaling)),
         app=app.label,

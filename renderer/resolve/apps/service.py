@@ -10,58 +10,55 @@ from msgspec.structs import replace
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
-from renderer.json_values import maps_at, text_at
+from renderer.json_values import text_at
 from renderer.plan import Plan, Pod, Port, Rollout
-from renderer.resolve import monitoring, names, versioned_fields
-from renderer.resolve.apps import field_origins, handwritten_engine, host_groups, workload_settings
-from renderer.resolve.apps.app_base import AppBase, resolve_base
-from renderer.resolve.apps.rules import judged
+from renderer.resolve import monitoring, versioned_fields
+from renderer.resolve.apps import workload_settings
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine.engine_command import EngineCommand, Word, read_engine_command
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.kube import api_defaults
-from renderer.resolve.pod import pods
+from renderer.resolve.pod import pod_origins
+from renderer.resolve.pod.needs import device_template
+from renderer.resolve.pod.pods import RUNNER
+from renderer.resolve.rules import judged
+from renderer.resolve.workload import field_origins, host_groups
+from renderer.resolve.workload.claimed import AppBase, resolve_base
+from renderer.resolve.workload.written_app import WrittenService
+from renderer.resolve.workload.written_pod import ServicePods, TemplatePod, service_pod
 from renderer.wellknown import PORT
 
 # Fields of LeaderWorkerSet under its own names, which are handed on.
 _SET_FIELDS = ("networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")
 _TEMPLATE_FIELDS = ("maxGroupRestarts", "persistentVolumeClaimRetentionPolicy")
-_CLAIMS = "volumeClaimTemplates"
+_CLAIMS: Literal["volumeClaimTemplates"] = "volumeClaimTemplates"
 _POLICY = "RecreateGroupOnPodRestart"
 
 
 def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Service or of one of its variants. Raises Stop when a model is not known or a template invalid."""
-    spec = app.spec
-    template, origin = spec["workloadTemplate"], app.origin("spec", "workloadTemplate")
-    size, count = template.get("size", 1), spec.get("replicas", 1)
-    if size < 1:
-        diagnostics.add("E285", origin.at("size"), value=size)
-    if count < 0:
-        diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
-    names.validate_app_names(app, size, count, diagnostics)
-    if size > 1:
-        host_groups.validate_worker_sets(context, app, count, diagnostics)
+    written = judged(WrittenService(context, app), diagnostics)
     base = judged(resolve_base(context, app, diagnostics), diagnostics)
     leader = None
-    if template.get("leaderTemplate") is not None:
-        leader = _plan_pod(context, app, base, "leaderTemplate", diagnostics)
-    worker = _plan_pod(context, app, base, "workerTemplate", diagnostics, with_model_labels=leader is None)
+    if written.template.get("leaderTemplate") is not None:
+        leader = judged(service_pod(written, base, "leaderTemplate", diagnostics), diagnostics)
+    worker = judged(service_pod(written, base, "workerTemplate", diagnostics), diagnostics)
     if has_errors(diagnostics.problems):
         raise Stop
-    rollout = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    policy, groups = template.get("restartPolicy", _POLICY), template.get("subGroupPolicy") or {}
     claim_templates = workload_settings.claim_templates(
-        template.get("volumeClaimTemplates") or (), origin.at("volumeClaimTemplates"), diagnostics
+        written.template.get(_CLAIMS) or (), written.origin.at(_CLAIMS), diagnostics
     )
-    values: Mapping[str, object] = spec
-    template_values: Mapping[str, object] = template
-    revision, served_name = base.weights[0].revision, spec.get("servedModelName")
+    foreign = foreign_scalers.foreign_scaler(context, app)
+    return _plan(judged(ServicePods(written, base, leader, worker, claim_templates, foreign), diagnostics))
+
+
+def _plan(service: ServicePods) -> Plan:
+    written, base, app, context = service.written, service.base, service.app, service.written.context
+    template, spec = written.template, app.spec
+    leader, worker = service.leader.pod if service.leader else None, service.worker.pod
+    policy = template.get("restartPolicy", _POLICY)
     settings = gateway_settings(context, app.namespace)
-    public_name = served_name or base.claim.main.spec.get("servedModelName") or base.claim.main.name
-    scaler = foreign_scalers.foreign_scaler(context, app, diagnostics)
+    public_name = spec.get("servedModelName") or base.claim.main.spec.get("servedModelName") or base.claim.main.name
     monitor_needs = monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()
     return Plan(
         name=app.name,
@@ -69,34 +66,40 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
         namespace=app.namespace,
         file=app.file,
         labels=base.labels,
-        annotations={
-            **({wellknown.MODEL_REVISION: revision} if revision else {}),
-            **({wellknown.SERVED_MODEL_NAME: served_name} if served_name else {}),
-        },
-        replicas=None if scaler else count,
-        scaler=scaler,
-        size=size,
+        annotations=_annotations(base),
+        replicas=None if service.foreign else written.count,
+        scaler=service.foreign,
+        size=written.size,
         # A leader that waits for its workers would never get ready before they start
         # (docs/deviations.md#bugs-of-the-operator, 33).
-        startup_policy=spec.get("startupPolicy") or ("LeaderReady" if size == 1 else "LeaderCreated"),
+        startup_policy=spec.get("startupPolicy") or ("LeaderReady" if written.size == 1 else "LeaderCreated"),
         restart_policy="None" if policy == "Default" else policy,
-        rollout=_rollout(context, rollout),
+        rollout=_rollout(context, (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}),
         leader=leader,
         worker=worker,
         port=_runner_port(leader or worker),
         model=base.claim.main.name,
         public_name=public_name,
         name_in_engine=public_name,  # which name its containers serve is not known
-        disruption_budget=host_groups.needs_disruption_budget(size, scaler, count),
+        disruption_budget=host_groups.needs_disruption_budget(written.size, service.foreign, written.count),
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
-        devices=pods.device_template(base.pod_needs),
-        set_fields={key: values[key] for key in _SET_FIELDS if values.get(key)},
-        template_fields={key: template_values[key] for key in _TEMPLATE_FIELDS if key in template_values},
-        claim_templates=(*base.pod_needs.claim_templates, *claim_templates),
-        sub_groups=versioned_fields.sub_group_policy(context.inputs.config, groups),
-        origins=lambda: _origins(context, app, base),
+        devices=device_template(base.pod_needs),
+        set_fields={key: value for key, value in spec.items() if key in _SET_FIELDS and value},
+        template_fields={key: value for key, value in template.items() if key in _TEMPLATE_FIELDS},
+        claim_templates=(*base.pod_needs.claim_templates, *service.claim_templates),
+        sub_groups=versioned_fields.sub_group_policy(context.inputs.config, template.get("subGroupPolicy") or {}),
+        origins=lambda: _origins(service),
     )
+
+
+def _annotations(base: AppBase) -> dict[str, object]:
+    """The annotations of the workload."""
+    values = {
+        wellknown.MODEL_REVISION: base.weights[0].revision,
+        wellknown.SERVED_MODEL_NAME: base.app.spec.get("servedModelName"),
+    }
+    return {key: value for key, value in values.items() if value}
 
 
 def _rollout(context: RunContext, settings: Mapping[str, Any]) -> Rollout:
@@ -105,50 +108,9 @@ def _rollout(context: RunContext, settings: Mapping[str, Any]) -> Rollout:
     return replace(rollout, partition=settings["partition"]) if "partition" in settings else rollout
 
 
-def _plan_pod(
-    context: RunContext,
-    app: App,
-    base: AppBase,
-    key: Literal["leaderTemplate", "workerTemplate"],
-    diagnostics: Collector,
-    *,
-    with_model_labels: bool = True,
-) -> Pod:
-    """The pod of one template. `with_model_labels`: with the model's labels and annotation."""
-    origin = app.origin("spec", "workloadTemplate", key)
-    template = app.spec["workloadTemplate"][key]
-    if not any(container.get("name") == pods.RUNNER for container in maps_at(template, "spec", "containers")):
-        # Upstream's webhook requires a runner in the worker only, so a leader without one works there.
-        code = "E286" if key == "workerTemplate" else "W208"
-        diagnostics.add(code, origin.at("spec", "containers"), key=key)
-    normalized = api_defaults.default_pod_template(template, origin, diagnostics)
-    pod = pods.handwritten_pod(
-        context.inputs.config, base.pod_needs, normalized, with_model_labels, diagnostics, origin
-    )
-    diagnostics.problems += pods.clashing_claim_templates(base.pod_needs, pod, origin.at("spec"))
-    written = handwritten_engine.WrittenPod(pod, _engine_command(pod, origin), lambda path: origin.at(*path))
-    diagnostics.problems += handwritten_engine.validate_ports(written)
-    diagnostics.problems += handwritten_engine.validate_hooks(written)
-    diagnostics.problems += handwritten_engine.validate_model_paths(app, base, written)
-    if with_model_labels:  # workers of a leader are not asked
-        diagnostics.problems += handwritten_engine.validate_served_name(context, app, base, written.command)
-    return pod
-
-
-def _engine_command(pod: Pod, origin: Origin) -> EngineCommand:
-    """The command line of the runner. `origin`: of the pod's template."""
-    for i, container in enumerate(pod.containers):
-        if container.name == pods.RUNNER:
-            at = origin.at("spec", "containers", i)
-            command = [Word(text, at.at("command", j)) for j, text in enumerate(container.command)]
-            args = [Word(text, at.at("args", j)) for j, text in enumerate(container.args)]
-            return read_engine_command(command, args, container.image)
-    return EngineCommand()
-
-
 def _runner_port(pod: Pod) -> Port:
     """The port that the runner listens on: the one called http, else its first; 8080 when it names none."""
-    runner = next((container for container in pod.containers if container.name == pods.RUNNER), pod.containers[0])
+    runner = next((container for container in pod.containers if container.name == RUNNER), pod.containers[0])
     port = next(
         (port_body for port_body in runner.ports if port_body.get("name") == "http"),
         runner.ports[0] if runner.ports else {},
@@ -157,21 +119,13 @@ def _runner_port(pod: Pod) -> Port:
     return Port(text_at(port, "name") or "http", number if isinstance(number, int) else PORT)
 
 
-def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Origin]:
+def _origins(service: ServicePods) -> Mapping[Path, Origin]:
     """What made each part of the plan."""
-    at = app.origin("spec", "workloadTemplate")
-    flavor, in_pods = base.pod_needs.placement.origins(base.claim.main), dict[Path, Origin]()
-    for key in ("leaderTemplate", "workerTemplate"):
-        if app.spec["workloadTemplate"].get(key) is None:
-            continue
-        template = api_defaults.default_pod_template(app.spec["workloadTemplate"][key], at.at(key), Collector())
-        tolerations = (template.get("spec") or {}).get("tolerations") or ()
-        env, known = pods.runner_origins(base.pod_needs, template, flavor, at.at(key))
-        known |= {
-            **dict(field_origins.loader_origins(base, env)),
-            **dict(pods.origins(base.pod_needs, template, tolerations)),
-        }
-        in_pods |= {("explain", key, *path): origin for path, origin in known.items()}
+    app, base, at = service.app, service.base, service.written.origin
+    in_pods = dict[Path, Origin]()
+    for pod in (service.leader, service.worker):
+        if pod:
+            in_pods |= {("explain", pod.key, *path): origin for path, origin in _pod_origins(pod).items()}
     return {
         (): app.origin(),
         ("name",): app.origin("metadata", "name"),
@@ -189,4 +143,17 @@ def _origins(context: RunContext, app: App, base: AppBase) -> Mapping[Path, Orig
         **dict(field_origins.client_origins(app)),
         **dict(field_origins.device_origins(base)),
         **in_pods,
+    }
+
+
+def _pod_origins(pod: TemplatePod) -> Mapping[Path, Origin]:
+    """What the models, the flavor and RenderConfig add to a pod, by path in its template."""
+    base, template = pod.base, pod.template
+    flavor = base.pod_needs.placement.origins(base.claim.main)
+    tolerations = (template.get("spec") or {}).get("tolerations") or ()
+    env, known = pod_origins.runner_origins(base.pod_needs, template, flavor, pod.origin)
+    return {
+        **known,
+        **dict(field_origins.loader_origins(base, env)),
+        **dict(pod_origins.added_origins(base.pod_needs, template, tolerations)),
     }

@@ -24,10 +24,10 @@ from renderer.plan import (
     SharedPlan,
 )
 from renderer.resolve import monitoring
-from renderer.resolve.apps import model_caches, open_models
-from renderer.resolve.apps.rules import judged
+from renderer.resolve.apps import fill_jobs, open_models
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import routing, settings
+from renderer.resolve.rules import judged
 from renderer.resolve.shared_needs import needs_of
 from renderer.resolve.traffic.packed_routes import rule_buckets
 
@@ -43,7 +43,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     plans = [
         *([_cluster_plan(models, gateways)] if models or gateways else []),
         *_namespace_plans(context, needs, gateways),
-        *model_caches.cache_plans(context, needs_of(CacheNeed, needs)),
+        *fill_jobs.cache_plans(context, needs_of(CacheNeed, needs)),
         *_plan_packed_routes(context, needs_of(PackedRule, needs), diagnostics),
     ]
     return plans, diagnostics.problems

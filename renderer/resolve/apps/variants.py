@@ -11,18 +11,16 @@ from msgspec.structs import replace
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.resolve import claims, flavors
-from renderer.resolve.apps import prefill_and_decode
-
-VARIANTS = "variants"
+from renderer.resolve.apps import role_apps
 
 
 def app_variants(inputs: Inputs, app: App) -> tuple[App, ...]:
     """The variants of an app, `<name>-<flavor>` for each flavor of its claim, or its two roles; the app itself where it
     has none.
     """
-    if prefill_and_decode.KEY in app.spec:
-        return prefill_and_decode.app_roles(app)
-    if flavors.flavor_policy(inputs, app) != VARIANTS:
+    if role_apps.KEY in app.spec:
+        return role_apps.app_roles(app)
+    if flavors.flavor_policy(inputs, app) != flavors.VARIANTS:
         return (app,)
     with suppress(Stop):  # problems of the claim are reported when the workload is planned
         claim = claims.read_claim(inputs, app, Collector())

@@ -8,12 +8,12 @@ from functools import partial
 from renderer.api import App, Inputs
 from renderer.diagnostics import Collector, Stop
 from renderer.plan import Plan
-from renderer.resolve import claims
+from renderer.resolve import claims, flavors
 from renderer.resolve.apps import (
     clients,
-    disaggregation,
+    pairs,
     playground,
-    prefill_and_decode,
+    role_apps,
     service,
     variants,
     workload_settings,
@@ -36,9 +36,9 @@ def plan_workloads(context: RunContext, app: App, diagnostics: Collector) -> lis
 
 def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> list[Plan]:
     make_plan = playground.plan_playground if app.kind == "Playground" else service.plan_service
-    if prefill_and_decode.KEY in app.spec:
-        plans = disaggregation.plan_roles(context, app, diagnostics)
-    elif "flavorPolicy" not in app.spec and context.flavor_policy != variants.VARIANTS:  # the usual case
+    if role_apps.KEY in app.spec:
+        plans = pairs.plan_roles(context, app, diagnostics)
+    elif "flavorPolicy" not in app.spec and context.flavor_policy != flavors.VARIANTS:  # the usual case
         plans = [make_plan(context, app, diagnostics)]
     else:
         plans = [make_plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]

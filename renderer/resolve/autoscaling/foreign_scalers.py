@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from renderer import disaggregated_sets, wellknown
-from renderer.diagnostics import Collector
 from renderer.json_values import map_at, text_at
 from renderer.plan import WORKLOAD_VERSIONS, Body, Scaler
 
@@ -48,16 +47,8 @@ def _scaler(body: Body) -> Scaler:
     return Scaler(low, max(low, high), (), owner=f"{body['kind']} '{text_at(body, 'metadata', 'name')}'")
 
 
-def foreign_scaler(context: RunContext, app: App, diagnostics: Collector) -> Scaler | None:
-    """The autoscaler of somebody else that targets the app's workload, with a note that says whose it is."""
-    scaler = (
-        context.foreign_scalers.get((app.scaled_kind, app.namespace, app.name)) if context.foreign_scalers else None
-    )
-    if scaler is None or "elasticConfig" in app.spec:
+def foreign_scaler(context: RunContext, app: App) -> Scaler | None:
+    """The autoscaler of somebody else that targets the app's workload; none beside one of its own."""
+    if not context.foreign_scalers or "elasticConfig" in app.spec:
         return None
-    origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")
-    kind, name = app.workload_kind, app.name
-    if app.role_scaler:
-        kind, name = f"role {app.role} of the {disaggregated_sets.KIND}", app.label
-    diagnostics.add("N350", origin, owner=scaler.owner, kind=kind, name=name)
-    return scaler
+    return context.foreign_scalers.get((app.scaled_kind, app.namespace, app.name))

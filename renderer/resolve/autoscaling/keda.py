@@ -12,13 +12,11 @@ from renderer import quantity, wellknown
 from renderer.api import App, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at, text_at
-from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Pod, Scaler
+from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
-from renderer.resolve.engine.parallelism import Parallelism
-from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 from renderer.wellknown import PORT
@@ -93,43 +91,41 @@ def interceptor_needs(app: App, interceptor_plan: Interceptor) -> tuple[HeldName
     return tuple(HeldName(model, f"{app.namespace}/{app.label}") for model in interceptor_plan.models)
 
 
-def with_triggers(
-    scaler: Scaler,
-    engine: Engine,
-    config: RecommendedConfig,
-    *,
-    context: RunContext,
-    app: App,
-    pod: Pod,
-    settings: GatewaySettings,
-    wakes_by: str,
-    parallelism: Parallelism,
-    all_serve: bool,
-    diagnostics: Collector,
-) -> Scaler:
+class ElasticApp(Struct, frozen=True):
+    """An app whose replicas KEDA scales."""
+
+    context: RunContext
+    app: App
+    engine: Engine
+    config: RecommendedConfig
+    settings: GatewaySettings
+    wakes_by: str  # picker or interceptor, '' where it always has a replica
+    start_seconds: int  # that its engine may take to start
+    ranks: int  # data parallel, of a replica
+    metric_pods: int  # of a replica that have metrics: all, or its leader alone
+
+
+def with_triggers(scaler: Scaler, elastic: ElasticApp, diagnostics: Collector) -> Scaler:
     """The autoscaler with its triggers: queries for the metrics that an HPA would read, or in place of the preset's own
     for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too. A
-    role that is never away is scaled on its own engines, since a picker counts requests of both. `all_serve`: every pod
-    of a replica has metrics, else its leader alone.
+    role that is never away is scaled on its own engines, since a picker counts requests of both.
     """
-    run_config = context.inputs.config
-    seconds = startup_seconds(pod.containers[0].startup_probe)
-    scaler = replace(scaler, wake_seconds=max(1, seconds) if wakes_by else 0)
-    chosen = triggers.find_trigger(context, app, engine, config)
+    app, engine, wakes_by, run_config = elastic.app, elastic.engine, elastic.wakes_by, elastic.context.inputs.config
+    scaler = replace(scaler, wake_seconds=max(1, elastic.start_seconds) if wakes_by else 0)
+    chosen = triggers.find_trigger(elastic.context, app, engine, elastic.config)
     origin = chosen[1] if chosen else app.origin("spec", "elasticConfig")
     of_preset = origin == engine.origin.at("engine", "scale")
     of_pool = of_preset and (not app.role or bool(wakes_by))  # the engines of each role have a queue of their own
     if of_preset and wakes_by == "interceptor":
         scaler = replace(scaler, metrics=())
     scaling_triggers: list[Body] = []
-    if (of_pool or wakes_by == "picker") and (spec := _flow_control(context, app, settings)):
+    if (of_pool or wakes_by == "picker") and (spec := _flow_control(elastic.context, app, elastic.settings)):
         scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, spec), diagnostics)
-        scaler = replace(scaler, picker_queue_seconds=seconds + _QUEUE_MARGIN)
+        scaler = replace(scaler, picker_queue_seconds=elastic.start_seconds + _QUEUE_MARGIN)
         scaler = replace(scaler, metrics=()) if of_pool else scaler
     if wakes_by == "interceptor":
         scaling_triggers.append(_interceptor_trigger(run_config, app))
-    series = _SeriesOfReplicas(app, parallelism.data, parallelism.hosts if all_serve else 1)
-    scaling_triggers += _engine_triggers(run_config, series, engine, scaler, origin, diagnostics)
+    scaling_triggers += _engine_triggers(elastic, scaler, origin, diagnostics)
     return replace(scaler, triggers=tuple(scaling_triggers))
 
 
@@ -190,34 +186,21 @@ def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str,
         yield entry["name"], query, entry["target"]
 
 
-class _SeriesOfReplicas(Struct, frozen=True):
-    """The series of an app's replicas. `ranks`: data parallel, of a replica; `pods`: of a replica that have metrics."""
-
-    app: App
-    ranks: int
-    pods: int
-
-    def query(self, metric: str, *, is_share: bool) -> str:
-        """The sum of a metric over replicas; of a share the mean of each replica's ranks."""
-        app = self.app
-        ends = _POD_ENDS[app.workload_kind] if self.pods == 1 else _ALL_PODS
-        name = f"{app.label}{_REVISIONS}{app.role}" if app.role_scaler else app.name
-        series = f'{metric}{{namespace="{app.namespace}",pod=~"{name}-{ends}"}}'
-        if not is_share or self.ranks == 1:
-            return f"sum({series})"
-        return f"sum(avg by (pod) ({series}))" + (f" / {self.pods}" if self.pods > 1 else "")
+def _query(elastic: ElasticApp, metric: str, *, is_share: bool) -> str:
+    """The sum of a metric over replicas; of a share the mean of each replica's ranks."""
+    app = elastic.app
+    ends = _POD_ENDS[app.workload_kind] if elastic.metric_pods == 1 else _ALL_PODS
+    name = f"{app.label}{_REVISIONS}{app.role}" if app.role_scaler else app.name
+    series = f'{metric}{{namespace="{app.namespace}",pod=~"{name}-{ends}"}}'
+    if not is_share or elastic.ranks == 1:
+        return f"sum({series})"
+    return f"sum(avg by (pod) ({series}))" + (f" / {elastic.metric_pods}" if elastic.metric_pods > 1 else "")
 
 
-def _engine_triggers(
-    config: RenderConfig,
-    replicas: _SeriesOfReplicas,
-    engine: Engine,
-    scaler: Scaler,
-    origin: Origin,
-    diagnostics: Collector,
-) -> Iterator[Body]:
+def _engine_triggers(elastic: ElasticApp, scaler: Scaler, origin: Origin, diagnostics: Collector) -> Iterator[Body]:
     """The triggers for the metrics that an HPA would have."""
-    metrics: Mapping[str, object] = engine.spec.get("metrics") or {}
+    config = elastic.context.inputs.config
+    metrics: Mapping[str, object] = elastic.engine.spec.get("metrics") or {}
     names = {str(metrics[key]) for key in _SCALED_METRICS if metrics.get(key)}
     series = {name: name for name in names} | {monitoring.adapter_metric_name(name): name for name in names}
     for i, metric in enumerate(scaler.metrics):
@@ -236,8 +219,8 @@ def _engine_triggers(
             diagnostics.add("E353", origin.at("metrics", i, "pods", "metric", "selector", key=True), **words)
             continue
         target = _decimal(map_at(metric, "pods", "target").get("averageValue", ""))
-        query = replicas.query(series[name], is_share=series[name] == metrics.get(_SHARE))
-        yield from _prometheus_triggers(config, replicas.app, [("", query, target)], diagnostics)
+        query = _query(elastic, series[name], is_share=series[name] == metrics.get(_SHARE))
+        yield from _prometheus_triggers(config, elastic.app, [("", query, target)], diagnostics)
 
 
 def _metric_name(metric: Body, kind: str) -> str:

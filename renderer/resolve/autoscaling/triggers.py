@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from renderer import quantity, template
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.plan import Body, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext, cache_key, cached
@@ -26,16 +26,9 @@ _CPU = SharedMap(
 )
 
 
-def fixed_replicas(app: App, diagnostics: Collector) -> int | None:
+def fixed_replicas(app: App) -> int | None:
     """The fixed number of groups; None where an autoscaler sets it."""
-    count = app.spec.get("replicas")
-    if app.spec.get("elasticConfig") is not None:
-        if count is not None:
-            diagnostics.add("W202", app.origin("spec", "replicas", key=True))
-        return None
-    if count is not None and count < 0:
-        diagnostics.add("E270", app.origin("spec", "replicas"), value=count)
-    return 1 if count is None else count
+    return None if app.spec.get("elasticConfig") is not None else app.spec.get("replicas", 1)
 
 
 def find_trigger(
@@ -64,21 +57,6 @@ def trigger_origins(engine: Engine, config: RecommendedConfig, chosen: tuple[Bod
     yield chosen[1]
 
 
-def validate_bounds(app: App, diagnostics: Collector) -> None:
-    """Errors about the autoscaler's bounds, and about a trigger that names no autoscaler."""
-    elastic = app.spec.get("elasticConfig")
-    if elastic is None:
-        return
-    minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    if minimum < 0:
-        origin = app.origin("spec", "elasticConfig", "minReplicas")
-        diagnostics.add("E272", origin, value=minimum, hint="write 1 or more")
-    elif minimum > maximum:
-        diagnostics.add("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=minimum, high=maximum)
-    if (app_trigger := elastic.get("scaleTrigger")) is not None and app_trigger.get("hpa") is None:
-        diagnostics.add("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
-
-
 def plan_scaler(
     context: RunContext,
     app: App,
@@ -99,8 +77,8 @@ def plan_scaler(
     if chosen is None and has_wake_trigger and "scaleTrigger" not in elastic:
         return Scaler(minimum, maximum, ())
     if chosen is None:
-        if "scaleTrigger" not in elastic:  # validate_bounds() has reported it
-            _report_missing_trigger(context, app, engine, diagnostics)
+        if "scaleTrigger" not in elastic:  # rules/scaling.py reports it
+            diagnostics.problems += _missing_trigger(context, app, engine)
         return None
     spec, origin = chosen
     work = partial(_metrics_and_behavior, spec, origin)
@@ -125,10 +103,10 @@ def queue_metric(engine: EngineSpec) -> str:
     return str(metrics.get((engine.get("scale") or {}).get("metric", ""), ""))
 
 
-def validate_metric(engine: EngineSpec, origin: Origin, diagnostics: Collector) -> None:
+def unknown_metric(engine: EngineSpec, origin: Origin) -> Iterator[Diagnostic]:
     """An error when `engine.scale` names a metric that `engine.metrics` does not. `origin`: of the engine."""
     if "scale" in engine and not queue_metric(engine):
-        diagnostics.add("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
+        yield make_diagnostic("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
 
 
 def _queue_trigger(engine: Engine) -> Body | None:
@@ -143,18 +121,18 @@ def _queue_trigger(engine: Engine) -> Body | None:
     return {"metrics": [metric], "behavior": scale.get("behavior")}
 
 
-def _report_missing_trigger(context: RunContext, app: App, engine: Engine, diagnostics: Collector) -> None:
+def _missing_trigger(context: RunContext, app: App, engine: Engine) -> Iterator[Diagnostic]:
     """An error about why there is nothing to scale on, and so no autoscaler."""
     origin, name = app.origin("spec", "elasticConfig", key=True), engine.runtime.name
     engine_origin = engine.origin.at("engine")
     if not context.metrics_collected:
-        diagnostics.add("E275", origin, backend=name)
+        yield make_diagnostic("E275", origin, backend=name)
     elif "scale" not in engine.spec:
-        diagnostics.add("E276", origin, backend=name)
+        yield make_diagnostic("E276", origin, backend=name)
     elif not queue_metric(engine.spec):
-        validate_metric(engine.spec, engine_origin, diagnostics)
+        yield from unknown_metric(engine.spec, engine_origin)
     else:
-        diagnostics.add("E279", engine_origin.at("metrics", key=True), backend=name)
+        yield make_diagnostic("E279", engine_origin.at("metrics", key=True), backend=name)
 
 
 def canonicalize_quantities(value: object, origin: Origin, diagnostics: Collector) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path, quoted
+from renderer.diagnostics import Origin, Path
 from renderer.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
@@ -108,71 +108,6 @@ def _layout(engine: Engine, options: Sequence[str], layers: Sequence[ArgLayer]) 
                 yield key, Setting(name, value, layer.origin.at(i))
 
 
-def validate_pair(app: App, prefill: Role, decode: Role, known_attention: bool, diagnostics: Collector) -> None:
-    """Errors for two roles that cannot hand KV cache to each other. `known_attention`: the model's facts say that each
-    layer has keys and values of its own heads.
-    """
-    if prefill.vendor != decode.vendor:
-        _report_vendors(app, prefill, decode, diagnostics)
-        return  # all else follows from that
-    sizes = {"prefill": prefill.tensor, "decode": decode.tensor}
-    origin = prefill.tensor_origin or decode.tensor_origin or app.origin(*KEY, "prefill", key=True)
-    if prefill.tensor_rule == "equal" and prefill.tensor != decode.tensor:
-        diagnostics.add("E379", origin, **sizes, hint="give both roles the same size")
-    elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
-        hint = "give prefill at most the size of decode; more of it by replicas"
-        diagnostics.add("E379" if known_attention else "W375", origin, **sizes, hint=hint)
-    _validate_pipelines(prefill, decode, diagnostics)
-    for option in sorted({*prefill.layout, *decode.layout}):
-        settings = prefill.layout.get(option), decode.layout.get(option)
-        if (settings[0] and settings[0].text) != (settings[1] and settings[1].text):
-            _report_layout(app, *settings, diagnostics)
-
-
-def _report_vendors(app: App, prefill: Role, decode: Role, diagnostics: Collector) -> None:
-    """An error at the flavors of one role, which names the place of the other's."""
-    roles = [decode, prefill]  # the one with flavors of its own first
-    roles.sort(key=lambda role: not _of_role(app, role.vendor_origin, role.name, "inferenceFlavors"))
-    file, line, _ = roles[1].vendor_origin.place
-    (role, place), (other, other_place) = ((role.name, place_of(role.vendor)) for role in roles)
-    words = {"role": role, "place": place, "other": other, "other_place": other_place}
-    diagnostics.add("E380", roles[0].vendor_origin, **words, file=file, line=line)
-
-
 def place_of(vendor: str) -> str:
     """Where pods run, by the vendor of their accelerators."""
     return f"on {vendor}" if vendor != NONE.vendor else "without an accelerator"
-
-
-def _validate_pipelines(prefill: Role, decode: Role, diagnostics: Collector) -> None:
-    """An error for pipeline parallel sizes between which the engine hands no KV cache over."""
-    sizes = {"prefill": prefill.pipeline, "decode": decode.pipeline}
-    if prefill.pipeline_rule == "none" and max(sizes.values()) > 1:
-        origin = (prefill if prefill.pipeline > 1 else decode).pipeline_origin
-        diagnostics.add("E388", origin, **sizes, hint="leave pipeline out, and share the model by tensor")
-    elif prefill.pipeline_rule == "decodeEqualOrNone" and decode.pipeline not in (1, prefill.pipeline):
-        hint = "leave pipeline out in decode"
-        hint += f", or write {prefill.pipeline} there as well" if prefill.pipeline > 1 else ""
-        diagnostics.add("E388", decode.pipeline_origin, **sizes, hint=hint)
-
-
-def _report_layout(app: App, prefill: Setting | None, decode: Setting | None, diagnostics: Collector) -> None:
-    """An error at the role's own setting, which names the other one's."""
-    settings = [("prefill", prefill), ("decode", decode)]
-    own = [(role, setting) for role, setting in settings if setting and _of_role(app, setting.origin, role, "args")]
-    role, setting = own[-1] if own else ("decode", decode) if decode else ("prefill", prefill)
-    if setting is None:
-        return  # unreachable: one of them says it
-    other_role, other = next((name, value) for name, value in settings if name != role)
-    what = "says nothing of it"
-    if other:
-        file, line, _ = other.origin.place
-        what = f"has {quoted([other.value]) if other.value else other.option}, in {file}:{line}"
-    diagnostics.add("E381", setting.origin, given=setting.text, role=role, other=other_role, said=what)
-
-
-def _of_role(app: App, origin: Origin, role: str, key: str) -> bool:
-    """Whether a role itself says this under a key, in the Playground or in a patch of its environment."""
-    source, path = origin.behind
-    own_source, own_path = app.origin(*KEY, role, key).behind
-    return source is own_source and path[: len(own_path)] == own_path

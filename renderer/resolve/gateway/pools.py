@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from renderer import wellknown
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path, quoted
-from renderer.plan import Body, Container, Plan, Pod, PoolPlan, RouteTarget
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Body, Container, Plan, Pod, PoolPlan, RouteTarget, Steering
 from renderer.resolve.context import RunContext, cache_key
-from renderer.resolve.gateway import pickers
 from renderer.resolve.gateway.pickers import Picker, RolePicking
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.wellknown import ENGINE_PORT, PORT
@@ -49,6 +48,14 @@ class LabelledPods(Struct, frozen=True, eq=False):
     of_app: PickedApp
     plans: Sequence[Plan]  # with the labels
     sidecar: Container | None  # that answers for the engine in pods of the role decode
+
+
+class SteeredPool(Struct, frozen=True, eq=False):
+    """An app with adapters in a pool, and what its picker is told of their names."""
+
+    context: RunContext
+    settings: GatewaySettings
+    steering: Steering | None  # None where the engine knows them by their public names
 
 
 def label_pods(of_app: PickedApp) -> LabelledPods:
@@ -109,24 +116,6 @@ def _with_sidecar(picker: Picker, roles: RolePicking, sidecar: Container, plan: 
 
 def _with_origins(plan: Plan, more: Mapping[Path, Origin]) -> Mapping[Path, Origin]:
     return {**plan.origins(), **more}
-
-
-def role_picker(
-    context: RunContext, app: App, gateway_settings: GatewaySettings, mode: str, diagnostics: Collector
-) -> Picker:
-    """The picker that sends the requests of this app to both of its roles. Raises Stop, with an error, where none
-    does.
-    """
-    if mode != "pool":
-        diagnostics.stop("E375", app.origin("spec", "disaggregation", key=True), mode=mode)
-    name = pickers.picker_name(context.inputs, gateway_settings, diagnostics)
-    picker = pickers.find_picker(context, name)
-    if picker.disaggregation is None:
-        able = [
-            other for other, document in context.inputs.pickers.items() if "disaggregation" in document.value["spec"]
-        ]
-        diagnostics.stop("E376", gateway_settings.at("picker"), name=name, app=app.name, able=quoted(able))
-    return picker
 
 
 def _plan_pool(context: RunContext, picker: Picker, plan: Plan) -> PoolPlan:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from renderer.diagnostics import Collector, Origin, Path
-from renderer.resolve.apps.rules.args import reserved_options
+from renderer.diagnostics import Origin, Path
 from renderer.resolve.engine.arg_merge import merge_args
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption, build_style
+from renderer.resolve.engine.dialect import ArgLayer, Dialect, build_style
 from renderer.resolve.engine.known_options import Option, OptionList
 
 if TYPE_CHECKING:
@@ -174,55 +173,6 @@ def test_of_two_spellings_the_preset_means_the_first() -> None:
     spec: OptionsSpec = {"style": "click", "groups": {"parallelism": ["--tensor_size", "--tp_size"]}}
     assert build_style(spec, [["--tp_size", "4"]], known).name("--size") == "--tp_size"
     assert build_style(spec, [[]], known).name("--size") == "--tensor_size"
-
-
-# --- the renderer's own
-
-
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        ("--context 1", []),
-        ("--port 80", [(0, "--port")]),
-        ("--quiet --port=80", [(1, "--port")]),
-        ("--po 80 --served_name x", [(0, "--po"), (2, "--served_name")]),
-        ("--title port", []),
-        ("--title --port", [(1, "--port")]),  # an engine would read it so, too
-    ],
-)
-def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, str]]) -> None:
-    found = Collector()
-    options = reads(FULL, "--port 8080 --served-name x --quiet")
-    rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
-    found.problems += reserved_options(options, rules, args.split(), Origin(Line(), ("args",)))
-    assert [(each.line, each.message.split()[0]) for each in found.problems] == [
-        (index, option) for index, option in expected
-    ]
-    assert {each.code for each in found.problems} <= {"E406"}
-    assert {each.hint for each in found.problems} <= {"one port", "one name"}
-
-
-@pytest.mark.parametrize(
-    ("args", "code"),
-    [
-        ("--host 127.0.0.1", "E406"),
-        ("--host=localhost", "E406"),
-        ("--host LocalHost", "E406"),
-        ("--host [::1]", "E406"),
-        ("--host", ""),
-        ("--host 0.0.0.0", ""),
-        ("--host $(POD_IP)", ""),
-        ("--key x", "W235"),
-    ],
-)
-def test_only_such_a_value_is_meant(args: str, code: str) -> None:
-    found, options = Collector(), reads(FULL, "--host x --key x")
-    rules = {
-        "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
-        "--key": ReservedOption("a key", warns=True),
-    }
-    found.problems += reserved_options(options, rules, args.split(), Origin(Line(), ("args",)))
-    assert [each.code for each in found.problems] == ([code] if code else [])
 
 
 # --- keys of JSON options

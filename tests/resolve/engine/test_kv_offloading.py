@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
-from renderer.resolve.apps.engine_run import EngineRun
-from renderer.resolve.apps.rules.offloading import several_hosts
 from renderer.resolve.engine import kv_offloading
-from renderer.resolve.engine.backend_runtime import RunnerSize
 from renderer.resolve.engine.kv_offloading import KVOffloading
-from renderer.resolve.engine.parallelism import Parallelism
 from renderer.resolve.layers import ValueLayer
 
 WHERE = Origin(NamedSource("a test"))
@@ -43,13 +38,3 @@ def test_shared_memory_is_added_to_the_last_size() -> None:
     assert [layer.value for layer in kv_offloading.shared_memory_layers(OFFLOADING, layers)] == ["72Gi"]
     assert [layer.value for layer in kv_offloading.shared_memory_layers(OFFLOADING, [])] == ["64Gi"]
     assert kv_offloading.shared_memory_layers(OFFLOADING, [ValueLayer("much", WHERE)]) == []
-
-
-def test_a_replica_of_several_pods() -> None:
-    def run(hosts: int) -> EngineRun:
-        return cast(
-            "EngineRun", SimpleNamespace(offloading=OFFLOADING, size=RunnerSize(parallelism=Parallelism(hosts=hosts)))
-        )
-
-    assert list(several_hosts(run(1))) == []
-    assert [problem.code for problem in several_hosts(run(2))] == ["E374"]

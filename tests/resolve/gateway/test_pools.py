@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer.plan import Port
-from renderer.resolve.apps import host_groups
 from renderer.resolve.gateway import pickers
 from tests.paths import TESTS
 
@@ -36,8 +34,3 @@ def test_a_picker_that_knows_one_port(here: Path, monkeypatch: pytest.MonkeyPatc
     ]
     assert "E349" not in "".join(done.err.splitlines()[2:])  # r1-tensors has one rank a pod
     assert llmaz("validate").code == 0
-
-
-def test_ports_of_a_pod_without_ranks() -> None:
-    assert host_groups.rank_ports(None, {"RankPorts": 0}) == ()
-    assert host_groups.container_ports(None, [Port("http", 8080)]) == ()

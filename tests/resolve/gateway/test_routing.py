@@ -9,9 +9,9 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
 from renderer.json_values import map_at
-from renderer.resolve.apps.rules import judged
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
+from renderer.resolve.rules import judged
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigGatewaySpec

@@ -1,0 +1,80 @@
+"""The plans of the claims that hold weights for many pods, and of the Jobs that fill them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from renderer import wellknown
+from renderer.diagnostics import Origin, Path
+from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
+from renderer.resolve.context import RunContext
+from renderer.resolve.model_cache import ModelCache, fitting_name
+from renderer.resolve.pod import cache_containers, loaders, pods
+from renderer.resolve.pod.hardening import SECCOMP
+from renderer.resolve.pod.loaders import SHELL
+from renderer.resolve.weight_sources import Weights
+from renderer.resolve.workload.run_context import find_loader, find_weights
+
+
+def cache_plans(context: RunContext, needs: Iterable[CacheNeed]) -> list[SharedPlan]:
+    """One for each model and namespace that needs a filled claim."""
+    plans = []
+    for need in needs:
+        weights = find_weights(context, context.inputs.models[need.model])[0]
+        if weights and weights.cache:
+            plan = _cache_plan(context, need, weights, weights.cache)
+            plans.append(SharedPlan(need.namespace, part=f"{need.model}.cache", cache=plan))
+    return plans
+
+
+def _cache_plan(context: RunContext, need: CacheNeed, weights: Weights, cache: ModelCache) -> CachePlan:
+    import hashlib  # few runs need it
+
+    labels = wellknown.own_labels(need.model, "model-cache")
+    template = _pod_template(context, weights, cache, labels)
+    facts = context.inputs.models[need.model].spec.get("facts") or {}
+    digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:8]
+    return CachePlan(
+        claim=cache.claim,
+        claim_spec=cache.spec,
+        job=fitting_name(need.model, f"-fill-{digest}"),
+        namespace=need.namespace,
+        labels=labels,
+        template=template,
+        size=str(facts.get("weightsGiB") or ""),
+        origins=lambda: _origins(weights, cache),
+    )
+
+
+def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labels: Body) -> dict[str, object]:
+    """The template of the Job's pod: the loader as in any pod, with RenderConfig's defaults of pods."""
+    defaults, hardened = context.pod_defaults, context.hardening != "off"
+    loader, shell = find_loader(context, str(weights.loader)), find_loader(context, SHELL)
+    access = loaders.credentials(loader, weights)
+    loads = loaders.loader_container(loader, 0, weights, defaults.env, access, context.hardening)
+    lock, loads, complete = cache_containers.fill_containers(loads, shell, cache, loaders.VOLUME, 0, {})
+    if not hardened:
+        lock, complete = cache_containers.without_security((lock, complete))
+    metadata: dict[str, object] = {"labels": {**labels, **defaults.labels}}
+    if defaults.annotations:
+        metadata["annotations"] = defaults.annotations
+    claim = {"name": loaders.VOLUME, "persistentVolumeClaim": {"claimName": cache.claim}}
+    spec = {
+        "restartPolicy": "OnFailure",
+        "schedulerName": context.scheduler or "default-scheduler",
+        **({"automountServiceAccountToken": False, "enableServiceLinks": False} if hardened else {}),
+        **defaults.fields,
+        **({"tolerations": list(defaults.tolerations)} if defaults.tolerations else {}),
+        "securityContext": {**pods.group_security(loaders.group(loader)), **(SECCOMP if hardened else {})},
+        "initContainers": [pods.container_body(lock), pods.container_body(loads)],
+        "containers": [pods.container_body(complete)],
+        "volumes": [claim, *access.volumes],
+    }
+    return {"metadata": metadata, "spec": spec}
+
+
+def _origins(weights: Weights, cache: ModelCache) -> Mapping[Path, Origin]:
+    """`claim`: of its spec."""
+    pod: Path = ("spec", "template", "spec")
+    return {(): weights.origin, ("claim",): cache.origin, (*pod, "volumes", 0): cache.origin}

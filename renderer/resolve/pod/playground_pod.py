@@ -1,0 +1,131 @@
+"""The pod of a Playground, without its podTemplate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.plan import Body, Container, Pod
+from renderer.resolve import pod_defaults
+from renderer.resolve.engine.preparation import Preparation
+from renderer.resolve.pod import needs as needs_of_pods
+from renderer.resolve.pod.hardening import security_contexts, with_capabilities
+from renderer.resolve.pod.needs import PodNeeds, Storage
+from renderer.resolve.pod.pods import group_security
+from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
+
+_SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
+
+
+class RunnerParts(Struct, frozen=True):
+    """The runner of a Playground, and what its pod has because of it."""
+
+    container: Container  # without mounts and security
+    shared_memory: str  # '' for none
+    grace_seconds: int
+    tolerations: Sequence[Body]  # of the accelerator
+    security: SecuritySpec  # of the preset or of its variant
+    preparation: Preparation
+
+
+def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
+    """The pod of a Playground."""
+    preparation, placement = parts.preparation, needs.placement
+    loader_containers = needs_of_pods.loader_containers(needs, parts.container.env)
+    storage = _storage(needs, parts)
+    runner, pod_security = _secured(needs, parts, storage)
+    runner = replace(runner, mounts=tuple(storage.mounts))
+    tolerations = parts.tolerations
+    if needs.defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
+        tolerations = needs_of_pods.tolerations(needs, tolerations)
+    disabled = None if needs.hardening == "off" else False  # the token of the service account, links to Services
+    labels = needs.labels
+    pod = Pod(
+        labels={**labels, **needs.defaults.labels} if needs.defaults.labels else labels,
+        annotations=_annotations(needs, preparation),
+        scheduler_name=needs.scheduler,
+        containers=(runner,),
+        init_containers=(*loader_containers, *[_preparation_container(step, runner) for step in preparation.steps]),
+        volumes=tuple(storage.volumes),
+        node_selector=placement.node_selector,
+        affinity={"nodeAffinity": placement.node_affinity} if placement.node_affinity else {},
+        tolerations=tuple(tolerations),
+        grace_seconds=parts.grace_seconds,
+        security=pod_security,
+        mounts_token=disabled,
+        service_links=disabled,
+        rest=_pod_fields(needs),
+    )
+    devices = needs_of_pods.device_template(needs)
+    return needs_of_pods.with_devices(pod, devices) if devices else pod
+
+
+def _storage(needs: PodNeeds, parts: RunnerParts) -> Storage:
+    """The mounts of the runner, and the volumes of the pod."""
+    preparation = parts.preparation
+    mounts = [*needs.mounts, *preparation.mounts]
+    volumes = [*needs.volumes, *preparation.volumes, *needs_of_pods.loader_volumes(needs)]
+    for credentials in needs.skip_credentials:
+        volumes += credentials.volumes
+        mounts += credentials.mounts
+    if parts.shared_memory:
+        volumes.append(_shared_memory_volume(parts.shared_memory))
+        mounts.append(_SHM_MOUNT)
+    return Storage(mounts, volumes)
+
+
+def _secured(needs: PodNeeds, parts: RunnerParts, storage: Storage) -> tuple[Container, Body]:
+    """The runner with its security context, and that of the pod; paths that need a volume then are added to the
+    storage.
+    """
+    pod_security: Body = {}
+    security = parts.container.security
+    if needs.hardening != "off":
+        pod_security, security, writable = security_contexts(needs.hardening, parts.security)
+        for i, path in enumerate(writable):
+            storage.volumes.append({"name": f"writable-{i}", "emptyDir": {}})
+            storage.mounts.append({"name": f"writable-{i}", "mountPath": path})
+    if needs.fs_group is not None:
+        pod_security = {**group_security(needs.fs_group), **pod_security}
+    if capabilities := needs.placement.access.capabilities:
+        security = with_capabilities(security, capabilities)
+    return replace(parts.container, security=security), pod_security
+
+
+def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:
+    annotations = needs.annotations
+    for more in (needs.placement.access.annotations, preparation.annotations, needs.defaults.annotations):
+        if more:
+            annotations = {**annotations, **more}
+    return annotations
+
+
+def _pod_fields(needs: PodNeeds) -> Body:
+    """Further fields of a pod spec: RenderConfig's defaults, and what the flavor needs."""
+    fields = pod_defaults.generated_fields(needs.defaults, needs.app, needs.placement.runtime_class)
+    if not needs.placement.access.host_network:
+        return fields
+    return {"dnsPolicy": "ClusterFirstWithHostNet", **fields, "hostNetwork": True}
+
+
+def _preparation_container(step: Container, runner: Container) -> Container:
+    """The init container of a step, with the runner's environment, mounts and security; with its image by default."""
+    security, env, mounts = runner.security, runner.env, runner.mounts
+    return replace(step, image=step.image or runner.image, env=env, security=security, mounts=mounts)
+
+
+_SHARED_MEMORY_VOLUMES: dict[str, Body] = {}
+
+
+def _shared_memory_volume(size: str) -> Body:
+    if size not in _SHARED_MEMORY_VOLUMES:
+        _SHARED_MEMORY_VOLUMES[size] = SharedMap(
+            {"name": "dshm", "emptyDir": SharedMap({"medium": "Memory", "sizeLimit": size})}
+        )
+    return _SHARED_MEMORY_VOLUMES[size]

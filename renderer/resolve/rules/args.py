@@ -1,0 +1,327 @@
+"""Whether the arguments and variables of OpenModel and Playground go with the rest of the pod: reserved options, the
+preset's files, the options of the engine's version, and the accelerators.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from renderer import patterns
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.json_values import maps_at, number_at
+from renderer.resolve.engine import dialect, option_list_choice
+from renderer.resolve.engine.backend_runtime import Engine, model_settings
+from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
+from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
+from renderer.resolve.engine.option_list_validation import OptionRules, refused_preset_options, validate_options
+from renderer.resolve.engine.parallelism import number_origin
+from renderer.resolve.pod import pod_template
+from renderer.resolve.workload import command_line
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
+
+_GLOB = frozenset("*?[")
+
+
+def reserved_variables(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error for each variable of users that the renderer sets."""
+    if command.run.engine.reserved_env:
+        for envs, origin in command_line.user_envs(command.run):
+            yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
+
+
+def reserved_variables_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """An error for each variable of the podTemplate that the renderer sets."""
+    if planned.app.spec.get("podTemplate") and planned.run.engine.reserved_env:
+        index, runner = pod_template.runner_patch(planned.app.spec)
+        origin = planned.app.origin("spec", "podTemplate", "spec", "containers", index, "env")
+        yield from _reserved_variables(planned.run.engine.reserved_env, maps_at(runner, "env"), origin)
+
+
+def _reserved_variables(
+    reserved: Mapping[str, str], entries: Sequence[Mapping[str, object]], origin: Origin
+) -> Iterator[Diagnostic]:
+    for i, entry in enumerate(entries):
+        if (name := str(entry.get("name"))) in reserved:
+            yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=reserved[name])
+
+
+def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error for each argument of the preset that a shell would split or expand."""
+    run, base = command.run, command.run.base
+    if not run.engine.style.splits:
+        return
+    origins = [
+        (weights.path, base.app.origin(*claimed.path) if claimed.model.ours else weights.origin)
+        for claimed, weights in zip(base.claim.models, base.weights, strict=True)
+    ]
+    for arg in (arg for layer in command.preset_layers for arg in layer.args):
+        if arg and (arg.split() != [arg] or not _GLOB.isdisjoint(arg)):
+            error_origin = next((origin for path, origin in origins if path == arg), origins[0][1])
+            yield make_diagnostic("E436", error_origin, arg=arg)
+
+
+def refused_options_of_preset(command: CommandLine) -> Iterator[Diagnostic]:
+    """Arguments of the preset that this version of the engine refuses, as far as they are in the command line."""
+    run, collector = command.run, Collector()
+    if not (run.engine.is_other_version and run.engine.style.parses_options):
+        return
+    judge = _option_rules(run, collector)
+    yield from collector.problems
+    refused = refused_preset_options(judge, command.layers, command.preset_layer_count) if judge else ()
+    for option, hint in refused:
+        params = {"of": judge.engine, "given": option, "hint": hint} if judge else {}
+        yield make_diagnostic(f"{judge.prefix if judge else ''}445", run.version_layers[-1].origin, **params)
+
+
+def refused_options(command: CommandLine) -> Iterator[Diagnostic]:
+    """Arguments of users that this version of the engine refuses."""
+    run, engine, collector = command.run, command.run.engine, Collector()
+    if not engine.style.parses_options:
+        if engine.templated and run.backend_config.get("args") and "options" in engine.spec:
+            yield make_diagnostic("E438", command.app.origin(*BACKEND, "args"), backend=engine.runtime.name)
+        return
+    judge = _option_rules(run, collector) if run.version else None
+    yield from collector.problems
+    if judge is None:
+        names_version = "version" in run.backend_config and ":" not in run.tag
+        if (run.version or names_version) and "list" in (engine.spec.get("options") or {}):
+            origin = command.app.origin(*BACKEND, "version" if "version" in run.backend_config else "backendName")
+            yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
+        return
+    for layer in command.user_layers:
+        findings = engine.option_findings.get(key := (run.version, tuple(layer.args)))
+        if findings is None:
+            findings = engine.option_findings[key] = validate_options(judge, layer.args)
+        for finding in findings:
+            yield make_diagnostic(finding.code, layer.origin.at(finding.index), **finding.words)
+
+
+def _option_rules(run: EngineRun, diagnostics: Collector) -> OptionRules | None:
+    return option_list_choice.option_rules(run.base.context.inputs.option_files, run.engine, run.version, diagnostics)
+
+
+def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
+    """Arguments of users that conflict with what the renderer or the preset sets."""
+    engine, layers, draft = command.run.engine, command.user_layers, command.run.base.claim.draft
+    if not (engine.style.parses_options and layers):
+        return
+    whole_options: set[str] = set()
+    for layer in layers:
+        yield from reserved_options(engine.style, engine.reserved, layer.args, layer.origin)
+        for i, token in enumerate(layer.args) if draft and engine.draft_files else ():
+            if path := engine.draft_files.get(engine.style.name(token)):
+                yield make_diagnostic("W234", layer.origin.at(i), option=token.partition("=")[0], path=path)
+        if whole_options:
+            yield from _lost_keys(engine, layer, whole_options)
+        if engine.style.dotted and layer is not layers[-1]:
+            whole_options |= {name for token in layer.args if (name := engine.style.name(token)) and "." not in name}
+
+
+def reserved_options(
+    style: Dialect, rules: Mapping[str, ReservedOption], args: Sequence[str], origin: Origin
+) -> Iterator[Diagnostic]:
+    """An error or a warning for each reserved option. `rules`: by the option's name."""
+    for i, token in enumerate(args):
+        rule = rules.get(style.name(token))
+        if rule is None:
+            continue
+        has_value = "=" in token and style.kind != "exact"
+        value = token.partition("=")[2] if has_value else "".join(args[i + 1 : i + 2])
+        if rule.values and not any(patterns.fits(value.strip("[]").lower(), glob) for glob in rule.values):
+            continue
+        option = token.partition("=")[0] + (f" {value}" if rule.values else "")
+        if rule.warns:
+            yield make_diagnostic("W235", origin.at(i), option=option, why=rule.reason)
+        else:
+            yield make_diagnostic("E406", origin.at(i), option=option, hint=rule.reason)
+
+
+def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iterator[Diagnostic]:
+    """A warning for the first key of each option that an earlier layer gives as a whole, whose value is then lost."""
+    reported: set[str] = set()
+    for i, token in enumerate(layer.args):
+        keyed = token[:1] == "-" and "." in token and engine.style.head(token)[1]
+        name = engine.style.name(token).partition(".")[0] if keyed else ""
+        if name in whole_options - reported:
+            reported.add(name)
+            option = token.partition("=")[0]
+            yield make_diagnostic("W232", layer.origin.at(i), of=engine.runtime.name, option=option, other=name)
+
+
+def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
+    """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
+    engine, layers, slots = command.run.engine, command.user_layers, command.run.slots
+    shared = engine.shared_tokens
+    if not (engine.style.parses_options and layers):
+        return
+    if shared is None or slots < 2 or shared.slots_option in given_options(engine, layers):
+        return
+    last = last_given_number(engine, layers, shared.options)
+    if last is None:
+        return
+    tokens, option = last.value, last.option
+    option_list = engine.option_lists.get(engine.version)
+    sharing_hint = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
+    if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
+        amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
+        hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
+    else:
+        amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
+        hint = f"write '{option}{amount}" if tokens else f"write {sharing_hint}"
+    text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
+    share = f", so each gets {tokens // slots}" if tokens else ""
+    yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
+
+
+def short_grace(command: CommandLine) -> Iterator[Diagnostic]:
+    """A warning where the grace period is shorter than the hook's sleep and the engine's drain timeout together."""
+    engine = command.run.engine
+    if command.user_layers and not command.app.spec.get("podTemplate"):  # which may change the grace period
+        yield from _short_grace(command, engine.grace, engine.constant["DrainSleep"], None)
+
+
+def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """The same where a podTemplate may set the grace period or the hook."""
+    if not planned.app.spec.get("podTemplate"):
+        return
+    engine, runner = planned.run.engine, planned.pod.containers[0]
+    sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"])
+    origin = planned.app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
+    yield from _short_grace(planned.command, planned.pod.grace_seconds or engine.grace, int(sleep), origin)
+
+
+def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:
+    engine, layers = command.run.engine, command.user_layers
+    option: str = (engine.spec.get("drain") or {}).get("option", "")
+    if not option or not (patch_origin or option in given_options(engine, layers)):
+        return
+    seconds = _last_number(engine, command.args, frozenset([option]))
+    if seconds is not None and sleep <= grace < seconds + sleep:
+        last = last_given_number(engine, layers, frozenset([option]))
+        if origin := last.origin if last else patch_origin:
+            params = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
+            yield make_diagnostic("W228", origin, **params, least=seconds + sleep + 10)
+
+
+def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error for each argument that shares out accelerators, where `spec.parallelism` or the flavor does it."""
+    engine = command.run.engine
+    if "parallelism" not in command.app.spec and command.run.size.parallelism.hosts == 1:
+        return
+    refused = engine.parallel_options | engine.uncountable_options
+    for layer in command.user_layers:
+        for i, token in enumerate(layer.args):
+            if engine.style.name(token) in refused:
+                yield make_diagnostic("E343", layer.origin.at(i), option=token.partition("=")[0])
+
+
+def wrong_number_of_accelerators(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
+    engine, layers, size = command.run.engine, command.user_layers, command.run.size
+    accelerator, parallelism = size.accelerator, size.parallelism
+    if parallelism.hosts > 1 or not accelerator.resource or not engine.size_options:
+        return
+    count = accelerator.number if accelerator.group else 1
+    overridden = not given_options(engine, layers).isdisjoint(engine.parallel_options)
+    last = last_given_number(engine, layers, engine.size_options) if overridden else None
+    hint = "raise the flavor's limits, or lower the number"
+    hint += "; over several pods a model is shared by spec.parallelism" if engine.multi_host else ""
+    words = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
+    if last is not None and last.value > count:
+        yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **words)
+        return
+    used = _accelerators_used(engine, command.args) if overridden else parallelism.size
+    if used is None or used == count:
+        return
+    shared = (last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
+    if used > count and shared is not None:
+        yield make_diagnostic("E416", shared.origin, option=shared.option, size=used, **words)
+    elif used < count and (
+        origin := shared.origin
+        if shared
+        else number_origin(command.app, command.run.base.placement, command.run.base.claim.main)
+    ):
+        stages = not command.app.role or (engine.spec.get("disaggregation") or {}).get("pipeline") != "none"
+        hint = f"lower the flavor's limits, or use all by data {'or pipeline ' if stages else ''}parallelism"
+        if shared and last is None:
+            option = min(engine.size_options)
+            hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"
+        yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
+
+
+def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
+    """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
+    `facts.contextLength`.
+    """
+    run, engine, layers, args = command.run, command.run.engine, command.user_layers, command.args
+    accelerator, parallelism = run.size.accelerator, run.size.parallelism
+    placement, model = run.base.placement, run.base.claim.main
+    if not (engine.templated and model.spec.get("facts")):
+        return
+    facts, options = model.spec["facts"], given_options(engine, layers)
+    flavor = placement.origins(model)
+    heads: int = (
+        (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 or parallelism.hosts > 1 else 0
+    )
+    size: int | None = parallelism.tensor
+    if heads and not options.isdisjoint(engine.parallel_options):
+        size = _last_number(engine, args, engine.size_options)
+    if heads and size and heads % size:
+        last = last_given_number(engine, layers, engine.size_options)
+        fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
+        size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
+        if origin := last.origin if last else flavor and flavor.at(*size_path):
+            yield make_diagnostic("W226", origin, size=size, heads=heads, fits=fits)
+    longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
+    stated = last_given_number(engine, layers, engine.length_options)
+    if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
+        stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
+    if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
+        origin = Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
+        stated = GivenNumber(length, "", origin)
+    if stated and stated.value > longest and not any("rope" in arg for arg in args):
+        yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
+
+
+def _accelerators_used(engine: Engine, args: Sequence[str]) -> int | None:
+    """The number of accelerators that a command line uses; None where it cannot be told."""
+    options = {engine.style.name(token) for token in args if token[:1] == "-"}
+    known = engine.size_options | engine.multipliers.keys()
+    if options & engine.uncountable_options or options & engine.parallel_options - known:
+        return None
+    size = 1
+    for alternatives in (engine.size_options, *(frozenset([share]) for share in engine.multipliers)):
+        excluding = frozenset().union(*(engine.multipliers.get(option, ()) for option in alternatives))
+        if options & alternatives and not options & excluding:
+            number = _last_number(engine, args, alternatives)
+            if number is None:
+                return None
+            size *= number
+    return size
+
+
+def _last_number(engine: Engine, args: Sequence[str], options: frozenset[str]) -> int | None:
+    """The number that the last of these options in a command line has; None without such an option, or number."""
+    last = next((i for i in range(len(args) - 1, -1, -1) if engine.style.name(args[i]) in options), None)
+    return None if last is None else dialect.number_at(args, last)
+
+
+def unused_draft(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error where a config wants the path of a draft model and none is claimed: the argument is empty."""
+    config, user = command.run.config, command.run.backend_config
+    if config.drafts and not command.run.base.claim.draft and "" in command.args:
+        origin = command.app.origin(*BACKEND, "configName") if "configName" in user else config.origin.at("args")
+        yield make_diagnostic("E417", origin, name=config.spec["name"])
+
+
+def unopened_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning where no text of the container names the draft model's path."""
+    path, claim, command = planned.run.words["DraftModelPath"], planned.run.base.claim, planned.command
+    if path and claim.draft:
+        setup = planned.setup
+        texts = (*planned.shell_command, *command.args, *command.env, *setup.config.values(), *setup.steps)
+        if not any(str(path) in str(text) for text in texts):
+            yield make_diagnostic("W222", planned.app.origin(*claim.models[1].path))

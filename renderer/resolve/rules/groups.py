@@ -1,0 +1,37 @@
+"""What does not go with groups of several pods: names that do not fit, or that another workload has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.api import App
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.resolve import names
+from renderer.resolve.context import RunContext
+from renderer.resolve.workload.scaling import PlannedScaling
+from renderer.wellknown import LEADER_WORKER_SET
+
+
+def too_long_names(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """An error for a name to which the number of a group does not fit."""
+    yield from names.invalid_group_names(scaling.planned.app, scaling.most_groups)
+
+
+def other_workers(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """An error for each app whose workload is called as a group's workers are."""
+    run = scaling.planned.run
+    yield from taken_worker_sets(run.base.context, run.base.app, scaling.most_groups)
+
+
+def taken_worker_sets(context: RunContext, app: App, groups: int) -> Iterator[Diagnostic]:
+    """An error for each app whose workload has the name `<app>-<index>` of a group's workers, of which LeaderWorkerSet
+    makes a StatefulSet, as of another one's leaders.
+    """
+    for (namespace, name), other in context.apps.items():
+        index = name.removeprefix(f"{app.name}-")
+        if namespace != app.namespace or index == name or not (index.isascii() and index.isdigit()):
+            continue
+        if str(int(index)) == index and int(index) < groups and other.workload_kind == LEADER_WORKER_SET:
+            file, line, _ = other.origin("metadata", "name").place
+            params = {"name": name, "app": app.name, "file": file, "line": line}
+            yield make_diagnostic("E358", app.origin("metadata", "name"), **params)

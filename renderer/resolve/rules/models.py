@@ -1,0 +1,79 @@
+"""What is told about an app's annotations and the claimed models, their weights, and how these come into the pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.resolve import app_annotations, model_cache, names
+from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
+from renderer.resolve.workload.run_context import find_loader
+
+
+def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
+    """An error for the family of the main model where it is no label's value."""
+    yield from names.invalid_family_name(base.claim.main)
+
+
+def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for each annotation of the domain on a Playground or Service that has no effect."""
+    app = base.app
+    for key, value in app.annotations.items():
+        if key == app_annotations.SKIP:
+            if value not in ("true", "false"):
+                yield make_diagnostic("W217", app.origin("metadata", "annotations", key), name=key, value=value)
+        elif app_annotations.is_llmaz_key(key):
+            hint = app_annotations.INERT.get(key) or suggestion(key, [app_annotations.SKIP])
+            advice = hint if not hint.startswith("known") else "leave it out"
+            yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
+
+
+def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for patterns, which only loaders apply: without one the engine gets the whole repository."""
+    for claimed, weights in zip(base.claim.models, base.weights, strict=True) if skips_loaders(base.app) else ():
+        for field, word in (("allowPatterns", "AllowPatterns"), ("ignorePatterns", "IgnorePatterns")):
+            if weights.words.get(word):
+                yield make_diagnostic("W210", weights.origin.at(field), field=field, model=claimed.model.name)
+
+
+def outside_hub_cache(base: AppBase) -> Iterator[Diagnostic]:
+    """An error for each model outside of the hub's cache on a claim from which the engine loads."""
+    cached = next((source for source in base.sources if source.cache_env), None)
+    for claimed, other in zip(base.claim.models, base.sources, strict=True) if cached else ():
+        if cached and ((other.claim, other.sub_path) != (cached.claim, cached.sub_path) or not other.cache_env):
+            yield make_diagnostic("E316", other.origin, name=claimed.model.name, claim=cached.claim)
+
+
+def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for a model's own cache where the engine loads by itself."""
+    for claimed in base.claim.models if base.skip_loaders and any(source.cache for source in base.sources) else ():
+        if "modelCache" in claimed.model.spec:
+            origin = Origin(claimed.model.document, ("spec", "modelCache"), key=True)
+            yield make_diagnostic("W310", origin, name=claimed.model.name)
+
+
+def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
+    """What does not go with `hardening: restricted`: loaders without a user, a folder of the node, rights of pods."""
+    if base.hardening != "restricted":
+        return
+    origin, access = hardening_origin(base.context, base.app), base.placement.access
+    loaded = [source for source in base.sources if not base.skip_loaders]
+    for name in dict.fromkeys(source.loader for source in loaded if source.loader):
+        if not find_loader(base.context, name).knows_user:
+            yield make_diagnostic("W206", origin, name=name)
+    if any(source.cache and source.cache.kind == model_cache.HOST_PATH for source in loaded):
+        yield make_diagnostic("E319", origin)
+    if (access.capabilities or access.host_network) and base.placement.flavors[0].catalog:
+        yield make_diagnostic("E448", origin, flavor=base.placement.flavors[0].name)
+
+
+def shared_paths(base: AppBase) -> Iterator[Diagnostic]:
+    """An error for each further model whose weights are brought to the path of another one's."""
+    paths = [
+        weights.path
+        for weights in base.weights
+        if (weights.loader and not base.skip_loaders) or (weights.claim and not weights.cache_env)
+    ]
+    for weights in base.weights[1:]:
+        if paths.count(weights.path) > 1:
+            yield make_diagnostic("E289", weights.origin, path=weights.path, model=base.claim.main.name)

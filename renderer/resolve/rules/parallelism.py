@@ -1,0 +1,122 @@
+"""Whether the engine, the model and several hosts go with the sizes of a replica's parallel groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from renderer import template
+from renderer.api import OpenModel
+from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
+from renderer.resolve.engine.parallelism import SIZE_WORDS
+from renderer.resolve.flavors import param_origin
+from renderer.resolve.workload.engine_run import EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
+from renderer.wellknown import RANK_PORTS
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec, ParallelismSpec
+
+
+def unknown_sizes(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way; a warning
+    for one in the flavor's params, which may be for another engine. TP counts accelerators for every engine.
+    """
+    app, engine, placement = run.base.app, run.engine, run.base.placement
+    if run.size.parallelism.hosts > 1 and not engine.multi_host:
+        return
+    sizes: ParallelismSpec = app.spec.get("parallelism") or {}
+    params = placement.params
+    values: dict[str, object] = {
+        key: params[word] for key, word in SIZE_WORDS.items() if word in params and key != "tensor"
+    }
+    values |= sizes
+    if not values:  # as with most
+        return
+    known = _size_words(engine.spec)
+    for key, value in values.items():
+        word = SIZE_WORDS[key]
+        if word in known or str(value).lower() in ("1", "false"):
+            continue
+        specs = {name: runtime.spec.get("engine") or {} for name, runtime in run.base.context.inputs.runtimes.items()}
+        able = quoted([name for name, spec in specs.items() if word in _size_words(spec)])
+        if key in sizes:
+            origin = app.origin("spec", "parallelism", key)
+            yield make_diagnostic("E342", origin, backend=engine.runtime.name, key=key, able=able)
+        else:
+            about = {"param": word, "backend": engine.runtime.name, "key": key, "able": able}
+            yield make_diagnostic("W257", param_origin(placement, run.base.claim.main, word), **about)
+
+
+def _size_words(engine_spec: EngineSpec) -> set[str]:
+    """The words for sizes that the entries of `derived` read."""
+    words: set[str] = set()
+    for entry in engine_spec.get("derived") or ():
+        words |= template.words_of(entry.get("args")).union(*template.condition_words(entry.get("when", "true")))
+    return words & set(SIZE_WORDS.values())
+
+
+def no_form(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error, which names engines that have one, where the preset has no form for several hosts."""
+    parallelism = run.size.parallelism
+    if parallelism.hosts > 1 and run.multi_host is None:
+        runtimes = run.base.context.inputs.runtimes
+        able = [name for name, runtime in runtimes.items() if "multiHost" in (runtime.spec.get("engine") or {})]
+        params = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": run.engine.runtime.name}
+        yield make_diagnostic("E341", run.size_origin, **params, able=quoted(able))
+
+
+def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for more rank ports than a pool has."""
+    ranks = run.size.parallelism.local_ranks
+    if run.multi_host and run.multi_host.supervisor_port and ranks > len(RANK_PORTS):
+        yield make_diagnostic("E347", run.size_origin, ranks=ranks, most=len(RANK_PORTS))
+
+
+def data_parallel_without_experts(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
+    nobody knows. Each would be no more than a replica, and some engines do not even start.
+    """
+    parallelism, model = run.size.parallelism, run.base.claim.main
+    if parallelism.hosts == 1 or parallelism.data == 1 or (has_experts := _has_experts(model)):
+        return
+    params = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
+    yield make_diagnostic("W335" if has_experts is None else "E348", run.size_origin, **params)
+
+
+def no_experts(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for experts spread over ranks of a model that has none, as far as its facts say so."""
+    model = run.base.claim.main
+    if run.size.parallelism.expert and _has_experts(model) is False:
+        yield make_diagnostic("E356", run.size_origin, model=model.name)
+
+
+def _has_experts(model: OpenModel) -> bool | None:
+    """Whether the model is a mixture of experts; None where its facts do not say."""
+    facts = model.spec.get("facts") or {}
+    if facts.get("activeParameters", facts.get("parameters")) != facts.get("parameters"):
+        return True
+    is_known = "activeParameters" in facts or (model.ours and "parameters" in facts)
+    return False if is_known else None
+
+
+def draft_beside_sizes(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for a draft model beside sizes with which the preset says that the engine runs none."""
+    claim, parallelism = run.base.claim, run.size.parallelism
+    reasons = (run.engine.spec.get("unsupported") or {}) if claim.draft else {}
+    for key, name, size in (
+        ("draftWithPipeline", "pipeline", parallelism.pipeline),
+        ("draftWithData", "data", parallelism.data),
+    ):
+        if size > 1 and (why := reasons.get(key)):
+            params = {"backend": run.engine.runtime.name, "sizes": f"{name} {size}", "why": why}
+            yield make_diagnostic("E357", run.base.app.origin(*claim.models[1].path), **params)
+
+
+def unknown_leader_name(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
+    fields, app = planned.pod.rest, planned.app
+    if not (planned.run.multi_host and app.spec.get("podTemplate")):
+        return
+    if fields.get("hostNetwork") and fields.get("dnsPolicy") != "ClusterFirstWithHostNet":
+        yield make_diagnostic("W258", app.origin("spec", "podTemplate", "spec", "hostNetwork", key=True))

@@ -1,0 +1,51 @@
+"""What does not go with the roles prefill and decode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
+from renderer.resolve.engine.disaggregation import KEY, ability, flavors_origin, place_of
+from renderer.resolve.workload import command_line
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import EngineRun
+
+
+def without_roles(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for an engine that knows no roles."""
+    if run.base.app.role and not ability(run.engine):
+        runtimes = run.base.context.inputs.runtimes
+        able = [name for name, runtime in runtimes.items() if "disaggregation" in (runtime.spec.get("engine") or {})]
+        origin, hint = run.base.app.origin(*KEY, key=True), f"backends that can: {quoted(able)}"
+        yield make_diagnostic("E377", origin, backend=run.engine.runtime.name, what="runs no roles", hint=hint)
+
+
+def other_accelerators(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for accelerators on which the engine hands no KV cache over."""
+    vendor, app = run.size.accelerator.vendor, run.base.app
+    vendors = (ability(run.engine).get("accelerators") if app.role else None) or [vendor]
+    if vendor not in vendors:
+        what = f"hands no KV cache over {place_of(vendor)}"
+        names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
+        hint = f"take {' or '.join(names)}"
+        yield make_diagnostic("E377", flavors_origin(app), backend=run.engine.runtime.name, what=what, hint=hint)
+
+
+def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error for each option and variable of OpenModel and Playground, with its podTemplate, that says what the
+    preset says of the roles.
+    """
+    app, engine = command.app, command.run.engine
+    if not app.role:
+        return
+    given = ability(engine).get("options") or ()
+    options = {engine.style.name(option) for option in given if option.startswith("-")}
+    file, line, _ = app.origin(*KEY).place
+    for layer in command.user_layers:
+        for i, token in enumerate(layer.args):
+            if engine.style.name(token).partition(".")[0] in options:
+                yield make_diagnostic("E383", layer.origin.at(i), given=token.partition("=")[0], file=file, line=line)
+    for env in [*command_line.env_layers(command.run)[-2:], command_line.patched_env(app)]:
+        for i, variable in enumerate(env.value):
+            if (name := str(variable.get("name"))) in given:
+                yield make_diagnostic("E383", env.origin.at(i, "name"), given=name, file=file, line=line)

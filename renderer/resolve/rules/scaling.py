@@ -1,0 +1,84 @@
+"""What does not go with the replicas of an app, and with what sets their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from operator import itemgetter
+
+from renderer import disaggregated_sets
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.json_values import text_at
+from renderer.plan import Body
+from renderer.resolve import names
+from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.workload.scaling import PlannedScaling
+from renderer.resolve.workload.written_app import WrittenPlayground
+from renderer.resolve.workload.written_pod import ServicePods
+
+_VARIABLE: Callable[[Body], object] = itemgetter("name")
+
+
+def invalid_names(written: WrittenPlayground) -> Iterator[Diagnostic]:
+    """Errors for a name or namespace that Kubernetes does not take."""
+    yield from names.invalid_app_names(written.app, 1, 1)
+
+
+def invalid_replicas(written: WrittenPlayground) -> Iterator[Diagnostic]:
+    """An error for less than no replicas, a warning where an autoscaler sets their number."""
+    count = written.app.spec.get("replicas")
+    if count is None:
+        return
+    if written.app.spec.get("elasticConfig") is not None:
+        yield make_diagnostic("W202", written.app.origin("spec", "replicas", key=True))
+    elif count < 0:
+        yield make_diagnostic("E270", written.app.origin("spec", "replicas"), value=count)
+
+
+def invalid_bounds(written: WrittenPlayground) -> Iterator[Diagnostic]:
+    """Errors about the autoscaler's bounds, and about a trigger that names no autoscaler."""
+    app, elastic = written.app, written.app.spec.get("elasticConfig")
+    if elastic is None:
+        return
+    minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
+    if minimum < 0:
+        origin = app.origin("spec", "elasticConfig", "minReplicas")
+        yield make_diagnostic("E272", origin, value=minimum, hint="write 1 or more")
+    elif minimum > maximum:
+        yield make_diagnostic("E273", app.origin("spec", "elasticConfig", "minReplicas"), low=minimum, high=maximum)
+    if (app_trigger := elastic.get("scaleTrigger")) is not None and app_trigger.get("hpa") is None:
+        yield make_diagnostic("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
+
+
+def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off."""
+    scaler, engine, app = scaling.scaler, scaling.planned.run.engine, scaling.planned.app
+    metrics = engine.spec.get("metrics") or {}
+    key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
+    if scaler is None or not (key_variables or off_switches):
+        return
+    metric_names = [text_at(metric, "pods", "metric", "name") for metric in scaler.metrics if "pods" in metric]
+    if not metric_names:
+        return
+    options, variables = scaling.planned.command.form.names, set(map(_VARIABLE, scaling.pod.containers[0].env))
+    for name in key_variables:
+        if name in variables:
+            yield make_diagnostic("W239", app.origin("spec", "elasticConfig", key=True), name=name)
+    if not (variables.isdisjoint(off_switches) and options.isdisjoint(off_switches)):
+        disabling = [switch for switch in off_switches if switch in variables or switch in options]
+        own_metrics = {metric for metric in metrics.values() if isinstance(metric, str)}
+        own_metrics |= set(map(adapter_metric_name, own_metrics))
+        missing = next((name for name in metric_names if name in own_metrics), "")
+        for name in disabling if missing else ():
+            yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
+
+
+def foreign_owner(scaling: PlannedScaling | ServicePods) -> Iterator[Diagnostic]:
+    """A note that an autoscaler of somebody else owns the replicas, which says whose it is."""
+    app, scaler = scaling.app, scaling.foreign
+    if scaler is None:
+        return
+    origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")
+    kind, name = app.workload_kind, app.name
+    if app.role_scaler:
+        kind, name = f"role {app.role} of the {disaggregated_sets.KIND}", app.label
+    yield make_diagnostic("N350", origin, owner=scaler.owner, kind=kind, name=name)

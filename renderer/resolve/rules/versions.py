@@ -1,0 +1,77 @@
+"""What is told about the engine's version: unknown, other than the preset's, or a tag that moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.resolve.engine import template_words, versions
+from renderer.resolve.kube import images
+from renderer.resolve.pod import pod_template
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+
+_MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
+
+
+def invalid_tag(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error where the Playground's version is no tag."""
+    if version := run.backend_config.get("version"):
+        yield from images.invalid_image(version, "tag", run.base.app.origin(*BACKEND, "version"))
+
+
+def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
+    """A note where the version of the engine in an image is not known, though presets know options by version."""
+    engine, app = run.engine, run.base.app
+    if run.version or not engine.templated or run.backend_config.get("version"):
+        return
+    if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
+        return
+    index, patch = pod_template.runner_patch(app.spec)
+    if "image" in patch:
+        origin = app.origin("spec", "podTemplate", "spec", "containers", index, "image")
+        hint = f"name it in backendRuntimeConfig.version, such as {engine.runtime.spec['version']}"
+        yield make_diagnostic("N449", origin, backend=engine.runtime.name, image=patch["image"], hint=hint)
+    elif not engine.runtime.ours:
+        image = f"{engine.runtime.spec['image']}:{run.tag}"
+        hint = "write the version itself as spec.engine.options.version"
+        yield make_diagnostic("N449", engine.origin.at("version"), backend=engine.runtime.name, image=image, hint=hint)
+
+
+def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for each thing that this version does not support. Raises TemplateError."""
+    engine, inputs = run.engine, run.base.context.inputs
+    for entry in engine.refusals:
+        if entry.when(run.words):
+            name = engine.runtime.name
+            hint = versions.capable_versions_hint(
+                inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, run.words
+            )
+            what = entry.message(run.words)
+            yield make_diagnostic(
+                "E444", run.version_layers[-1].origin, backend=name, version=run.version, what=what, hint=hint
+            )
+
+
+def other_in_version(run: EngineRun) -> Iterator[Diagnostic]:
+    """A note for each difference of this version. Raises TemplateError."""
+    for entry in run.engine.notes:
+        if entry.when(run.words):
+            name, what = run.engine.runtime.name, entry.message(run.words)
+            yield make_diagnostic("N448", run.version_layers[-1].origin, backend=name, version=run.version, what=what)
+
+
+def moving_tag(run: EngineRun) -> Iterator[Diagnostic]:
+    """A warning for a tag that moves from image to image."""
+    tag, origin = run.version_layers[-1].value, run.version_layers[-1].origin
+    if not _is_moving_tag(tag):
+        return
+    preset_tag = run.version_layers[-2 if "version" in run.backend_config else -1].value
+    hint = "" if _MOVING_TAG.match(preset_tag) else f", such as {preset_tag}"
+    yield make_diagnostic("W238", origin, tag=tag, hint=f"name a fixed one{hint}, or a digest")
+
+
+@lru_cache(maxsize=1024)
+def _is_moving_tag(tag: str) -> bool:
+    return bool(_MOVING_TAG.match(tag)) and "sha256:" not in tag

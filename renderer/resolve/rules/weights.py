@@ -1,0 +1,169 @@
+"""Whether the engine can load the weights of the claimed models; each error has a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from renderer import patterns
+from renderer.api import App, Inputs
+from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.resolve.claims import ClaimedModel
+from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.weight_sources import PULLED, Weights
+from renderer.resolve.workload.engine_run import EngineChoice
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
+
+_PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
+
+
+_FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
+
+
+_BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
+
+
+_CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
+
+
+_SOURCES = {
+    "hub": "a hub repository",
+    "objectStore": "an object store",
+    "host": "host://",
+    "oci": "oci://",
+    "pvc": "pvc://",
+    PULLED: f"{PULLED}://",
+}
+
+
+def unloadable_weights(choice: EngineChoice) -> Iterator[Diagnostic]:
+    """An error for each model that the engine cannot load, and for two formats that it cannot combine."""
+    base, engine = choice.base, choice.engine
+    if not engine.templated:
+        return
+    problems = [
+        problem
+        for claimed, weights in zip(base.claim.models, base.weights, strict=True)
+        for problem in _unloadable_model(choice, claimed, weights)
+    ]
+    yield from problems
+    why = (engine.spec.get("unsupported") or {}).get("mixed") if base.claim.draft else None
+    main, draft = (weights.format for weights in base.weights[:2]) if why else ("", "")
+    if main != draft and not has_errors(problems):
+        params = {"app": _describe(base.app), "backend": engine.runtime.name, "hint": why, "main": main, "draft": draft}
+        yield make_diagnostic("E415", base.app.origin(*base.claim.models[1].path), **params)
+
+
+def _describe(app: App) -> str:
+    return f"{app.kind} {app.namespace}/{app.label}"
+
+
+def _unloadable_model(choice: EngineChoice, claimed: ClaimedModel, weights: Weights) -> Iterator[Diagnostic]:
+    """An error at the model's source (at the claim for a preset) where the engine cannot load it."""
+    base, engine, skip = choice.base, choice.engine, choice.base.skip_loaders
+    app, inputs = base.app, base.context.inputs
+    one = weights.one_file, weights.kind != "hub" and _names_weights_file(weights)
+    form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
+    if form not in engine.accepted_weights:
+        if refusal := _refusal(inputs, app, engine, weights, skip):
+            code, field, words = refusal
+            source_path = (field,) if field and not claimed.model.ours else ()
+            origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*source_path)
+            yield make_diagnostic(code, origin, backend=engine.runtime.name, app=_describe(app), **words)
+            return
+        if weights.format not in engine.spec.get("oneFile", ()):  # else it depends on the file name
+            engine.accepted_weights.add(form)
+    if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
+        if weights.address[-4:].lower() == "gguf" and weights.address[-5:-4] in _BEFORE:
+            yield make_diagnostic("W224", weights.origin.at("modelID"), name=weights.address)
+        if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
+            yield from _excluded_configuration(weights)
+
+
+def _names_weights_file(weights: Weights) -> bool:
+    """Whether its URI ends in a file of weights instead of a folder."""
+    return weights.kind in ("objectStore", "host", "pvc") and weights.address.lower().endswith(_FILES)
+
+
+def _excluded_configuration(weights: Weights) -> Iterator[Diagnostic]:
+    """A warning for patterns that exclude the model's configuration."""
+    allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
+    left_out = [
+        name for name in _CONFIGURATIONS if (allow and not _matches_any(name, allow)) or _matches_any(name, ignore)
+    ]
+    if left_out == [*_CONFIGURATIONS]:
+        field = "allowPatterns" if allow and not _matches_any(left_out[0], allow) else "ignorePatterns"
+        yield make_diagnostic("W225", weights.origin.at(field), name=left_out[0])
+
+
+def _patterns(weights: Weights, word: str) -> list[str]:
+    """The patterns in a word of the loader."""
+    return [part for part in str(weights.words.get(word, "")).split(",") if part]
+
+
+def _matches_any(name: str, globs: Sequence[str]) -> bool:
+    """Whether a file matches one of the globs, as the loader matches them."""
+    return any(patterns.fits(name, glob) for glob in globs)
+
+
+def _refusal(
+    inputs: Inputs, app: App, engine: Engine, weights: Weights, skip: bool
+) -> tuple[str, str, dict[str, object]] | None:
+    """The code of an error, the field below the source that causes it, and the words of the message."""
+    spec, name = engine.spec, engine.runtime.name
+    reasons, kind, form = spec.get("unsupported") or {}, weights.kind, weights.format
+    sources, formats = spec.get("sources") or [kind], spec.get("formats") or [form]
+    field = "filename" if weights.filename else ""
+    if kind not in sources:
+        able = _other_engines(inputs, app, name, lambda other: kind in (other.get("sources") or [kind]))
+        supported = f"it takes {', '.join(_SOURCES[source] for source in sources)}"
+        supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
+        return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
+    if form not in formats:
+        able = _other_engines(inputs, app, name, lambda other: form in (other.get("formats") or [form]))
+        hints = [reasons.get(form), f"for {form} set backendName: {_join_alternatives(able)}" if able else None]
+        return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
+    single_file = form in spec.get("oneFile", ()) and kind != PULLED
+    if single_file and not weights.one_file:
+        return "E405", "", {"hint": reasons.get("directory") or "name one file"}
+    if single_file and re.search(_PART, weights.filename or weights.address):
+        return "E408", field, {}
+    if weights.one_file and not single_file and "file" in reasons:
+        return "E413", field, {"name": weights.filename, "hint": reasons["file"]}
+    if _names_weights_file(weights) and "file" in reasons:
+        name, hint = weights.address.rpartition("/")[2], f"{reasons['file'].partition(';')[0]}; name the folder"
+        return "E413", field, {"name": name, "hint": hint}
+    if skip and kind == "hub" and weights.filename:
+        return "E409", field, {"name": weights.filename}
+    if skip and kind == "hub" and weights.hub not in spec.get("hubs", [weights.hub]):
+        able = _other_engines(inputs, app, name, lambda other: weights.hub in other.get("hubs", ()))
+        return "E412", "", {"hub": weights.hub, "hint": _skip_hint(able)}
+
+    def streams(engine_spec: EngineSpec) -> bool:
+        stream = engine_spec.get("stream") or {}
+        return weights.scheme in stream.get("schemes", ()) and form in stream.get("formats", ())
+
+    if skip and kind == "objectStore" and not streams(spec):
+        return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, app, name, streams))}
+    return None
+
+
+def _skip_hint(able: list[str]) -> str:
+    """What to do where the engine cannot load weights itself."""
+    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {_join_alternatives(able)}" if able else "")
+
+
+def _join_alternatives(names: list[str]) -> str:
+    """`'a', 'b' or 'c'`."""
+    quoted = [f"'{name}'" for name in names]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+
+
+def _other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[EngineSpec], bool]) -> list[str]:
+    """The names of all other engines whose `spec.engine` passes a test, for a role of those that have roles."""
+    specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
+    able = [(other, spec) for other, spec in specs.items() if spec and is_able(spec)]
+    return [other for other, spec in able if not app.role or "disaggregation" in spec]

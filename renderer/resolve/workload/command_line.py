@@ -1,0 +1,176 @@
+"""The command line, the environment and the shared memory of a Playground's engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from renderer import quantity
+from renderer.api import App
+from renderer.diagnostics import Collector, Origin
+from renderer.json_values import maps_at
+from renderer.plan import Body
+from renderer.resolve.context import RunContext, cache_key, cached
+from renderer.resolve.engine import (
+    adapters,
+    arg_merge,
+    kv_offloading,
+)
+from renderer.resolve.engine.dialect import ArgLayer, LineForm
+from renderer.resolve.kube import api_defaults
+from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
+from renderer.resolve.pod import pod_template
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.template import share_maps
+
+
+class CommandLine(Struct, frozen=True):
+    """The command line of a runner: arguments, environment, and the size of shared memory."""
+
+    run: EngineRun
+    layers: Sequence[ArgLayer]  # of the arguments
+    preset_layer_count: int  # of the layers, the first ones
+    args: tuple[str, ...]
+    form: LineForm
+    merged_env: MergedEntries
+    shared_memory: str  # '' for none
+
+    @property
+    def app(self) -> App:
+        """The app."""
+        return self.run.base.app
+
+    @property
+    def preset_layers(self) -> Sequence[ArgLayer]:
+        """The layers of the preset, derived ones too."""
+        return self.layers[: self.preset_layer_count]
+
+    @property
+    def user_layers(self) -> Sequence[ArgLayer]:
+        """The layers of the OpenModel and the Playground."""
+        return self.layers[self.preset_layer_count :]
+
+    @property
+    def env(self) -> tuple[Body, ...]:
+        """The environment."""
+        return self.merged_env.entries
+
+
+def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
+    """Arguments, environment and shared memory, each merged from its layers (docs/design/contract.md#precedence).
+
+    Raises TemplateError.
+    """
+    preset_layers: list[ArgLayer] = [run.config.layer(run.words), *run.engine.derivation(run.words).layers]
+    user_layers = _user_layers(run)
+    if run.adapters:
+        preset_layers += adapters.adapter_layers(run.engine, run.adapters, user_layers, diagnostics)
+    layers = [*preset_layers, *user_layers]
+    args, form = arg_merge.merge_args(run.engine.style, layers)
+    env, shared_memory = _merge_environment(run, diagnostics), _shared_memory_size(run, diagnostics)
+    return CommandLine(run, layers, len(preset_layers), args, form, env, shared_memory)
+
+
+def shared_memory_layers(run: EngineRun) -> list[ValueLayer]:
+    """The layers of the size of shared memory, as written; the last one wins."""
+    layers = preset_shared_memory_layers(run)
+    if "sharedMemorySize" in run.backend_config:  # rarely
+        layers += replacements("sharedMemorySize", [(run.backend_config, run.base.app.origin(*BACKEND))])
+    return layers
+
+
+def preset_shared_memory_layers(run: EngineRun) -> list[ValueLayer]:
+    """Those layers without the app's own size: of the preset, and of KV cache that lies there."""
+    derivation = run.engine.derivation(run.words)
+    layers = [*derivation.shared_memory]
+    if "sharedMemorySize" in run.config.spec:  # rarely
+        layers += replacements("sharedMemorySize", [(run.config.spec, run.config.origin)])
+    if run.offloading and derivation.shared_memory_holds_kv_cache:
+        layers += kv_offloading.shared_memory_layers(run.offloading, layers)
+    return layers
+
+
+def _shared_memory_size(run: EngineRun, diagnostics: Collector) -> str:
+    """The canonical size of shared memory, '' for none; an error where it is no quantity, or negative."""
+    layers = shared_memory_layers(run)
+    if not layers or layers[-1] in run.engine.derivation(run.words).shared_memory:  # of the preset, validated with it
+        return str(layers[-1].value) if layers else ""
+    size, origin = layers[-1].value, layers[-1].origin
+    try:
+        if quantity.nanos(size) < 0:
+            diagnostics.add("E307", origin, what=f"{size} is below 0")
+        return quantity.canonical(size)
+    except ValueError:
+        diagnostics.add("E305", origin, value=size)
+        return ""
+
+
+def env_layers(run: EngineRun) -> list[ValueLayer]:
+    """The layers of the environment: preset, derived, RenderConfig's `pods`, OpenModel, Playground."""
+    context, engine = run.base.context, run.engine
+    return [
+        ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
+        *engine.derivation(run.words).envs,
+        ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
+        *run.base.placement.env_layers(),
+        ValueLayer(run.model_settings.get("envs") or (), _model_settings_origin(run, "envs")),
+        ValueLayer(run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")),
+    ]
+
+
+def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
+    """The variables of users as they are written, and where: in the Playground, the OpenModel and RenderConfig."""
+    config = run.base.context.inputs.config
+    yield run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")
+    yield run.model_settings.get("envs") or (), _model_settings_origin(run, "envs")
+    yield config.get("pods", "env") or (), config.origin("pods", "env")
+
+
+def patched_env(app: App) -> ValueLayer:
+    """The variables that a podTemplate gives the runner."""
+    index, runner = pod_template.runner_patch(app.spec)
+    return ValueLayer(maps_at(runner, "env"), app.origin("spec", "podTemplate", "spec", "containers", index, "env"))
+
+
+def _merge_environment(run: EngineRun, diagnostics: Collector) -> MergedEntries:
+    """The merged environment, cached by the engine for equal layers."""
+    access, user_envs = run.base.placement.access, (run.model_settings.get("envs"), run.backend_config.get("envs"))
+    key = id(run.engine.derivation(run.words)), id(access.env), cache_key(user_envs)
+    cache = {} if run.engine.environments is None else run.engine.environments  # apps' own words are in it
+    return cached(cache, key, partial(_merge_env_layers, run), diagnostics)
+
+
+def _merge_env_layers(run: EngineRun, diagnostics: Collector) -> MergedEntries:
+    *preset_layers, model_layer, app_layer = env_layers(run)
+    user_entries = [
+        _normalize_env(run.base.context, layer, diagnostics) if layer.value else ()
+        for layer in (model_layer, app_layer)
+    ]
+    return merge_entries([*(layer.value for layer in preset_layers), *user_entries])
+
+
+def _normalize_env(context: RunContext, envs: ValueLayer, diagnostics: Collector) -> Sequence[Body]:
+    """The entries of a layer with API defaults; cached for equal entries."""
+
+    def normalize(diagnostics: Collector) -> Sequence[Body]:
+        entries: Sequence[Body] = share_maps(api_defaults.default_env(envs.value, envs.origin, diagnostics))
+        return entries
+
+    return cached(context.envs, cache_key(envs.value), normalize, diagnostics)
+
+
+def _user_layers(run: EngineRun) -> list[ArgLayer]:
+    """The arguments of the OpenModel, of the Playground and of its role, as far as they have some."""
+    app, model_args, app_args = run.base.app, run.model_settings.get("args"), run.backend_config.get("args")
+    layers = [ArgLayer(model_args, _model_settings_origin(run, "args"))] if model_args else []
+    if app_args and app.role_args:
+        shared, own = app_args[: -app.role_args], app_args[-app.role_args :]
+        layers += [ArgLayer(shared, app.origin(*BACKEND, "args"))] if shared else []
+        return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
+    return [*layers, ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else layers
+
+
+def _model_settings_origin(run: EngineRun, field: str) -> Origin:
+    return Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name, field))

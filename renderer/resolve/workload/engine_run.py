@@ -1,0 +1,304 @@
+"""How an engine runs a Playground: recommended config, resources, version, and the words of its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.api import App, OpenModel
+from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.resolve import flavors
+from renderer.resolve.context import cache_key, cached
+from renderer.resolve.engine import (
+    backend_runtime,
+    dialect,
+    disaggregation,
+    engine_variants,
+    kv_offloading,
+)
+from renderer.resolve.engine.adapters import EngineAdapter
+from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.parallelism import resolve_parallelism, size_origin
+from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.gateway import routing
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.kube import resources
+from renderer.resolve.kube.resources import MergedResources
+from renderer.resolve.layers import ValueLayer, replacements
+from renderer.resolve.pod import pod_template
+from renderer.resolve.weight_sources import PULLED, Weights
+from renderer.resolve.workload import claimed_adapters, host_groups
+from renderer.resolve.workload.claimed import AppBase
+from renderer.resolve.workload.run_context import compile_engine
+from renderer.template import Words, share_maps
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeConfigSpec, ModelEngineSpec
+
+BACKEND: Path = ("spec", "backendRuntimeConfig")
+
+
+class AppEngine(Struct, frozen=True):
+    """The models of an app, and the engine that is to serve them, in the version of its runtime."""
+
+    base: AppBase
+    engine: backend_runtime.Engine
+
+    @property
+    def backend_config(self) -> BackendRuntimeConfigSpec:
+        """`backendRuntimeConfig` of the Playground."""
+        return self.base.app.spec.get("backendRuntimeConfig") or {}
+
+    @property
+    def model_settings(self) -> ModelEngineSpec:
+        """The model's entry of `spec.engines` for this engine."""
+        return backend_runtime.model_settings(self.base.claim.main, self.engine)
+
+
+class EngineChoice(AppEngine, frozen=True):
+    """The engine with what the sizes of a replica follow from."""
+
+    config: backend_runtime.RecommendedConfig
+    offloading: KVOffloading | None  # what the app says of its KV cache
+    resources: MergedResources
+
+
+class EngineRun(EngineChoice, frozen=True):
+    """How an engine, in the version that runs, serves an app."""
+
+    size: backend_runtime.RunnerSize
+    version: str  # of the engine, '' where the image does not tell
+    version_layers: Sequence[ValueLayer]  # of the image's tag, the last one wins
+    served_name: str
+    name_in_engine: str  # the model name that the engine knows
+    words: Words
+    slots: int  # requests at once that share a context
+    multi_host: MultiHostForm | None  # how several hosts serve a replica, None for one
+    adapters: tuple[EngineAdapter, ...]  # of the claim
+
+    @property
+    def tag(self) -> str:
+        """The tag of the image."""
+        return str(self.version_layers[-1].value)
+
+    @property
+    def all_serve(self) -> bool:
+        """Whether every pod of a replica of several answers requests."""
+        return self.multi_host is not None and self.multi_host.all_serve
+
+    @property
+    def size_origin(self) -> Origin:
+        """Where the sizes of a replica are said."""
+        return size_origin(self.base.app, self.base.placement, self.base.claim.main)
+
+
+def choose_config(of_app: AppEngine, diagnostics: Collector) -> EngineChoice:
+    """The engine with its recommended config, and the resources. Raises Stop where there is no such config."""
+    base, engine = of_app.base, of_app.engine
+    config = backend_runtime.choose_config(engine, base.claim.draft, base.app, diagnostics)
+    offloading = kv_offloading.read_offloading(base.app, diagnostics)
+    choice = EngineChoice(base, engine, config, offloading, MergedResources({}, {}))
+    merge = partial(_merge_resources, choice)
+    resources = cached(config.resources, _size_key(choice), merge, diagnostics)
+    return replace(choice, resources=resources)
+
+
+def _size_key(choice: EngineChoice) -> bytes:
+    """All that the sizes depend on, beside the config."""
+    placement, settings = choice.base.placement, choice.model_settings
+    values = (
+        choice.backend_config.get("resources"),
+        settings.get("resources"),
+        settings.get("maxModelLen"),
+        placement.limits,
+        placement.params,
+        placement.has_flavors,
+        (placement.claim.device_class, placement.claim.count) if placement.claim else None,
+        choice.base.app.spec.get("parallelism"),
+        choice.offloading.memory if choice.offloading else None,
+    )
+    return cache_key(*values)
+
+
+def size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtime.RunnerSize:
+    """The sizes of a replica; cached for equal settings. Raises Stop where no variant of the engine supports them."""
+    return cached(choice.config.sizes, _size_key(choice), partial(_size_runner, choice), diagnostics)
+
+
+def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str, diagnostics: Collector) -> EngineRun:
+    """How the engine runs the app. `mode`: of the gateway. Raises Stop where a template of the runtime is broken."""
+    base, offloading, main = choice.base, choice.offloading, choice.base.claim.main
+    own_version = [(choice.backend_config, base.app.origin(*BACKEND))]
+    version_layers = [*size.versions, *replacements("version", own_version)]
+    # The version of an image of the podTemplate is known only from backendRuntimeConfig.version.
+    pod_sets_image = "image" in pod_template.runner_patch(base.app.spec)[1]
+    tag = choice.backend_config.get("version", "") if pod_sets_image else version_layers[-1].value
+    version = choice.engine.tag_version(tag)
+    engine = _engine_in_version(choice, version, diagnostics)
+    # servedModelName of the Playground → of the OpenModel → the OpenModel's name (docs/design/contract.md#served-name).
+    served_name = base.app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
+    slots = _slots(choice)
+    words = _template_words(choice, size, served_name, slots, host_groups.rank_port_count(size.parallelism, mode))
+    if offloading:
+        ranks = size.parallelism.local_ranks
+        words |= kv_offloading.offloading_words(choice.engine, offloading, size.accelerator, ranks, diagnostics)
+    return EngineRun(
+        base=base,
+        engine=engine,
+        config=engine.configs[choice.config.spec["name"]],
+        offloading=offloading,
+        resources=choice.resources,
+        size=size,
+        version=version,
+        version_layers=version_layers,
+        served_name=served_name,
+        name_in_engine=backend_runtime.name_in_engine(choice.engine, served_name, words),
+        words=words,
+        slots=slots,
+        multi_host=host_groups.find_form(engine, size.parallelism, words),
+        adapters=claimed_adapters.engine_adapters(base, engine) if base.claim.adapters else (),
+    )
+
+
+def _slots(choice: EngineChoice) -> int:
+    """Requests at once that share a context, 0 where none do."""
+    engine = choice.engine
+    if not engine.shared_tokens:
+        return 0
+    authors = choice.config.spec, choice.model_settings, choice.backend_config
+    layers = [author.get("args") or () for author in authors]
+    return dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
+
+
+def _engine_in_version(choice: EngineChoice, version: str, diagnostics: Collector) -> backend_runtime.Engine:
+    """The engine in another version than its own. Raises Stop where a template of the runtime is broken there."""
+    engine, context = choice.engine, choice.base.context
+    if version == engine.version or not version:
+        return engine
+    runtime = context.inputs.runtimes[engine.runtime.name]
+    compiled, problems = compile_engine(context, runtime, engine.constant["DrainSleep"], version)
+    diagnostics.problems += problems
+    if compiled is None:
+        raise Stop
+    return compiled
+
+
+def resource_layers(choice: EngineChoice) -> list[ValueLayer]:
+    """The layers of the runner's resources: preset, OpenModel, what KV cache outside of accelerators adds to these,
+    Playground.
+    """
+    config, model, name = choice.config, choice.base.claim.main, choice.engine.runtime.name
+    layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
+    if model_resources := choice.model_settings.get("resources"):
+        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
+    if choice.offloading:
+        layers.append(kv_offloading.memory_layer(choice.offloading, layers))
+    own = choice.backend_config.get("resources") or {}
+    return [*layers, ValueLayer(own, choice.base.app.origin(*BACKEND, "resources"))]
+
+
+def _merge_resources(choice: EngineChoice, diagnostics: Collector) -> MergedResources:
+    merged = resources.merge_resources(resource_layers(choice), choice.base.placement.limits, diagnostics)
+    return MergedResources(share_maps(merged.sides), merged.history)
+
+
+def _size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtime.RunnerSize:
+    app, engine, claim, placement = choice.base.app, choice.engine, choice.base.claim, choice.base.placement
+    inputs = choice.base.context.inputs
+    authors: list[tuple[Mapping[str, object], Origin]] = [(engine.runtime.spec, engine.origin)]
+    if not engine.templated:
+        return backend_runtime.RunnerSize(
+            images=replacements("image", authors), versions=replacements("version", authors)
+        )
+    origin = (placement.limits and placement.origins(claim.main)) or app.origin(*BACKEND, "resources")
+    accelerator = flavors.find_accelerator(inputs, choice.resources.sides.get("limits", {}), origin, diagnostics)
+    if placement.claim:
+        accelerator = flavors.claimed_accelerator(inputs, placement.claim)
+    variant = engine_variants.find_variant(engine, accelerator, placement.has_flavors)
+    if variant is None:
+        engine_variants.refuse_accelerator(
+            inputs, engine, accelerator, placement.has_flavors, app.origin(*claim.models[0].path), diagnostics
+        )
+    keeps_ranks_whole = any(form.all_serve for form in engine.multi_host)
+    parallelism = resolve_parallelism(
+        app, accelerator, placement, claim.main, diagnostics, keeps_ranks_whole=keeps_ranks_whole
+    )
+    if variant:
+        index = next(i for i, entry in enumerate(engine.spec["variants"]) if entry is variant)
+        authors.append((variant, engine.origin.at("engine", "variants", index)))
+    length = flavors.max_model_len(placement, claim.main, diagnostics)
+    image_layers = [replacements(key, authors) for key in ("image", "version")]
+    return backend_runtime.RunnerSize(accelerator, variant, parallelism, length, *image_layers)
+
+
+def served_name_origin(app: App, model: OpenModel) -> Origin:
+    """The origin of the served name."""
+    source = app.document if "servedModelName" in app.spec else model.document
+    return Origin(source, ("spec", "servedModelName"))
+
+
+def client_model_name(run: EngineRun) -> str:
+    """The model name that clients send: the public name where a route replaces it, or where the engine accepts any
+    name; else the name that the engine knows.
+    """
+    context, app = run.base.context, run.base.app
+    name_matters = run.engine.spec.get("servedName") in ("directory", "model")
+    if name_matters and routing.mode(app, gateway_settings(context, app.namespace)) == "off":
+        return run.name_in_engine
+    return run.served_name
+
+
+def _template_words(
+    choice: EngineChoice, size: backend_runtime.RunnerSize, served_name: str, slots: int, rank_ports: int
+) -> dict[str, object]:
+    base, engine, parallelism = choice.base, choice.engine, size.parallelism
+    main = base.weights[0]
+    draft = base.weights[1] if base.claim.draft else None
+    return {
+        "ModelPath": _model_path(engine, main, base.skip_loaders),
+        "ModelName": main.name if main.kind == PULLED else served_name,
+        "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
+        "Revision": main.revision,
+        "DraftRevision": draft.revision if draft else "",
+        "Hub": main.hub,
+        "Filename": main.filename,
+        "Endpoint": main.endpoint if main.kind == "objectStore" else "",
+        "Source": main.kind,
+        "Format": main.format,
+        "Skip": base.skip_loaders,
+        "Stream": base.skip_loaders and main.kind == "objectStore",
+        "Accelerator": size.variant.get("accelerator", "none"),
+        "TP": parallelism.tensor,
+        "PP": parallelism.pipeline,
+        "DP": parallelism.data,
+        "EP": parallelism.expert,
+        "WorldSize": parallelism.size,
+        "Hosts": parallelism.hosts,
+        "LocalRanks": parallelism.local_ranks,
+        "RankPorts": rank_ports,
+        "MaxModelLen": size.length or int(choice.model_settings.get("maxModelLen", 0)),
+        "Slots": slots,
+        "Region": main.words.get("Region", ""),
+        "Anonymous": main.words.get("Anonymous", False),
+        **NO_OFFLOADING,
+        "Adapters": base.claim.adapters,
+        "Role": base.app.role,
+        "EnginePort": disaggregation.engine_port(base.app.role),
+        **engine.constant,
+    }
+
+
+def _model_path(engine: backend_runtime.Engine, weights: Weights, skip_loaders: bool) -> str:
+    """What the engine opens: a path in the pod, or the address of the weights where the loaders are skipped (for
+    presets gcs:// becomes gs://).
+    """
+    if not skip_loaders or weights.kind in ("oci", "pvc"):
+        return weights.path
+    if engine.templated and weights.kind == "objectStore":
+        return weights.scheme + weights.address[weights.address.index("://") :]
+    return weights.address

@@ -1,0 +1,124 @@
+"""Replicas of several hosts: how the preset's form of them changes the pods of leader and workers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from renderer.api import App
+from renderer.json_values import as_number, map_at, value_at
+from renderer.plan import Body, Container, Pod, Port, Scaler
+from renderer.resolve.engine.arg_merge import without_options
+from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
+from renderer.resolve.engine.multi_host import MultiHostForm
+from renderer.resolve.engine.parallelism import Parallelism
+from renderer.template import Words
+from renderer.wellknown import PORT, RANK_PORTS
+
+if TYPE_CHECKING:
+    pass
+
+_WORKER_GRACE = 20  # seconds that a worker has more than its leader, for which it waits
+_PROBE_FIELDS = ("startup_probe", "readiness_probe", "liveness_probe")
+_SUPERVISOR = "supervisor"
+
+
+def find_form(engine: Engine, parallelism: Parallelism, words: Words) -> MultiHostForm | None:
+    """The preset's form for these sizes; None for one host, or where it has none."""
+    return next((form for form in engine.multi_host if form.when(words)), None) if parallelism.hosts > 1 else None
+
+
+def most_groups(app: App, groups: int) -> int:
+    """How many groups of several pods there may be at once: while a rollout goes on, also those of its surge."""
+    surge = value_at(app.spec, "workload", "rollout", "maxSurge")
+    if isinstance(surge, str):
+        return groups + math.ceil(groups * int(surge.removesuffix("%")) / 100)
+    return groups + int(as_number(surge or 0))
+
+
+def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
+    """Whether at least two replicas always run, or may run where an eviction ends a group of several pods (`size`)."""
+    if scaler is None:
+        return replicas >= 2
+    return (scaler.min_replicas if size == 1 else scaler.max_replicas) >= 2
+
+
+def rank_port_count(parallelism: Parallelism, mode: str) -> int:
+    """The ports of a pod for its data parallel ranks, where it has several, and one for each: over several hosts, in a
+    pool.
+    """
+    has_several = parallelism.hosts > 1 and parallelism.local_ranks > 1
+    return parallelism.local_ranks if mode == "pool" and has_several else 0
+
+
+def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
+    """The runner's command and probes as this form has them."""
+    startup, readiness, liveness = (
+        {**probe, **form.probes.get(key, {})} if probe else probe
+        for key, probe in (
+            ("startupProbe", shell.startup),
+            ("readinessProbe", shell.readiness),
+            ("livenessProbe", shell.liveness),
+        )
+    )
+    command = tuple(form.command(words)) if form.command else shell.command
+    return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
+
+
+def rank_ports(form: MultiHostForm | None, words: Words, first: int = PORT) -> tuple[Port, ...]:
+    """The ports of a pod whose data parallel ranks answer on a port each; none where they share one."""
+    if form is None or not form.supervisor_port:
+        return ()
+    return tuple(Port(name, first + rank) for rank, name in enumerate(RANK_PORTS[: int(str(words["RankPorts"]))]))
+
+
+def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[Body, ...]:
+    """The ports of a runner with these rank ports, and that of what watches the ranks; none without any."""
+    if form is None or not ranks:
+        return ()
+    ports = [*ranks, Port(_SUPERVISOR, form.supervisor_port)]
+    return tuple({"name": port.name, "containerPort": port.number, "protocol": "TCP"} for port in ports)
+
+
+def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:
+    """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
+    that it is no server, and at the end it waits for the leader's. In the network of the node it keeps the port, where
+    some engines listen in workers too, so that no two pods of a group come to one node.
+    """
+    runner, *others = leader.containers
+    ports = {PORT, words["EnginePort"]}
+    worker = worker_container(runner, engine, form, words)
+    containers = (
+        replace(worker, ports=runner.ports) if leader.rest.get("hostNetwork") else worker,
+        *(_without_probes_of(ports, container) for container in others),
+    )
+    init_containers = tuple([_without_probes_of(ports, container) for container in leader.init_containers])
+    grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
+    return replace(leader, containers=containers, init_containers=init_containers, grace_seconds=grace)
+
+
+def _without_probes_of(ports: Set[object], container: Container) -> Container:
+    """A container beside the runner of a worker, where nobody answers on these ports, the engine's."""
+    dropped: dict[str, Body] = {field: {} for field in _PROBE_FIELDS if _asks(ports, getattr(container, field))}
+    return replace(container, **dropped) if dropped else container
+
+
+def _asks(ports: Set[object], probe: Body) -> bool:
+    return any(map_at(probe, action).get("port") in ports for action in ("httpGet", "tcpSocket", "grpc"))
+
+
+def worker_container(runner: Container, engine: Engine, form: MultiHostForm, words: Words) -> Container:
+    """The runner of a worker."""
+    args = without_options(engine.style, runner.args, form.dropped_options)
+    return replace(
+        runner,
+        args=(*args, *form.worker_args),
+        ports=(),
+        startup_probe={},
+        readiness_probe={},
+        liveness_probe={},
+        lifecycle=form.worker_lifecycle(words),
+    )

@@ -1,0 +1,160 @@
+"""The pod of a Playground: its runner, what prepares it, and its podTemplate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.api import App
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.json_values import maps_at
+from renderer.plan import Body, Container, Pod
+from renderer.resolve import flavors, pod_defaults
+from renderer.resolve.engine import disaggregation, kv_offloading, preparation, startup_probe
+from renderer.resolve.engine.backend_runtime import RunnerShell
+from renderer.resolve.engine.preparation import Preparation
+from renderer.resolve.kube import api_defaults, images
+from renderer.resolve.pod import pod_template
+from renderer.resolve.pod.needs import add_credentials, flavor_tolerations, without_model_volume
+from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod
+from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
+from renderer.resolve.pod.pods import RUNNER
+from renderer.resolve.weight_sources import PULLED
+from renderer.resolve.workload import host_groups
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import EngineRun
+from renderer.wellknown import PORT
+from renderer.yamlio import SharedMap
+
+if TYPE_CHECKING:
+    from renderer.input_types import SecuritySpec
+
+_PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
+
+
+class PlannedPod(Struct, frozen=True):
+    """The pod of a Playground, with its podTemplate."""
+
+    command: CommandLine
+    shell_command: tuple[str, ...]  # of the runner, before its arguments
+    setup: Preparation  # files and steps of the preset
+    generated: Pod  # without the podTemplate
+    pod: Pod
+    patch_origins: Mapping[Path, Origin]  # of the fields that the podTemplate sets
+
+    @property
+    def run(self) -> EngineRun:
+        """How the engine runs."""
+        return self.command.run
+
+    @property
+    def app(self) -> App:
+        """The app."""
+        return self.command.run.base.app
+
+    def patch_origin(self, path: Path) -> Origin | None:
+        """The origin of a field that the podTemplate sets; None for others."""
+        for length in range(len(path), 3, -1):
+            if origin := self.patch_origins.get(path[:length]):
+                return origin.at(*path[length:])
+        return None
+
+
+def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
+    """The pod with its podTemplate. Raises TemplateError when a template of the runtime is broken."""
+    run, base = command.run, command.run.base
+    shell = run.engine.shell(run.words)
+    if run.multi_host:
+        shell = host_groups.adapt_shell(shell, run.multi_host, run.words)
+    setup = _prepare(run)
+    needs = base.pod_needs
+    if run.engine.templated and base.weights[0].kind == PULLED and not needs.loads:
+        needs = without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
+    parts = RunnerParts(
+        container=_runner(command, shell),
+        shared_memory=command.shared_memory,
+        grace_seconds=run.engine.grace,
+        tolerations=flavors.accelerator_tolerations(run.size.accelerator),
+        security=image_security(run),
+        preparation=setup,
+    )
+    generated = playground_pod(needs, parts)
+    if not base.app.spec.get("podTemplate"):
+        return PlannedPod(command, shell.command, setup, generated, generated, {})
+    patched = _patch_pod(run, generated, diagnostics)
+    return PlannedPod(command, shell.command, setup, generated, patched.pod, patched.origins)
+
+
+def image_security(run: EngineRun) -> SecuritySpec:
+    """`security` of the preset's variant, else of the preset."""
+    security: SecuritySpec = run.size.variant.get("security") or run.engine.spec.get("security") or {}
+    return security
+
+
+def _prepare(run: EngineRun) -> Preparation:
+    setup = preparation.prepare(run.base.context.inputs.config, run.base.app.name, run.engine, run.words)
+    if not run.offloading:
+        return setup
+    mounts, volumes = kv_offloading.tier_mounts(run.offloading), kv_offloading.tier_volumes(run.offloading)
+    return replace(setup, mounts=(*setup.mounts, *mounts), volumes=(*setup.volumes, *volumes))
+
+
+def _runner(command: CommandLine, shell: RunnerShell) -> Container:
+    run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
+    image = images.with_tag(run.size.images[-1].value, run.tag)
+    return Container(
+        name=RUNNER,
+        image=images.image_reference(run.base.context.inputs.config, image),
+        command=shell.command,
+        args=command.args,
+        env=add_credentials(run.base.pod_needs, command.env),
+        ports=_container_ports(run),
+        resources=run.resources.sides,
+        startup_probe=startup_probe.startup_probe(run.engine, shell.startup, facts.get("weightsGiB") or 0),
+        readiness_probe=shell.readiness,
+        liveness_probe=shell.liveness,
+        lifecycle=shell.lifecycle,
+    )
+
+
+def _container_ports(run: EngineRun) -> tuple[Body, ...]:
+    """The ports of the runner."""
+    role = run.base.app.role
+    number = disaggregation.engine_port(role)
+    ranks = host_groups.rank_ports(run.multi_host, run.words, number)
+    ports = host_groups.container_ports(run.multi_host, ranks)
+    if not role:
+        return ports or _PORTS
+    ports = ports or (SharedMap({"name": "http", "containerPort": number, "protocol": "TCP"}),)
+    return (*ports, *disaggregation.role_ports(run.engine, role))
+
+
+def _patch_pod(run: EngineRun, pod: Pod, diagnostics: Collector) -> PatchedPod:
+    """The pod with the Playground's podTemplate merged into it."""
+    base, origin = run.base, run.base.app.origin("spec", "podTemplate")
+    patched = pod_template.patch_pod(
+        base.context.inputs.config,
+        pod,
+        api_defaults.normalize_part(base.app.spec["podTemplate"], origin, diagnostics),
+        list(base.labels),
+        base.hardening != "off",
+        origin,
+        diagnostics,
+        kept_tolerations=_kept_tolerations(run),
+    )
+    if not (constraints := maps_at(patched.pod.rest, "topologySpreadConstraints")):
+        return patched
+    selected = pod_defaults.with_pod_selectors(constraints, base.app.name)
+    rest = {**patched.pod.rest, "topologySpreadConstraints": selected}
+    return PatchedPod(replace(patched.pod, rest=rest), patched.origins)
+
+
+def _kept_tolerations(run: EngineRun) -> list[KeptToleration]:
+    """The tolerations that a podTemplate adds its own to: the accelerator's and those of the flavors' catalog."""
+    tolerations = [KeptToleration(body) for body in flavors.accelerator_tolerations(run.size.accelerator)]
+    for layer in flavor_tolerations(run.base.pod_needs):
+        tolerations += [KeptToleration(body, layer.origin.at(i)) for i, body in enumerate(layer.value)]
+    return tolerations

@@ -1,0 +1,105 @@
+"""The context of a run, and what is worked out once for all its apps: weights, compiled engines, loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from renderer.api import BackendRuntime, Inputs, OpenModel, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.resolve import flavors, model_cache, monitoring, pod_defaults, versioned_fields, weight_sources
+from renderer.resolve.autoscaling import foreign_scalers
+from renderer.resolve.context import RunContext
+from renderer.resolve.engine import backend_runtime, compilation
+from renderer.resolve.pod import loaders
+from renderer.schema_validation import spec_default
+
+
+def run_context(inputs: Inputs) -> RunContext:
+    """The context of a run over these inputs, with empty caches."""
+    diagnostics = Collector()
+    pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
+    catalog = flavors.flavor_catalog(inputs, diagnostics)
+    loaders.validate_settings(inputs.config, diagnostics)
+    apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
+    return RunContext(
+        inputs=inputs,
+        pod_defaults=pod_default_settings,
+        catalog=catalog,
+        metrics_collected=monitoring.metrics_collected(inputs.config),
+        rollout=versioned_fields.rollout(inputs.config),
+        hardening=inputs.config.get("hardening") or "default",
+        flavor_policy=flavors.default_flavor_policy(inputs),
+        scheduler=inputs.config.get("schedulerName") or "",
+        problems=tuple(diagnostics.problems),
+        apps=apps,
+        traffic=_traffic_by_app(inputs.traffic),
+        foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
+        engines={},
+        gateways={},
+        weights={},
+        loaders={},
+        pickers={},
+        picker_configs={},
+        apps_by_public_name={},
+        plans={},
+        placements={},
+        envs={},
+        scaling={},
+    )
+
+
+def _traffic_by_app(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[TrafficInput, ...]]:
+    """By namespace and name of an app, the ModelRoutes and InferenceModels that name it."""
+    by_app: dict[tuple[str, str], tuple[TrafficInput, ...]] = {}
+    for traffic_input in traffic:
+        for name in dict.fromkeys(traffic_input.apps):
+            by_app[traffic_input.namespace, name] = (*by_app.get((traffic_input.namespace, name), ()), traffic_input)
+    return by_app
+
+
+def default_backend(context: RunContext) -> str:
+    """The backend of Playgrounds that name none: RenderConfig's, else the CRD's default."""
+    return str(
+        context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
+    )
+
+
+def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
+    """The weights of a model, None where its source has errors; and its problems. Cached by the model's name."""
+    cached = context.weights.get(model.name)
+    if cached is None:
+        diagnostics, weights = Collector(), None
+        with suppress(Stop):
+            weights = weight_sources.read_weights(context.inputs, model, diagnostics)
+            if "modelCache" in model.spec or context.inputs.config.get("modelCache"):
+                cache = model_cache.read_cache(context.inputs, model, weights, diagnostics)
+                weights = replace(weights, cache=cache)
+        problems = diagnostics.problems
+        cached = context.weights[model.name] = None if has_errors(problems) else weights, problems
+    return cached
+
+
+def compile_engine(
+    context: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
+) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
+    """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
+    is not the runtime's own. Cached.
+    """
+    cached = context.engines.get((runtime.name, drain, version))
+    if cached is None:
+        diagnostics, compiled = Collector(), None
+        with suppress(Stop):
+            compiled = compilation.compile_engine(context.inputs.option_files, runtime, diagnostics, drain, version)
+        cached = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
+    return cached
+
+
+def find_loader(context: RunContext, name: str) -> loaders.Loader:
+    """The loader preset of that name; cached."""
+    loader = context.loaders.get(name)
+    if loader is None:
+        loader = context.loaders[name] = loaders.read_loader(context.inputs, name)
+    return loader

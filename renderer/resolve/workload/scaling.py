@@ -1,0 +1,83 @@
+"""How many replicas of a Playground's pods run, and what sets their number."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from renderer.api import App
+from renderer.diagnostics import Collector
+from renderer.plan import Interceptor, Pod, Scaler
+from renderer.resolve import monitoring
+from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
+from renderer.resolve.engine.startup_probe import startup_seconds
+from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.workload import host_groups
+from renderer.resolve.workload.planned_pod import PlannedPod
+
+
+class PlannedScaling(Struct, frozen=True):
+    """How many replicas of a pod run."""
+
+    planned: PlannedPod
+    pod: Pod  # with what those that collect metrics look for
+    worker: Pod | None  # of the pods beside a leader, None where all are alike
+    replicas: int | None  # None where an autoscaler sets them
+    scaler: Scaler | None  # that is rendered
+    foreign: Scaler | None  # of somebody else
+    interceptor: Interceptor | None
+
+    @property
+    def app(self) -> App:
+        """The app."""
+        return self.planned.app
+
+    @property
+    def bounds(self) -> Scaler | None:
+        """The autoscaler that owns the number of replicas; None without one."""
+        return self.foreign or self.scaler
+
+    @property
+    def most_groups(self) -> int:
+        """How many groups of several pods there may be at once."""
+        return host_groups.most_groups(self.app, self.bounds.max_replicas if self.bounds else self.replicas or 1)
+
+
+def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
+    """The autoscaler, and the pods of a replica."""
+    run, app, context, pod = planned.run, planned.app, planned.run.base.context, planned.pod
+    worker = None
+    if run.multi_host and not run.all_serve:
+        worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
+    if context.metrics_collected:
+        pod = monitoring.with_metrics_path(pod, run.engine, all_serve=run.all_serve)
+    replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
+    if "elasticConfig" not in app.spec:  # as with most
+        return PlannedScaling(planned, pod, worker, replicas, None, foreign, None)
+    wakes_by = keda.wakes_by(context, app, gateway_settings(context, app.namespace), diagnostics)
+    scaler = _plan_scaler(planned, wakes_by, diagnostics)
+    interceptor = None
+    if scaler and wakes_by == "interceptor":
+        public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
+        interceptor = keda.interceptor(context, app, public_names, scaler)
+    return PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
+
+
+def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> Scaler | None:
+    """The autoscaler of an elastic app. `wakes_by`: what wakes it where it may have no replica."""
+    run, app, context = planned.run, planned.app, planned.run.base.context
+    has_wake_trigger, parallelism = wakes_by == "interceptor", run.size.parallelism
+    scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics, has_wake_trigger=has_wake_trigger)
+    if scaler is None or not keda.is_chosen(context.inputs.config):
+        return scaler
+    elastic = keda.ElasticApp(
+        context=context,
+        app=app,
+        engine=run.engine,
+        config=run.config,
+        settings=gateway_settings(context, app.namespace),
+        wakes_by=wakes_by,
+        start_seconds=startup_seconds(planned.pod.containers[0].startup_probe),
+        ranks=parallelism.data,
+        metric_pods=parallelism.hosts if run.all_serve else 1,
+    )
+    return keda.with_triggers(scaler, elastic, diagnostics)
