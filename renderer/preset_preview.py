@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from renderer import build, check, load, resolve, wellknown, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
+from renderer.engines import image_version, option_lists, version_order
 from renderer.json_values import value_at
 from renderer.load import PresetRefused
 from renderer.load.option_lists import VERSION, OptionListReader
 from renderer.plan import Plan
 from renderer.resolve import RunContext
-from renderer.resolve.engine import image_version, known_options, version_order
 
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
@@ -74,14 +74,14 @@ def version_preview(name: str, tag: str) -> str:
         raise PresetRefused(f"'{name}' is no backend, so it has no versions")
     document = load.preset(f"backends/{preset}")
     runtime, files = BackendRuntime(preset, document.value["spec"], document, ours=True), OptionListReader()
-    known = known_options.known_versions(files, runtime)
+    known = option_lists.known_versions(files, runtime)
     if not known:
         raise PresetRefused(f"'{name}' has no list of options")
     engine_version = image_version.version_of_tag(runtime.spec["engine"], tag)
     version = engine_version or (tag if VERSION.fullmatch(tag) else "")
     if not version:
         raise PresetRefused(f"'{tag}' says no version of {preset}; take a tag such as {runtime.spec['version']}")
-    option_list = known_options.read_option_list(files, runtime, version)
+    option_list = option_lists.read_option_list(files, runtime, version)
     if option_list is None:
         raise PresetRefused(
             f"nobody knows the options of {preset} {version}; known are {version_order.describe_versions(known)}"
@@ -96,7 +96,7 @@ def version_preview(name: str, tag: str) -> str:
     return yamlio.dump(outcome)
 
 
-def option_lines(option_list: known_options.OptionList) -> list[str]:
+def option_lines(option_list: option_lists.OptionList) -> list[str]:
     """The options of a version, each in the format of a list's line."""
     spellings: dict[int, list[str]] = {}
     for name, option in option_list.options.items():

@@ -20,9 +20,9 @@ from renderer import load, resolve, schema_validation
 from renderer.api import BackendRuntime
 from renderer.cli import cli
 from renderer.diagnostics import WORDINGS
+from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
-from renderer.resolve.engine import image_version, known_options, version_order
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -222,8 +222,8 @@ def listed(spec: Spec) -> str:
         BackendRuntime(name, cast("BackendRuntimeSpec", spec), load.preset(f"backends/{name}"), ours=True),
         OptionListReader(),
     )
-    known = known_options.known_versions(files, runtime)
-    own = known_options.read_option_list(files, runtime, image_version.version_of_tag(spec["engine"], spec["version"]))
+    known = option_lists.known_versions(files, runtime)
+    own = option_lists.read_option_list(files, runtime, image_version.version_of_tag(spec["engine"], spec["version"]))
     path = spec["engine"]["options"]["list"]
     count = f"[{len(option_lines(own)) if own else 0} options](../../presets/backends/{path})"
     return f"{count}; those of {version_order.describe_versions(known)}, are known" if len(known) > 1 else count

@@ -139,11 +139,19 @@ def test_no_file_is_named_after_a_riddle() -> None:
 
 # The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
 GLOSSARY_FILES = {
+    "accelerator": {"engines/accelerator", "engines/rules/accelerators"},
     "adapter": {
         *("integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"),
         *("resolve/rules/adapters", "resolve/workload/claimed_adapters", "resolve/gateway/adapter_names"),
     },
-    "app": {"resolve/app_annotations", "resolve/apps/app_routes", "resolve/apps/role_apps"},
+    "app": {
+        *(
+            "resolve/app_annotations",
+            "resolve/apps/app_routes",
+            "resolve/apps/role_apps",
+            "resolve/workload/written_app",
+        ),
+    },
     "backend": {
         "build/backend",
         "check/graph/backends",
@@ -154,6 +162,7 @@ GLOSSARY_FILES = {
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
     "engine": {
+        "engines/running_engine",
         *("resolve/engine/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
     },
     "environment": {"load/environments"},
@@ -163,12 +172,17 @@ GLOSSARY_FILES = {
     "loader": {"resolve/pod/loaders"},
     "manifest": {"nodes/manifests", "output/manifest_files"},
     "openmodel": {"build/openmodel"},
-    "origin": {"diagnostics/origin", "resolve/workload/field_origins"},
+    "origin": {"diagnostics/origin", "resolve/pod/pod_origins", "resolve/workload/field_origins"},
     "picker": {"resolve/gateway/pickers"},
     "plan": {"plan"},
-    "playground": {"resolve/apps/playground"},
+    "playground": {
+        *("resolve/apps/playground", "resolve/pod/playground_pod", "resolve/workload/running_playground"),
+    },
     "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools", "resolve/rules/pools"},
-    "preset": {"cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"},
+    "preset": {
+        *("cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"),
+        "resolve/engine/preset_args",
+    },
     "provider": {"build/provider", "jwt_providers", "resolve/rules/providers"},
     "public name": {"resolve/gateway/public_names", "resolve/rules/public_names"},
     "route": {
@@ -178,7 +192,7 @@ GLOSSARY_FILES = {
         *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
         *("resolve/traffic/model_route", "resolve/traffic/packed_routes"),
     },
-    "role": {"resolve/apps/role_apps", "resolve/rules/roles"},
+    "role": {"resolve/apps/role_apps", "resolve/rules/roles", "resolve/workload/role_pair"},
     "run context": {"resolve/workload/run_context"},
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},

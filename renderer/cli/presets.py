@@ -20,10 +20,10 @@ def presets() -> None:
 def presets_list() -> None:
     """List the presets by name, and the versions whose options are known."""
     from renderer.api import BackendRuntime
+    from renderer.engines.option_lists import known_versions
+    from renderer.engines.version_order import describe_versions as versions_counted
     from renderer.load import preset, preset_names
     from renderer.load.option_lists import OptionListReader
-    from renderer.resolve.engine.known_options import known_versions
-    from renderer.resolve.engine.version_order import describe_versions as versions_counted
 
     for folder in ("backends", "models", "loaders", "pickers"):
         write(f"{folder}:\n")

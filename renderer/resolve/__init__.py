@@ -26,7 +26,7 @@ from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, option_list_choice, versions
+from renderer.resolve.engine import backend_runtime, preset_args, versions
 from renderer.resolve.flavors import accelerates, device_resource
 from renderer.resolve.gateway.public_names import claimed_names
 from renderer.resolve.kube import resources
@@ -78,7 +78,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = compile_engine(context, item)
         if compiled:
-            option_list_choice.validate_runtime_args(context.inputs.option_files, compiled, diagnostics)
+            diagnostics.problems += preset_args.refused_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
             problems = [*problems, *compile_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems

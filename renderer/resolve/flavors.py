@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from renderer import component_versions, quantity, template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
+from renderer.engines.accelerator import NONE, Accelerator
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
@@ -117,21 +118,6 @@ class Placement(Struct, frozen=True, eq=False):
     def origins(self, model: OpenModel) -> FlavorOrigins | None:
         """The origins of the first flavor; None without flavors."""
         return flavor_origins(self.flavors[0], model) if self.flavors else None
-
-
-class Accelerator(Struct, frozen=True):
-    """The accelerators in a pod's limits. `vendor`: 'none' without one; `group`: they can serve one model together;
-    `resource`: the resource in the limits, or the DeviceClass of claimed devices.
-    """
-
-    vendor: str = "none"
-    number: int = 0
-    group: bool = False
-    resource: str = ""
-    claimed: bool = False
-
-
-NONE = Accelerator()
 
 
 def flavor_policy(inputs: Inputs, app: App) -> str:

@@ -17,11 +17,11 @@ from packaging.version import Version
 
 from renderer import load
 from renderer.api import BackendRuntime, OptionFile, UnreadableList
+from renderer.engines import image_version
+from renderer.engines.option_lists import OptionList, known_versions, read_option_list
+from renderer.engines.version_order import version_key
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_preview import option_lines
-from renderer.resolve.engine import image_version
-from renderer.resolve.engine.known_options import OptionList, known_versions, read_option_list
-from renderer.resolve.engine.version_order import version_key
 from renderer.yamlio import parse
 from scripts import make_options
 from tests.paths import ROOT

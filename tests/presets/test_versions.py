@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime
 from renderer.diagnostics import Collector, Origin
+from renderer.engines import image_version
+from renderer.engines.option_lists import known_versions
 from renderer.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
@@ -20,15 +22,13 @@ from renderer.resolve.engine import (
     adapters,
     arg_merge,
     compilation,
-    image_version,
-    option_list_choice,
+    preset_args,
     template_words,
     versions,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.known_options import known_versions
-from renderer.resolve.engine.option_list_validation import refused_preset_options
+from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.yamlio import ChangedDocument
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def used(engine: Engine) -> Iterator[tuple[str, str, dict[str, Any]]]:
 def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
     """What the list of a version does not have of what the preset gives."""
     engine = compiled(runtime, version)
-    judge = option_list_choice.option_rules(FILES, engine, version, Collector())
+    judge = preset_args.option_rules(FILES, engine, version, Collector())
     assert judge is not None
     assert judge.option_list.version == version
     for use, name, words in used(engine):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from renderer.api import ConfigPart, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.engines.dialect import ArgLayer, build_style
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve import flavors
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.arg_merge import merge_args
-from renderer.resolve.engine.dialect import ArgLayer, build_style
 from renderer.resolve.flavors import INSTANCE_TYPE, FlavorOrigins
 from renderer.resolve.layers import Position, ValueLayer, merge_entries, merge_items, origins, replacements
 

@@ -24,6 +24,7 @@ from renderer.resolve.workload.command_line import resolve_command_line
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import compile_engine, default_backend
+from renderer.resolve.workload.running_playground import engine_line, running_engine
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
 from renderer.resolve.workload.written_pod import patched_pod
@@ -46,7 +47,9 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     with _reporting_templates(choice, diagnostics):
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
+        line = judged(engine_line(command), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
+    judged(running_engine(line, planned), diagnostics)
     if written := patched_pod(planned):
         judged(written, diagnostics)
     return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode)

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from renderer import template
 from renderer.diagnostics import Collector, Origin
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.options import GivenNumber, given_options, last_given_number
 from renderer.plan import Adapter
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.dialect import ArgLayer
-from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
 
 if TYPE_CHECKING:
     from renderer.input_types import AdaptersSpec
@@ -166,6 +166,6 @@ def _rank(
 
 def _given(engine: Engine, option: str, user_layers: Sequence[ArgLayer]) -> GivenNumber | None:
     """What users give an option; None without one."""
-    if not option or not user_layers or option not in given_options(engine, user_layers):
+    if not option or not user_layers or option not in given_options(engine.style, user_layers):
         return None
-    return last_given_number(engine, user_layers, frozenset([engine.style.name(option)]))
+    return last_given_number(engine.style, user_layers, frozenset([engine.style.name(option)]))

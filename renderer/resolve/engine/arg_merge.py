@@ -6,9 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from operator import itemgetter
 
+from msgspec import Struct
+
 from renderer.diagnostics import Origin
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, LineForm, args_shape, option_spellings
+from renderer.engines.dialect import ArgLayer, Dialect, args_shape, option_spellings
 from renderer.resolve.layers import Position
+
+
+class LineForm(Struct, frozen=True, eq=False):
+    """How layers with the same options at the same indexes are merged."""
+
+    select: Callable[[Sequence[str]], tuple[str, ...]]  # the kept arguments, of those of all layers and `respelt`
+    respelt: list[str]  # arguments in another spelling than their layer's
+    positions: list[Position]  # of each kept argument
+    names: frozenset[str]  # of the options
+
 
 _Token = tuple[int, str]  # the index of an argument among those of all layers, and the argument
 
@@ -50,7 +62,7 @@ def _line_form(style: Dialect, layers: Sequence[ArgLayer], tokens: Sequence[str]
     respelt_indexes = iter(range(len(tokens), len(tokens) + len(respelt)))
     indexes = [place if tokens[place] == text else next(respelt_indexes) for place, text in kept]
     names = frozenset(name for _, text in kept if (name := style.name(text)))
-    return LineForm(_selector(indexes), respelt, [positions[place] for place, _ in kept], names, set())
+    return LineForm(_selector(indexes), respelt, [positions[place] for place, _ in kept], names)
 
 
 def _selector(places: Sequence[int]) -> Callable[[Sequence[str]], tuple[str, ...]]:

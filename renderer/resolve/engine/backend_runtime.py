@@ -10,15 +10,16 @@ from msgspec import Struct
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
+from renderer.engines import dialect
+from renderer.engines.accelerator import NONE, Accelerator
+from renderer.engines.dialect import ArgLayer, ReservedOption
+from renderer.engines.image_version import version_of_tag
+from renderer.engines.option_lists import OptionList
+from renderer.engines.option_parser import OptionRules
+from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Body
-from renderer.resolve.engine import dialect
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.resolve.engine.image_version import version_of_tag
-from renderer.resolve.engine.known_options import OptionList
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.option_list_validation import OptionFinding, OptionRules
 from renderer.resolve.engine.parallelism import SINGLE, Parallelism
-from renderer.resolve.flavors import NONE, Accelerator
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
 from renderer.template import Filler, Words, share_maps
@@ -138,16 +139,13 @@ class SharedTokens(Struct, frozen=True):
     per_request_option: str
 
 
-class Engine(Struct, frozen=True, eq=False):
-    """A BackendRuntime, compiled for one version of its engine; `runtime` is adapted to that version. `spec`: its
-    `spec.engine`, empty where it is not `templated`; `reserved`, `reserved_env`: options and variables that users must
-    not set, and what to do instead; `volumes`: name and mount path of each.
-    """
+class Engine(KnownEngine, frozen=True, eq=False):
+    """A BackendRuntime, compiled for one version of its engine."""
 
-    runtime: BackendRuntime
+    runtime: BackendRuntime  # adapted to the version
     version: str  # '' where it is unknown
     is_other_version: bool  # than the runtime's own
-    spec: EngineSpec
+    spec: EngineSpec  # its `spec.engine`, empty where it is not `templated`
     templated: bool
     constant: Mapping[str, int]  # the words that are the same for all apps
     origin: Origin
@@ -164,23 +162,17 @@ class Engine(Struct, frozen=True, eq=False):
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
     grace: int  # the termination grace period in seconds
-    volumes: tuple[tuple[str, str], ...]
-    style: Dialect
-    reserved: Mapping[str, ReservedOption]
-    size_options: frozenset[str]  # that set the tensor parallel size
+    volumes: tuple[tuple[str, str], ...]  # name and mount path
+    reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
     length_options: frozenset[str]  # that set the context length
     shared_tokens: SharedTokens | None
-    parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too
-    multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
-    uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
-    reserved_env: Mapping[str, str]
+    reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
     # Caches:
     tag_versions: dict[str, str]
     option_lists: dict[str, OptionList | None]  # by version
     option_rules: dict[str, OptionRules | None]  # by version
-    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # by version and arguments
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
     accepted_weights: set[tuple[object, ...]]  # forms of weights
 

@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.engines import dialect
+from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
+from renderer.engines.image_version import compile_version_pattern, version_of_tag
+from renderer.engines.option_lists import OptionList
 from renderer.patterns import PatternError
 from renderer.plan import Body
-from renderer.resolve.engine import dialect, versions
+from renderer.resolve.engine import versions
 from renderer.resolve.engine.backend_runtime import (
     ConditionalMessage,
     DerivedEntry,
@@ -29,11 +33,8 @@ from renderer.resolve.engine.backend_runtime import (
     SharedTokens,
     word_getter,
 )
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.resolve.engine.image_version import compile_version_pattern, version_of_tag
-from renderer.resolve.engine.known_options import OptionList
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.option_list_choice import find_option_list
+from renderer.resolve.engine.preset_args import find_option_list
 from renderer.resolve.engine.template_words import WORDS, constant_words
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
+from renderer.engines.accelerator import NONE, Accelerator
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.options import given_options, last_given_number
 from renderer.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.dialect import ArgLayer
-from renderer.resolve.engine.given_options import given_options, last_given_number
 from renderer.resolve.engine.parallelism import Parallelism
-from renderer.resolve.flavors import NONE, Accelerator
 from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
 
@@ -63,14 +63,14 @@ def plan_role(
     tensor, pipeline = parallelism.tensor, parallelism.pipeline
     tensor_origin: Origin | None = None
     written = [layer for layer in layers if not layer.group]  # those that follow from the sizes have one
-    options = given_options(engine, written)
+    options = given_options(engine.style, written)
     takes_arguments = "parallelism" not in app.spec and parallelism.hosts == 1  # else they are errors
     if takes_arguments and options & engine.parallel_options:  # they drop all that follows from the sizes
         tensor = tensor if options & engine.size_options else 1
         pipeline = pipeline if options & engine.pipeline_options else 1
-        if number := last_given_number(engine, written, engine.size_options):
+        if number := last_given_number(engine.style, written, engine.size_options):
             tensor, tensor_origin = number.value, number.origin
-        if number := last_given_number(engine, written, engine.pipeline_options):
+        if number := last_given_number(engine.style, written, engine.pipeline_options):
             pipeline, pipeline_origin = number.value, number.origin
     return Role(
         name=app.role,

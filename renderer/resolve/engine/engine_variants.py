@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from renderer.api import BackendRuntime, Inputs
 from renderer.diagnostics import Collector, Origin
+from renderer.engines.accelerator import Accelerator
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.flavors import Accelerator
 
 if TYPE_CHECKING:
     from renderer.input_types import VariantSpec

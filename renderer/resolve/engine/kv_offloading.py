@@ -11,10 +11,10 @@ from msgspec import Struct
 from renderer import quantity, template
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import map_at, text_at
-from renderer.plan import Body, Container
+from renderer.engines.accelerator import Accelerator
+from renderer.json_values import map_at
+from renderer.plan import Body
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.flavors import Accelerator
 from renderer.resolve.layers import ValueLayer
 from renderer.template import TemplateError
 
@@ -165,11 +165,3 @@ def tier_mounts(offloading: KVOffloading) -> tuple[Body, ...]:
 def tier_volumes(offloading: KVOffloading) -> tuple[Body, ...]:
     """The volumes of the folders."""
     return tuple({"name": tier.volume, **tier.source} for tier in offloading.tiers)
-
-
-def runner_memory(runner: Container) -> tuple[str, str]:
-    """The side of the runner's resources that bounds its memory, and how much that is; '' where nothing does."""
-    for side in ("limits", "requests"):
-        if memory := text_at(runner.resources, side, "memory"):
-            return side, memory
-    return "requests", ""

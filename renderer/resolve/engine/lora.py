@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
+from renderer.engines.dialect import Dialect
 from renderer.plan import Adapter
 from renderer.resolve.engine.adapters import asked_name
-from renderer.resolve.engine.dialect import Dialect
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop
-from renderer.resolve.flavors import Accelerator, Placement, is_whole_number, param_origin
+from renderer.engines.accelerator import Accelerator
+from renderer.resolve.flavors import Placement, is_whole_number, param_origin
 
 if TYPE_CHECKING:
     from renderer.input_types import ParallelismSpec

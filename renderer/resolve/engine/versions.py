@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.resolve.engine.dialect import is_number
-from renderer.resolve.engine.known_options import known_versions
-from renderer.resolve.engine.version_order import version_key
+from renderer.engines.dialect import is_number
+from renderer.engines.option_lists import known_versions
+from renderer.engines.version_order import version_key
 from renderer.template import TemplateError, Words
 from renderer.yamlio import ChangedDocument, source_path
 

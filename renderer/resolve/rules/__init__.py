@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.engines import rules as rules_of_engines
 from renderer.resolve.rules import (
     adapters,
     args,
@@ -69,6 +70,7 @@ _WRITTEN: tuple[Rule, ...] = (
 )
 
 RULES: Mapping[type, tuple[Section, ...]] = {
+    **rules_of_engines.RULES,
     WrittenPlayground: ((_always, (scaling.invalid_names, scaling.invalid_replicas, scaling.invalid_bounds)),),
     WrittenPair: ((_always, (pairs.unfit_picker, pairs.contradictions)),),
     WrittenService: ((_always, (services.invalid_sizes, services.invalid_names)),),
@@ -107,7 +109,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),
         (lambda command: command.run.engine.style.splits, (args.split_paths,)),
         (lambda command: command.run.engine.is_other_version, (args.refused_options_of_preset,)),
-        (_always, (args.refused_options, args.wrong_number_of_accelerators)),
+        (_always, (args.unread_arguments,)),
         (
             lambda command: command.user_layers,
             (args.conflicting_options, args.shared_tokens, args.short_grace, args.refused_sizes),
@@ -130,7 +132,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
                 parallelism.unknown_leader_name,
             ),
         ),
-        (lambda planned: planned.run.offloading, (offloading.too_small_pod,)),
+        (lambda planned: planned.run.offloading, (offloading.overlapping_folders,)),
     ),
     WrittenPod: ((_always, _WRITTEN),),
     PlannedScaling: (

@@ -8,18 +8,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer import patterns
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
+from renderer.engines.options import GivenNumber, given_options, last_given_number, last_number
 from renderer.json_values import maps_at, number_at
-from renderer.resolve.engine import dialect, option_list_choice
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.resolve.engine.given_options import GivenNumber, given_options, last_given_number
-from renderer.resolve.engine.option_list_validation import OptionRules, refused_preset_options, validate_options
-from renderer.resolve.engine.parallelism import number_origin
+from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import command_line
 from renderer.resolve.workload.command_line import CommandLine
-from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.engine_run import BACKEND
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _GLOB = frozenset("*?[")
@@ -65,42 +63,24 @@ def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
 
 def refused_options_of_preset(command: CommandLine) -> Iterator[Diagnostic]:
     """Arguments of the preset that this version of the engine refuses, as far as they are in the command line."""
-    run, collector = command.run, Collector()
-    if not (run.engine.is_other_version and run.engine.style.parses_options):
-        return
-    judge = _option_rules(run, collector)
-    yield from collector.problems
-    refused = refused_preset_options(judge, command.layers, command.preset_layer_count) if judge else ()
-    for option, hint in refused:
-        params = {"of": judge.engine, "given": option, "hint": hint} if judge else {}
-        yield make_diagnostic(f"{judge.prefix if judge else ''}445", run.version_layers[-1].origin, **params)
+    rules, origin = command.option_rules, command.run.version_layers[-1].origin
+    if command.run.engine.is_other_version and rules:
+        for option, hint in refused_preset_options(rules, command.layers, command.preset_layer_count):
+            yield make_diagnostic(f"{rules.prefix}445", origin, of=rules.engine, given=option, hint=hint)
 
 
-def refused_options(command: CommandLine) -> Iterator[Diagnostic]:
-    """Arguments of users that this version of the engine refuses."""
-    run, engine, collector = command.run, command.run.engine, Collector()
+def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
+    """An error for arguments of an engine that takes none; a warning where nobody knows the options of its version."""
+    run, engine, app = command.run, command.run.engine, command.app
+    options = engine.spec.get("options") or {}
     if not engine.style.parses_options:
         if engine.templated and run.backend_config.get("args") and "options" in engine.spec:
-            yield make_diagnostic("E438", command.app.origin(*BACKEND, "args"), backend=engine.runtime.name)
+            yield make_diagnostic("E438", app.origin(*BACKEND, "args"), backend=engine.runtime.name)
         return
-    judge = _option_rules(run, collector) if run.version else None
-    yield from collector.problems
-    if judge is None:
-        names_version = "version" in run.backend_config and ":" not in run.tag
-        if (run.version or names_version) and "list" in (engine.spec.get("options") or {}):
-            origin = command.app.origin(*BACKEND, "version" if "version" in run.backend_config else "backendName")
-            yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
-        return
-    for layer in command.user_layers:
-        findings = engine.option_findings.get(key := (run.version, tuple(layer.args)))
-        if findings is None:
-            findings = engine.option_findings[key] = validate_options(judge, layer.args)
-        for finding in findings:
-            yield make_diagnostic(finding.code, layer.origin.at(finding.index), **finding.words)
-
-
-def _option_rules(run: EngineRun, diagnostics: Collector) -> OptionRules | None:
-    return option_list_choice.option_rules(run.base.context.inputs.option_files, run.engine, run.version, diagnostics)
+    names_version = "version" in run.backend_config and ":" not in run.tag
+    if command.option_rules is None and (run.version or names_version) and "list" in options:
+        origin = app.origin(*BACKEND, "version" if "version" in run.backend_config else "backendName")
+        yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
 
 
 def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
@@ -157,9 +137,9 @@ def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
     shared = engine.shared_tokens
     if not (engine.style.parses_options and layers):
         return
-    if shared is None or slots < 2 or shared.slots_option in given_options(engine, layers):
+    if shared is None or slots < 2 or shared.slots_option in given_options(engine.style, layers):
         return
-    last = last_given_number(engine, layers, shared.options)
+    last = last_given_number(engine.style, layers, shared.options)
     if last is None:
         return
     tokens, option = last.value, last.option
@@ -196,11 +176,11 @@ def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
 def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:
     engine, layers = command.run.engine, command.user_layers
     option: str = (engine.spec.get("drain") or {}).get("option", "")
-    if not option or not (patch_origin or option in given_options(engine, layers)):
+    if not option or not (patch_origin or option in given_options(engine.style, layers)):
         return
-    seconds = _last_number(engine, command.args, frozenset([option]))
+    seconds = last_number(engine.style, command.args, frozenset([option]))
     if seconds is not None and sleep <= grace < seconds + sleep:
-        last = last_given_number(engine, layers, frozenset([option]))
+        last = last_given_number(engine.style, layers, frozenset([option]))
         if origin := last.origin if last else patch_origin:
             params = {"option": option, "seconds": seconds, "sleep": sleep, "grace": grace}
             yield make_diagnostic("W228", origin, **params, least=seconds + sleep + 10)
@@ -218,40 +198,6 @@ def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E343", layer.origin.at(i), option=token.partition("=")[0])
 
 
-def wrong_number_of_accelerators(command: CommandLine) -> Iterator[Diagnostic]:
-    """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
-    engine, layers, size = command.run.engine, command.user_layers, command.run.size
-    accelerator, parallelism = size.accelerator, size.parallelism
-    if parallelism.hosts > 1 or not accelerator.resource or not engine.size_options:
-        return
-    count = accelerator.number if accelerator.group else 1
-    overridden = not given_options(engine, layers).isdisjoint(engine.parallel_options)
-    last = last_given_number(engine, layers, engine.size_options) if overridden else None
-    hint = "raise the flavor's limits, or lower the number"
-    hint += "; over several pods a model is shared by spec.parallelism" if engine.multi_host else ""
-    words = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
-    if last is not None and last.value > count:
-        yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **words)
-        return
-    used = _accelerators_used(engine, command.args) if overridden else parallelism.size
-    if used is None or used == count:
-        return
-    shared = (last_given_number(engine, layers, frozenset(engine.multipliers)) if overridden else None) or last
-    if used > count and shared is not None:
-        yield make_diagnostic("E416", shared.origin, option=shared.option, size=used, **words)
-    elif used < count and (
-        origin := shared.origin
-        if shared
-        else number_origin(command.app, command.run.base.placement, command.run.base.claim.main)
-    ):
-        stages = not command.app.role or (engine.spec.get("disaggregation") or {}).get("pipeline") != "none"
-        hint = f"lower the flavor's limits, or use all by data {'or pipeline ' if stages else ''}parallelism"
-        if shared and last is None:
-            option = min(engine.size_options)
-            hint = f"your own size drops the derived one: say {option} too, or lower the flavor's limits"
-        yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
-
-
 def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
     `facts.contextLength`.
@@ -261,22 +207,22 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
     placement, model = run.base.placement, run.base.claim.main
     if not (engine.templated and model.spec.get("facts")):
         return
-    facts, options = model.spec["facts"], given_options(engine, layers)
+    facts, options = model.spec["facts"], given_options(engine.style, layers)
     flavor = placement.origins(model)
     heads: int = (
         (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 or parallelism.hosts > 1 else 0
     )
     size: int | None = parallelism.tensor
     if heads and not options.isdisjoint(engine.parallel_options):
-        size = _last_number(engine, args, engine.size_options)
+        size = last_number(engine.style, args, engine.size_options)
     if heads and size and heads % size:
-        last = last_given_number(engine, layers, engine.size_options)
+        last = last_given_number(engine.style, layers, engine.size_options)
         fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
         size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
         if origin := last.origin if last else flavor and flavor.at(*size_path):
             yield make_diagnostic("W226", origin, size=size, heads=heads, fits=fits)
     longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
-    stated = last_given_number(engine, layers, engine.length_options)
+    stated = last_given_number(engine.style, layers, engine.length_options)
     if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:
         stated = GivenNumber(int(flavor_length), "", flavor.at("params", "MAX-MODEL-LEN"))
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
@@ -284,29 +230,6 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
         stated = GivenNumber(length, "", origin)
     if stated and stated.value > longest and not any("rope" in arg for arg in args):
         yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
-
-
-def _accelerators_used(engine: Engine, args: Sequence[str]) -> int | None:
-    """The number of accelerators that a command line uses; None where it cannot be told."""
-    options = {engine.style.name(token) for token in args if token[:1] == "-"}
-    known = engine.size_options | engine.multipliers.keys()
-    if options & engine.uncountable_options or options & engine.parallel_options - known:
-        return None
-    size = 1
-    for alternatives in (engine.size_options, *(frozenset([share]) for share in engine.multipliers)):
-        excluding = frozenset().union(*(engine.multipliers.get(option, ()) for option in alternatives))
-        if options & alternatives and not options & excluding:
-            number = _last_number(engine, args, alternatives)
-            if number is None:
-                return None
-            size *= number
-    return size
-
-
-def _last_number(engine: Engine, args: Sequence[str], options: frozenset[str]) -> int | None:
-    """The number that the last of these options in a command line has; None without such an option, or number."""
-    last = next((i for i in range(len(args) - 1, -1, -1) if engine.style.name(args[i]) in options), None)
-    return None if last is None else dialect.number_at(args, last)
 
 
 def unused_draft(command: CommandLine) -> Iterator[Diagnostic]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
-from renderer import quantity
 from renderer.api import Inputs
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.json_values import text_at
-from renderer.resolve.engine import kv_offloading
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING
-from renderer.resolve.workload import command_line, engine_run
+from renderer.resolve.workload import command_line
 from renderer.resolve.workload.command_line import CommandLine
-from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.template import Words
 
-_SHARED_MEMORY = "dshm"
 _GIB = 2**30
 
 
@@ -121,64 +116,15 @@ def unbounded_volumes(command: CommandLine) -> Iterator[Diagnostic]:
             yield make_diagnostic("W370", tier.origin.at("emptyDir"), backend=run.engine.runtime.name, size=size)
 
 
-class _PodSizes(Struct, frozen=True):
-    """What a pod with offloading has to have. `memory`: with what the engine asks for without it; `memory_origin`: of
-    what the runner has; `shared_memory`: the size of /dev/shm, '' where nothing of it lies there.
-    """
-
-    memory: str
-    memory_origin: Origin
-    shared_memory: str
-    shared_memory_origin: Origin
-
-
-def too_small_pod(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """Errors for a pod whose memory, or shared memory, is too small, and for folders that other mounts are in the way
-    of.
-    """
-    offloading, pod, runner = planned.run.offloading, planned.pod, planned.pod.containers[0]
-    if offloading is None:
-        return
-    sizes = _pod_sizes(planned, offloading)
-    file, line, _ = offloading.origin.at("cpu").place
-    params = {"cpu": offloading.memory, "file": file, "line": line}
-    memory = kv_offloading.runner_memory(runner)[1]
-    if memory and kv_offloading.size_in_bytes(memory) < offloading.size:
-        yield make_diagnostic("E370", sizes.memory_origin, memory=memory, sum=sizes.memory, **params)
-    volume = next((volume for volume in pod.volumes if volume["name"] == _SHARED_MEMORY), {})
-    shared = text_at(volume, "emptyDir", "sizeLimit")
-    if shared and sizes.shared_memory and quantity.nanos(shared) < quantity.nanos(sizes.shared_memory):
-        yield make_diagnostic("E371", sizes.shared_memory_origin, size=shared, sum=sizes.shared_memory, **params)
-    own = {tier.volume for tier in offloading.tiers}
-    others = [str(mount["mountPath"]).rstrip("/") for mount in runner.mounts if mount["name"] not in own]
-    for tier in offloading.tiers:
+def overlapping_folders(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """An error for each folder of KV cache that another mount is in the way of."""
+    tiers = planned.run.offloading.tiers if planned.run.offloading else ()
+    own = {tier.volume for tier in tiers}
+    mounts = planned.pod.containers[0].mounts
+    others = [str(mount["mountPath"]).rstrip("/") for mount in mounts if mount["name"] not in own]
+    for tier in tiers:
         for path in others:
             if f"{path}/".startswith(f"{tier.path}/") or f"{tier.path}/".startswith(f"{path}/"):
                 what = f"{tier.path} and {path} would be mounted one over the other"
                 hint = "take another path, such as /mnt/kv-cache"
                 yield make_diagnostic("E299", tier.origin.at("path"), what=what, hint=hint)
-
-
-def _pod_sizes(planned: PlannedPod, offloading: kv_offloading.KVOffloading) -> _PodSizes:
-    app, run, base = planned.app, planned.run, planned.run.base
-    layers = engine_run.resource_layers(run)
-    side, _ = kv_offloading.runner_memory(planned.pod.containers[0])
-    memory_layer = layers[-2]
-    sizes = memory_layer.value
-    origin = planned.patch_origin(("spec", "containers", 0, "resources", side, "memory"))
-    if origin is None and (positions := run.resources.history.get((side, "memory"))):
-        flavor = base.placement.origins(base.claim.main)
-        position = positions[-1]
-        author = layers[position.layer].origin if position.layer < len(layers) else flavor
-        origin = author.at(*position.item) if author else None
-    shared = command_line.preset_shared_memory_layers(run)
-    volumes = [volume["name"] for volume in planned.pod.volumes]
-    shared_origin = None
-    if "dshm" in volumes:
-        shared_origin = planned.patch_origin(("spec", "volumes", volumes.index("dshm"), "emptyDir", "sizeLimit"))
-    return _PodSizes(
-        memory=sizes.get(side, sizes["requests"])["memory"],
-        memory_origin=origin or memory_layer.origin,
-        shared_memory=str(shared[-1].value) if shared and shared[-1].origin == memory_layer.origin else "",
-        shared_memory_origin=shared_origin or app.origin(*BACKEND, "sharedMemorySize"),
-    )

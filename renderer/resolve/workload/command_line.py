@@ -10,6 +10,8 @@ from msgspec import Struct
 from renderer import quantity
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.option_parser import OptionRules
 from renderer.json_values import maps_at
 from renderer.plan import Body
 from renderer.resolve.context import RunContext, cache_key, cached
@@ -17,8 +19,9 @@ from renderer.resolve.engine import (
     adapters,
     arg_merge,
     kv_offloading,
+    preset_args,
 )
-from renderer.resolve.engine.dialect import ArgLayer, LineForm
+from renderer.resolve.engine.arg_merge import LineForm
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.resolve.pod import pod_template
@@ -34,6 +37,7 @@ class CommandLine(Struct, frozen=True):
     preset_layer_count: int  # of the layers, the first ones
     args: tuple[str, ...]
     form: LineForm
+    option_rules: OptionRules | None  # of the engine's version, None where nobody knows its options
     merged_env: MergedEntries
     shared_memory: str  # '' for none
 
@@ -70,7 +74,22 @@ def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
     layers = [*preset_layers, *user_layers]
     args, form = arg_merge.merge_args(run.engine.style, layers)
     env, shared_memory = _merge_environment(run, diagnostics), _shared_memory_size(run, diagnostics)
-    return CommandLine(run, layers, len(preset_layers), args, form, env, shared_memory)
+    return CommandLine(
+        run=run,
+        layers=layers,
+        preset_layer_count=len(preset_layers),
+        args=args,
+        form=form,
+        option_rules=_option_rules(run, diagnostics),
+        merged_env=env,
+        shared_memory=shared_memory,
+    )
+
+
+def _option_rules(run: EngineRun, diagnostics: Collector) -> OptionRules | None:
+    if not (run.version and run.engine.style.parses_options):
+        return None
+    return preset_args.option_rules(run.base.context.inputs.option_files, run.engine, run.version, diagnostics)
 
 
 def shared_memory_layers(run: EngineRun) -> list[ValueLayer]:

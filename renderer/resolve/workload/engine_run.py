@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.engines.options import last_whole_number
 from renderer.resolve import flavors
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
     backend_runtime,
-    dialect,
     disaggregation,
     engine_variants,
     kv_offloading,
@@ -172,7 +172,7 @@ def _slots(choice: EngineChoice) -> int:
         return 0
     authors = choice.config.spec, choice.model_settings, choice.backend_config
     layers = [author.get("args") or () for author in authors]
-    return dialect.last_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
+    return last_whole_number(engine.style, layers, engine.shared_tokens.slots_option) or 1
 
 
 def _engine_in_version(choice: EngineChoice, version: str, diagnostics: Collector) -> backend_runtime.Engine:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from renderer.diagnostics import Origin, Path
+from renderer.engines.dialect import ArgLayer, Dialect, build_style
+from renderer.engines.option_lists import Option, OptionList
 from renderer.resolve.engine.arg_merge import merge_args
-from renderer.resolve.engine.dialect import ArgLayer, Dialect, build_style
-from renderer.resolve.engine.known_options import Option, OptionList
 
 if TYPE_CHECKING:
     from renderer.input_types import OptionsSpec

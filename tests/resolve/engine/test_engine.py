@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from renderer import load
 from renderer.api import BackendRuntime, UnreadableList
 from renderer.diagnostics import Collector
+from renderer.engines import image_version, option_lists
 from renderer.load.option_lists import OptionListReader
 from renderer.patterns import PatternError
-from renderer.resolve.engine import image_version, known_options, startup_probe
+from renderer.resolve.engine import startup_probe
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
 from renderer.yamlio import Document, parse
@@ -44,7 +45,7 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
 def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> None:
     (tmp_path / "own-1.txt").write_bytes(text)
     with pytest.raises(UnreadableList, match=said):
-        known_options.read_option_list(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
+        option_lists.read_option_list(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
 
 
 def test_a_pipe_is_no_list(tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
         (tmp_path / f"own-{version}.txt").write_text(f"--of-{version} 0\n")
     own = runtime(tmp_path, "own-9.txt")
     found = {
-        asked: known_options.read_option_list(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)
+        asked: option_lists.read_option_list(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)
     }
     assert {asked[:3]: made and made.version for asked, made in found.items()} == {
         "8": None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 import yaml
 
-from renderer.resolve.engine import dialect
+from renderer.engines import dialect
 from renderer.resolve.engine.lora import loaded_adapters
 from tests.paths import ROOT
 

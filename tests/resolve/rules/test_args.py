@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from renderer.diagnostics import Origin, Path
-from renderer.resolve.engine.dialect import Dialect, ReservedOption, build_style
+from renderer.engines.dialect import Dialect, ReservedOption, build_style
 from renderer.resolve.rules.args import reserved_options
 
 if TYPE_CHECKING:

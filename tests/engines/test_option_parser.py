@@ -11,12 +11,13 @@ import yaml
 from renderer import load
 from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Collector
+from renderer.engines import image_version
+from renderer.engines.option_parser import validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.pipeline import render
-from renderer.resolve.engine import image_version, option_list_choice
+from renderer.resolve.engine import preset_args
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
-from renderer.resolve.engine.option_list_validation import validate_options
 from tests.paths import ROOT, TESTS
 
 DATA = TESTS / "data" / "option_judgements.yaml"
@@ -45,7 +46,7 @@ def version(made: Engine) -> str:
 def ours(name: str, args: list[str]) -> str:
     """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
     made = prepared(name)
-    judge = option_list_choice.option_rules(OptionListReader(), made, version(made), Collector())
+    judge = preset_args.option_rules(OptionListReader(), made, version(made), Collector())
     assert judge is not None
     codes = [finding.code[1:] for finding in validate_options(judge, args, POSITIONAL.get(name, 0))]
     return next((CODES[code] for code in codes if code in CODES), "ok")
@@ -97,11 +98,10 @@ def test_we_judge_as_the_engines_parsers_do() -> None:
 @pytest.mark.parametrize("name", load.preset_names("backends"))
 def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
     made, found = prepared(name), Collector()
-    option_list_choice.validate_runtime_args(OptionListReader(), made, found)
-    assert found.problems == []
+    assert list(preset_args.refused_runtime_args(OptionListReader(), made, found)) == found.problems == []
     assert (
         made.spec["options"]["style"] == "none"
-        or option_list_choice.option_rules(OptionListReader(), made, version(made), found) is not None
+        or preset_args.option_rules(OptionListReader(), made, version(made), found) is not None
     )
 
 

@@ -1,16 +1,20 @@
-"""Which option list judges the arguments of an engine's version: its own, or that of the nearest older version."""
+"""Which option list judges the arguments of an engine's version: its own, or that of the nearest older version; and the
+arguments of presets that a version refuses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
-from renderer.diagnostics import Collector, Origin
-from renderer.resolve.engine import known_options, version_order
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.engines import option_lists, version_order
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.image_version import version_of_tag
+from renderer.engines.option_lists import OptionList
+from renderer.engines.option_parser import OptionRules, validate_options
+from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.image_version import version_of_tag
-from renderer.resolve.engine.known_options import OptionList
-from renderer.resolve.engine.option_list_validation import OptionRules, validate_options
 from renderer.template import split_template
 
 
@@ -48,7 +52,7 @@ def find_option_list(
     path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
     origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
-        option_list = known_options.read_option_list(files, runtime, version, known_lists)
+        option_list = option_lists.read_option_list(files, runtime, version, known_lists)
         if path and option_list is None and not files.versions(runtime, path):
             diagnostics.add("E423", origin, name=path)
     except UnreadableList as error:
@@ -57,8 +61,8 @@ def find_option_list(
     return option_list
 
 
-def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> None:
-    """Reports arguments of a BackendRuntime that its own version of the engine refuses."""
+def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> Iterator[Diagnostic]:
+    """What the runtime's own version of the engine refuses of its arguments. `diagnostics`: of its option list."""
     engine_spec, runtime = engine.spec, engine.runtime
     version = version_of_tag(engine_spec, runtime.spec["version"], trusted=runtime.ours)
     rules = option_rules(files, engine, version, diagnostics) if version else None
@@ -77,4 +81,35 @@ def validate_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Colle
     for args, origin in lines:
         filled = ["value".join(split_template(arg)[::2]) for arg in args]
         for finding in validate_options(rules, filled, len(args)):
-            diagnostics.add(finding.code, origin.at(finding.index), **finding.words)
+            yield make_diagnostic(finding.code, origin.at(finding.index), **finding.words)
+
+
+def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:
+    """The arguments of the first `count` layers, the preset's, that the engine refuses: each an option, maybe with its
+    value, and a hint. Those that a later layer replaces are left out.
+    """
+    line, form = arg_merge.merge_args(rules.style, layers)
+    preset_indexes = {i for i, position in enumerate(form.positions) if position.layer < count}
+    refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
+    for i in sorted(preset_indexes):
+        if refused.get(i) in _REFUSED:
+            yield line[i], _version_hint(rules, line[i])
+            continue
+        option = rules.option_list.options.get(rules.style.head(line[i])[0])
+        if option and option.choices and i + 1 in preset_indexes and line[i + 1] not in option.choices:
+            yield f"{line[i]} {line[i + 1]}", _FALLBACK_HINT
+
+
+_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
+_FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
+
+
+def _version_hint(rules: OptionRules, option: str) -> str:
+    """A hint which version takes an option."""
+    head = rules.style.head(option)[0]
+    option_list = rules.option_list
+    if head in option_list.later:
+        return f"it came {option_list.later[head]}: take that version or a newer one"
+    if head in option_list.ended:
+        return f"it was removed {option_list.ended[head]}: take an older version"
+    return _FALLBACK_HINT

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.diagnostics import suggestion
-from renderer.resolve.engine import arg_merge
-from renderer.resolve.engine.dialect import ArgLayer, Dialect
-from renderer.resolve.engine.known_options import Option, OptionList
+from renderer.engines.dialect import Dialect
+from renderer.engines.option_lists import Option, OptionList
 
 _LONG = 60
 _MOST_VALUES = 8
@@ -23,19 +22,19 @@ _GREEDY = ("exact", "click")  # an option takes the next argument as its value, 
 
 
 class OptionFinding(Struct, frozen=True):
-    """What is wrong with an argument: its index, the code of a diagnostic, and the words of the message."""
+    """What is wrong with an argument."""
 
-    index: int
-    code: str
-    words: Mapping[str, object]
+    index: int  # of the argument
+    code: str  # of a diagnostic
+    words: Mapping[str, object]  # of its message
 
 
 class OptionRules(Struct, frozen=True):
-    """How an engine parses a command line, and its options. `engine`: name and version as messages have them."""
+    """How an engine parses a command line, and its options."""
 
     style: Dialect
     option_list: OptionList
-    engine: str
+    engine: str  # name and version as messages have them
     prefix: str = "E"  # of the codes; W where the list is uncertain
 
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
@@ -47,37 +46,6 @@ def validate_options(rules: OptionRules, args: Sequence[str], positional: int = 
     """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed."""
     findings = sorted(_walk_args(rules, args, positional), key=lambda finding: finding.index)
     return (*_split_args(args), *findings) if rules.style.splits else tuple(findings)
-
-
-def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:
-    """The arguments of the first `count` layers, the preset's, that the engine refuses: each an option, maybe with its
-    value, and a hint. Those that a later layer replaces are left out.
-    """
-    line, form = arg_merge.merge_args(rules.style, layers)
-    preset_indexes = {i for i, position in enumerate(form.positions) if position.layer < count}
-    refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
-    for i in sorted(preset_indexes):
-        if refused.get(i) in _REFUSED:
-            yield line[i], _version_hint(rules, line[i])
-            continue
-        option = rules.option_list.options.get(rules.style.head(line[i])[0])
-        if option and option.choices and i + 1 in preset_indexes and line[i + 1] not in option.choices:
-            yield f"{line[i]} {line[i + 1]}", _FALLBACK_HINT
-
-
-_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
-_FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
-
-
-def _version_hint(rules: OptionRules, option: str) -> str:
-    """A hint which version takes an option."""
-    head = rules.style.head(option)[0]
-    option_list = rules.option_list
-    if head in option_list.later:
-        return f"it came {option_list.later[head]}: take that version or a newer one"
-    if head in option_list.ended:
-        return f"it was removed {option_list.ended[head]}: take an older version"
-    return _FALLBACK_HINT
 
 
 def _split_args(args: Sequence[str]) -> Iterator[OptionFinding]:

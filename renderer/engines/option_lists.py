@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
-from renderer.resolve.engine.version_order import version_key
+from renderer.engines.version_order import version_key
 
 _FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
 
@@ -18,28 +18,22 @@ _LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?(?
 
 
 class Option(Struct, frozen=True):
-    """One option of an engine: its first spelling, and how many values it takes: a number, `?`, `+` or `*`.
+    """One option of an engine."""
 
-    `repeats`: given again, it adds a value; `choices`: the values that it takes, where the list has them.
-    """
-
-    name: str
-    arity: str
-    repeats: bool
-    choices: tuple[str, ...] = ()
+    name: str  # its first spelling
+    arity: str  # how many values it takes: a number, `?`, `+` or `*`
+    repeats: bool  # given again, it adds a value
+    choices: tuple[str, ...] = ()  # the values that it takes, where the list has them
 
 
 class OptionList(Struct, frozen=True):
-    """The options of one version, by every spelling. `removed`: options that the server refuses, and their replacements
-    ('': none); `ended`, `later`: options of older and newer versions, and the version that removed or added them, as
-    `in 1.2` or `by 1.2`.
-    """
+    """The options of one version."""
 
     version: str
-    options: Mapping[str, Option]
-    removed: Mapping[str, str]
-    ended: Mapping[str, str] = {}
-    later: Mapping[str, str] = {}
+    options: Mapping[str, Option]  # by every spelling
+    removed: Mapping[str, str]  # options that the server refuses, and their replacements, '' for none
+    ended: Mapping[str, str] = {}  # options of older versions, and the version that removed each, as `in 1.2`
+    later: Mapping[str, str] = {}  # options of newer versions, and the version that added each, as `by 1.2`
 
 
 def read_option_list(

@@ -1,4 +1,4 @@
-"""An engine's command line: how it is parsed, which options its versions have, and how layers of arguments are merged.
+"""How an engine's command line is read: what is an option, by which names it goes, and which belong together.
 
 The preset describes the parser (`engine.options`); without that, arguments are only appended
 (docs/design/presets.md#command-lines).
@@ -7,59 +7,42 @@ The preset describes the parser (`engine.options`); without that, arguments are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from renderer.diagnostics import Origin
-from renderer.resolve.engine.known_options import OptionList
-from renderer.resolve.layers import Position
+from renderer.engines.option_lists import OptionList
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # arg_merge keeps in a dialect how it merged layers of the same form
     from renderer.input_types import OptionsSpec
+    from renderer.resolve.engine.arg_merge import LineForm
 
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
 
 
 class ReservedOption(Struct, frozen=True):
-    """An option that users must not set. `reason`: why, or what to do instead; `values`: globs, if only such values are
-    reserved; `warns`: a warning suffices.
-    """
+    """An option that users must not set."""
 
-    reason: str
-    values: tuple[str, ...] = ()
-    warns: bool = False
-
-
-class LineForm(Struct, frozen=True, eq=False):
-    """How layers with the same options at the same indexes are merged. `select` takes the kept arguments from those of
-    all layers followed by `respelt`; `positions`: of each kept argument; `names`: of the options; `valid`: a cache of
-    values that were found to be valid.
-    """
-
-    select: Callable[[Sequence[str]], tuple[str, ...]]
-    respelt: list[str]
-    positions: list[Position]
-    names: frozenset[str]
-    valid: set[tuple[object, ...]]
+    reason: str  # or what to do instead
+    values: tuple[str, ...] = ()  # globs, if only such values are reserved
+    warns: bool = False  # a warning suffices
 
 
 class Dialect(Struct, frozen=True, eq=False):
-    """How options are parsed. `kind`: argparse, exact, clap, click or none; `spellings`: other spellings, and the names
-    they stand for; `options`: the names (for unique prefixes); `names`, `lines`: caches.
-    """
+    """How options are parsed."""
 
-    kind: str
-    underscores: bool
-    dotted: bool
-    duplicates: str
-    splits: bool
-    spellings: Mapping[str, str]
-    groups: Mapping[str, frozenset[str]]
-    options: frozenset[str]
-    names: dict[str, str]
-    lines: dict[tuple[object, ...], LineForm]  # by the groups and shapes of layers
+    kind: str  # argparse, exact, clap, click or none
+    underscores: bool  # `--a_b` is `--a-b`
+    dotted: bool  # `--a.b` is the key b of the option --a
+    duplicates: str  # what the parser makes of an option that is given twice: the last one, or an error
+    splits: bool  # the image's entrypoint splits arguments at blanks
+    spellings: Mapping[str, str]  # other spellings, and the names that they stand for
+    groups: Mapping[str, frozenset[str]]  # options of which one drops the others' derived values
+    options: frozenset[str]  # the names, for unique prefixes
+    names: dict[str, str]  # a cache by token
+    lines: dict[tuple[object, ...], LineForm]  # a cache by the groups and shapes of layers
 
     @property
     def parses_options(self) -> bool:
@@ -112,23 +95,6 @@ class Dialect(Struct, frozen=True, eq=False):
         return (matches[0] if len(matches) == 1 else head) + tail.replace("-", "_")
 
 
-def last_number(style: Dialect, layers: Iterable[Sequence[str]], option: str) -> int | None:
-    """The last whole number that the layers give an option; None without one."""
-    number = None
-    for args in layers:
-        for i, token in enumerate(args):
-            if style.name(token) == option and (value := number_at(args, i)) is not None:
-                number = value
-    return number
-
-
-def number_at(args: Sequence[str], i: int) -> int | None:
-    """The whole number given to the option at an index; None without one."""
-    _, glued, value = args[i].partition("=")
-    value = value if glued else "".join(args[i + 1 : i + 2])
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
-
-
 def is_number(token: str) -> bool:
     """Whether a token that begins with a dash is a negative number."""
     return bool(_NUMBER.match(token))
@@ -174,16 +140,13 @@ def build_style(
 
 
 class ArgLayer(Struct, frozen=True):
-    """Arguments of one author, and where they stand. `group`: the layer is dropped when a later one has an option of
-    that group; `shape`: that of the arguments where it is known; `origins`: of each argument, where these are no items
-    of one list.
-    """
+    """Arguments of one author."""
 
     args: Sequence[str]
-    origin: Origin
-    group: str = ""
-    shape: tuple[str, ...] = ()
-    origins: tuple[Origin, ...] = ()
+    origin: Origin  # of their list
+    group: str = ""  # the layer is dropped when a later one has an option of that group
+    shape: tuple[str, ...] = ()  # of the arguments where it is known: args_shape()
+    origins: tuple[Origin, ...] = ()  # of each argument, where these are no items of one list
 
     def origin_of(self, *item: str | int) -> Origin:
         """Where an argument stands."""

@@ -1,0 +1,55 @@
+"""The options that parts of a command line give, and their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from renderer.diagnostics import Origin
+from renderer.engines.dialect import ArgLayer, Dialect
+
+
+class GivenNumber(Struct, frozen=True):
+    """A whole number that somebody gives an option."""
+
+    value: int
+    option: str  # as it is spelled
+    origin: Origin
+
+
+def given_options(style: Dialect, layers: Iterable[ArgLayer]) -> set[str]:
+    """The names of the options in the layers."""
+    return {style.name(token) for layer in layers for token in layer.args if token[:1] == "-"}
+
+
+def last_given_number(style: Dialect, layers: Sequence[ArgLayer], options: frozenset[str]) -> GivenNumber | None:
+    """The last number that a layer gives one of these options; None without one."""
+    for layer in reversed(layers):
+        for i in range(len(layer.args) - 1, -1, -1):
+            if style.name(layer.args[i]) in options and (number := number_at(layer.args, i)) is not None:
+                return GivenNumber(number, layer.args[i].partition("=")[0], layer.origin.at(i))
+    return None
+
+
+def last_whole_number(style: Dialect, lines: Iterable[Sequence[str]], option: str) -> int | None:
+    """The last whole number that these arguments give an option, whatever else they give it; None without one."""
+    number = None
+    for args in lines:
+        for i, token in enumerate(args):
+            if style.name(token) == option and (value := number_at(args, i)) is not None:
+                number = value
+    return number
+
+
+def last_number(style: Dialect, args: Sequence[str], options: frozenset[str]) -> int | None:
+    """The number that the last of these options in a command line has; None without such an option, or number."""
+    last = next((i for i in range(len(args) - 1, -1, -1) if style.name(args[i]) in options), None)
+    return None if last is None else number_at(args, last)
+
+
+def number_at(args: Sequence[str], i: int) -> int | None:
+    """The whole number given to the option at an index; None without one."""
+    _, glued, value = args[i].partition("=")
+    value = value if glued else "".join(args[i + 1 : i + 2])
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None

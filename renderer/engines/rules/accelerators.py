@@ -1,0 +1,54 @@
+"""Whether an engine uses the accelerators of its pod, all of them and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.engines.options import given_options, last_given_number, last_number
+from renderer.engines.running_engine import EngineLine, KnownEngine
+
+
+def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
+    """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
+    engine, written, accelerator, subject = line.engine, line.written, line.shared.accelerator, line.subject
+    if line.shared.hosts > 1 or not accelerator.resource or not engine.size_options:
+        return
+    count = accelerator.number if accelerator.group else 1
+    overridden = not given_options(engine.style, written).isdisjoint(engine.parallel_options)
+    last = last_given_number(engine.style, written, engine.size_options) if overridden else None
+    hint = f"raise {subject.limits}, or lower the number{subject.over_pods}"
+    params = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
+    if last is not None and last.value > count:
+        yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **params)
+        return
+    used = accelerators_used(engine, line.args) if overridden else line.shared.size
+    if used is None or used == count:
+        return
+    multipliers = frozenset(engine.multipliers)
+    shared = (last_given_number(engine.style, written, multipliers) if overridden else None) or last
+    if used > count and shared is not None:
+        yield make_diagnostic("E416", shared.origin, option=shared.option, size=used, **params)
+    elif used < count and (origin := shared.origin if shared else line.shared.origin):
+        hint = f"lower {subject.limits}, or use all by {subject.ways} parallelism"
+        if shared and last is None:
+            option = min(engine.size_options)
+            hint = f"your own size drops the derived one: say {option} too, or lower {subject.limits}"
+        yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
+
+
+def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:
+    """The number of accelerators that a command line uses; None where it cannot be told."""
+    options = {engine.style.name(token) for token in args if token[:1] == "-"}
+    known = engine.size_options | engine.multipliers.keys()
+    if options & engine.uncountable_options or options & engine.parallel_options - known:
+        return None
+    size = 1
+    for alternatives in (engine.size_options, *(frozenset([share]) for share in engine.multipliers)):
+        excluding = frozenset().union(*(engine.multipliers.get(option, ()) for option in alternatives))
+        if options & alternatives and not options & excluding:
+            number = last_number(engine.style, args, alternatives)
+            if number is None:
+                return None
+            size *= number
+    return size

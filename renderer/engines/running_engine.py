@@ -1,0 +1,83 @@
+"""An engine as it runs in a pod, whoever wrote that: what the rules about running engines judge (rules/).
+
+It names no app. A caller describes what it is about in the words of its reader (Subject).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.diagnostics import Origin
+from renderer.engines.accelerator import Accelerator
+from renderer.engines.dialect import ArgLayer, Dialect
+from renderer.engines.option_parser import OptionFinding, OptionRules
+from renderer.plan import Container, Pod
+
+
+class KnownEngine(Struct, frozen=True, eq=False):
+    """What is known of an engine, whoever runs it."""
+
+    style: Dialect  # of its command line
+    size_options: frozenset[str]  # that set the tensor parallel size
+    parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too
+    multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
+    uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
+    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # a cache by version and arguments
+
+
+class Subject(Struct, frozen=True):
+    """How messages speak of a running engine, and of what its reader can change."""
+
+    name: str  # such as "Playground llm/chat", or "container 'engine' of Deployment llm/qwen"
+    limits: str  # what says how many accelerators there are, such as "the flavor's limits"
+    over_pods: str = ""  # how a model is shared over several pods, '' where it cannot be
+    ways: str = "data or pipeline"  # to use further accelerators
+
+
+class SharedAccelerators(Struct, frozen=True):
+    """The accelerators of a pod, and how many of them work."""
+
+    accelerator: Accelerator
+    size: int  # of them that work where no argument says another number
+    origin: Origin | None  # of that number, None where nobody says one
+    hosts: int  # pods of a replica
+
+
+class EngineLine(Struct, frozen=True):
+    """The command line of an engine."""
+
+    subject: Subject
+    engine: KnownEngine
+    version: str  # '' where the image does not tell
+    args: tuple[str, ...]  # the whole line
+    written: Sequence[ArgLayer]  # the parts of it that the reader wrote, such as those beside a preset's
+    option_rules: OptionRules | None  # None where nobody knows the version's options
+    shared: SharedAccelerators
+
+
+class MemoryNeed(Struct, frozen=True):
+    """Memory that something in the pod has to have."""
+
+    least: str
+    origin: Origin  # of what it has
+
+
+class HeldCache(Struct, frozen=True):
+    """KV cache that the engine holds outside of its accelerators."""
+
+    amount: str
+    size: int  # the same in bytes
+    origin: Origin  # of the amount
+    memory: MemoryNeed
+    shared_memory: MemoryNeed | None  # None where nothing of it lies there
+
+
+class RunningEngine(Struct, frozen=True):
+    """An engine in its pod: environment, resources, mounts, ports and probes are the container's."""
+
+    line: EngineLine
+    pod: Pod
+    container: Container
+    held_cache: HeldCache | None

@@ -1,0 +1,96 @@
+"""A Playground as rules about running engines see it (renderer/engines/)."""
+
+from __future__ import annotations
+
+from renderer.diagnostics import Origin
+from renderer.engines.rules.memory import bounded_memory
+from renderer.engines.running_engine import (
+    EngineLine,
+    HeldCache,
+    MemoryNeed,
+    RunningEngine,
+    SharedAccelerators,
+    Subject,
+)
+from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.parallelism import number_origin
+from renderer.resolve.workload import command_line, engine_run
+from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.planned_pod import PlannedPod
+
+_OVER_PODS = "; over several pods a model is shared by spec.parallelism"
+
+
+def engine_line(command: CommandLine) -> EngineLine:
+    """The command line; what users wrote of it is what they can change."""
+    run, base, parallelism = command.run, command.run.base, command.run.size.parallelism
+    return EngineLine(
+        subject=_subject(run),
+        engine=run.engine,
+        version=run.version,
+        args=command.args,
+        written=command.user_layers,
+        option_rules=command.option_rules,
+        shared=SharedAccelerators(
+            accelerator=run.size.accelerator,
+            size=parallelism.size,
+            origin=number_origin(base.app, base.placement, base.claim.main),
+            hosts=parallelism.hosts,
+        ),
+    )
+
+
+def _subject(run: EngineRun) -> Subject:
+    app, roles = run.base.app, run.engine.spec.get("disaggregation") or {}
+    has_stages = not app.role or roles.get("pipeline") != "none"
+    return Subject(
+        name=f"{app.kind} {app.namespace}/{app.label}",
+        limits="the flavor's limits",
+        over_pods=_OVER_PODS if run.engine.multi_host else "",
+        ways="data or pipeline" if has_stages else "data",
+    )
+
+
+def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
+    """The engine in its pod."""
+    offloading = planned.run.offloading
+    held_cache = _held_cache(planned, offloading) if offloading else None
+    return RunningEngine(line, planned.pod, planned.pod.containers[0], held_cache)
+
+
+def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:
+    run = planned.run
+    memory_layer = engine_run.resource_layers(run)[-2]
+    shared = command_line.preset_shared_memory_layers(run)
+    in_shared_memory = bool(shared) and shared[-1].origin == memory_layer.origin
+    side, _ = bounded_memory(planned.pod.containers[0])
+    amounts = memory_layer.value
+    return HeldCache(
+        amount=offloading.memory,
+        size=offloading.size,
+        origin=offloading.origin.at("cpu"),
+        memory=MemoryNeed(amounts.get(side, amounts["requests"])["memory"], _memory_origin(planned, side)),
+        shared_memory=MemoryNeed(str(shared[-1].value), _shared_memory_origin(planned)) if in_shared_memory else None,
+    )
+
+
+def _memory_origin(planned: PlannedPod, side: str) -> Origin:
+    """Where the memory of the runner is said."""
+    run, base, layers = planned.run, planned.run.base, engine_run.resource_layers(planned.run)
+    origin = planned.patch_origin(("spec", "containers", 0, "resources", side, "memory"))
+    if origin is None and (positions := run.resources.history.get((side, "memory"))):
+        flavor = base.placement.origins(base.claim.main)
+        position = positions[-1]
+        author = layers[position.layer].origin if position.layer < len(layers) else flavor
+        origin = author.at(*position.item) if author else None
+    return origin or layers[-2].origin
+
+
+def _shared_memory_origin(planned: PlannedPod) -> Origin:
+    """Where the size of shared memory is said, or would be."""
+    volumes = [volume["name"] for volume in planned.pod.volumes]
+    origin = None
+    if "dshm" in volumes:
+        origin = planned.patch_origin(("spec", "volumes", volumes.index("dshm"), "emptyDir", "sizeLimit"))
+    return origin or planned.app.origin(*BACKEND, "sharedMemorySize")

@@ -1,0 +1,105 @@
+"""Rules about an engine in a pod that no app of ours describes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from renderer.diagnostics import Diagnostic, Origin
+from renderer.diagnostics.rule import NamedSource
+from renderer.engines.accelerator import Accelerator
+from renderer.engines.dialect import ArgLayer, build_style
+from renderer.engines.option_lists import Option, OptionList
+from renderer.engines.option_parser import OptionRules
+from renderer.engines.rules import RULES
+from renderer.engines.running_engine import (
+    EngineLine,
+    HeldCache,
+    KnownEngine,
+    MemoryNeed,
+    RunningEngine,
+    SharedAccelerators,
+    Subject,
+)
+from renderer.plan import Container, Pod
+
+if TYPE_CHECKING:
+    from renderer.input_types import OptionsSpec
+
+STYLE: OptionsSpec = {"style": "argparse"}
+OPTIONS = OptionList("1", {name: Option(name, "1", repeats=False) for name in ("--tensor-size", "--port")}, {})
+DEPLOYMENT = Origin(NamedSource("deployment.yaml"), ("spec", "template", "spec", "containers", 0))
+SUBJECT = Subject(name="container 'engine' of Deployment llm/qwen", limits="the container's limits")
+
+
+def problems(record: EngineLine | RunningEngine) -> list[Diagnostic]:
+    sections = RULES[type(record)]
+    return [problem for applies, rules in sections if applies(record) for rule in rules for problem in rule(record)]
+
+
+def line(args: Sequence[str], accelerators: int) -> EngineLine:
+    style = build_style(STYLE, [["--tensor-size"]], OPTIONS)
+    size_options = frozenset(["--tensor-size"])
+    return EngineLine(
+        subject=SUBJECT,
+        engine=KnownEngine(style, size_options, size_options, {}, frozenset(), {}),
+        version="1",
+        args=tuple(args),
+        written=[ArgLayer(args, DEPLOYMENT.at("args"))],
+        option_rules=OptionRules(style, OPTIONS, "engine 1"),
+        shared=SharedAccelerators(
+            accelerator=Accelerator("maker", accelerators, group=True, resource="maker.example/gpu"),
+            size=1,
+            origin=DEPLOYMENT.at("resources", "limits"),
+            hosts=1,
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "accelerators", "codes"),
+    [
+        (["--tensor-size", "2", "--port", "80"], 2, []),
+        (["--tensor-size", "2", "--prot", "80"], 2, ["E430"]),
+        (["--port"], 1, ["E433"]),
+        (["--tensor-size", "4"], 2, ["E416"]),
+        (["--tensor-size", "1"], 2, ["W236"]),
+        ([], 2, ["W236"]),
+        ([], 0, []),
+    ],
+)
+def test_a_line_of_somebody_else(args: list[str], accelerators: int, codes: list[str]) -> None:
+    assert [problem.code for problem in problems(line(args, accelerators))] == codes
+
+
+def test_a_message_speaks_of_what_its_reader_wrote() -> None:
+    (problem,) = problems(line(["--tensor-size", "4"], 2))
+    assert problem.file == "deployment.yaml"
+    assert problem.field == "spec.template.spec.containers[0].args[0]"
+    assert problem.hint == "raise the container's limits, or lower the number"
+
+
+@pytest.mark.parametrize(
+    ("memory", "shared", "codes"),
+    [("80Gi", "72Gi", []), ("32Gi", "72Gi", ["E370"]), ("80Gi", "8Gi", ["E371"]), ("", "", [])],
+)
+def test_memory_for_a_cache_outside_of_accelerators(memory: str, shared: str, codes: list[str]) -> None:
+    container = Container(
+        "engine",
+        resources={"limits": {"memory": memory}} if memory else {},
+        mounts=({"name": "shm", "mountPath": "/dev/shm"},) if shared else (),  # noqa: S108
+    )
+    volumes = ({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": shared}},) if shared else ()
+    pod = Pod({}, {}, "", (container,), volumes=volumes)
+    memory_origin, shared_origin = DEPLOYMENT.at("resources", "limits", "memory"), DEPLOYMENT.at("volumeMounts", 0)
+    cache = HeldCache(
+        amount="64Gi",
+        size=64 * 2**30,
+        origin=DEPLOYMENT.at("env", 0),
+        memory=MemoryNeed("80Gi", memory_origin),
+        shared_memory=MemoryNeed("72Gi", shared_origin),
+    )
+    assert [problem.code for problem in problems(RunningEngine(line([], 0), pod, container, cache))] == codes
+    assert problems(RunningEngine(line([], 0), pod, container, held_cache=None)) == []
