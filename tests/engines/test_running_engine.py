@@ -44,7 +44,13 @@ def line(args: Sequence[str], accelerators: int) -> EngineLine:
     size_options = frozenset(["--tensor-size"])
     return EngineLine(
         subject=SUBJECT,
-        engine=KnownEngine(style, size_options, size_options, {}, frozenset(), {}),
+        engine=KnownEngine(
+            style=style,
+            size_options=size_options,
+            parallel_options=size_options,
+            multipliers={},
+            uncountable_options=frozenset(),
+        ),
         version="1",
         args=tuple(args),
         written=[ArgLayer(args, DEPLOYMENT.at("args"))],
@@ -89,7 +95,7 @@ def test_memory_for_a_cache_outside_of_accelerators(memory: str, shared: str, co
     container = Container(
         "engine",
         resources={"limits": {"memory": memory}} if memory else {},
-        mounts=({"name": "shm", "mountPath": "/dev/shm"},) if shared else (),
+        mounts=({"name": "shm", "mountPath": "/dev/shm"},) if shared else (),  # noqa: S108
     )
     volumes = ({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": shared}},) if shared else ()
     pod = Pod({}, {}, "", (container,), volumes=volumes)

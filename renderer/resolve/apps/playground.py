@@ -154,17 +154,17 @@ def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
     )
 
 
-def _compile_backend(context: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
+def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostics: Collector) -> backend_runtime.Engine:
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
     explicit_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name = explicit_name or default_backend(context)
-    cached = context.engines.get((name, drain, ""))
+    cached = context.engines.get((name, drain_sleep, ""))
     if cached is None:
         runtimes = context.inputs.runtimes
         runtime = runtimes.get(name) or backend_runtime.find_runtime(
             context.inputs, name, _backend_origin(context, app), diagnostics
         )
-        cached = compile_engine(context, runtime, drain)
+        cached = compile_engine(context, runtime, drain_sleep)
     engine, problems = cached
     diagnostics.problems += problems
     if engine is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
@@ -139,7 +139,7 @@ class SharedTokens(Struct, frozen=True):
     per_request_option: str
 
 
-class Engine(KnownEngine, frozen=True, eq=False):
+class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     """A BackendRuntime, compiled for one version of its engine."""
 
     runtime: BackendRuntime  # adapted to the version
@@ -153,15 +153,13 @@ class Engine(KnownEngine, frozen=True, eq=False):
     shell: Callable[[Words], RunnerShell]
     envs: Filler
     derived: tuple[DerivedEntry, ...]
-    notes: tuple[ConditionalMessage, ...]  # on differences of this version
-    refusals: tuple[ConditionalMessage, ...]  # of what this version cannot do
+    notes: tuple[ConditionalMessage, ...] = ()  # on differences of this version
+    refusals: tuple[ConditionalMessage, ...] = ()  # of what this version cannot do
     condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
-    active_derivations: dict[object, DerivationCache]  # a cache by `condition_key`
-    derivations_by_entries: dict[tuple[int, ...], DerivationCache]  # a cache by the identities of the entries
     multi_host: tuple[MultiHostForm, ...]
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
-    grace: int  # the termination grace period in seconds
+    grace_seconds: int  # the grace period of the pod
     volumes: tuple[tuple[str, str], ...]  # name and mount path
     reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
@@ -170,11 +168,13 @@ class Engine(KnownEngine, frozen=True, eq=False):
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
     reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
     # Caches:
-    tag_versions: dict[str, str]
+    active_derivations: dict[object, DerivationCache] = field(default_factory=dict)  # by `condition_key`
+    derivations_by_entries: dict[tuple[int, ...], DerivationCache] = field(default_factory=dict)  # by identities
+    tag_versions: dict[str, str] = field(default_factory=dict)
     option_lists: dict[str, OptionList | None]  # by version
-    option_rules: dict[str, OptionRules | None]  # by version
+    option_rules: dict[str, OptionRules | None] = field(default_factory=dict)  # by version
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
-    accepted_weights: set[tuple[object, ...]]  # forms of weights
+    accepted_weights: set[tuple[object, ...]] = field(default_factory=set)  # forms of weights
 
     def derivation(self, words: Words) -> Derivation:
         """What the active entries of `engine.derived` give. Raises TemplateError."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer import quantity, template
 from renderer.api import Inputs, RenderConfig
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import Body, Container
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -104,20 +104,22 @@ class Loader(Struct, frozen=True, eq=False):
     origins: Mapping[Path, Origin]
 
 
-def validate_settings(config: RenderConfig, diagnostics: Collector) -> None:
+def invalid_settings(config: RenderConfig) -> list[Diagnostic]:
     """Errors about RenderConfig's `loaders`, used or not."""
+    diagnostics = Collector()
     for name, loader_spec in (config.get("loaders") or {}).items():
         origin = config.origin("loaders", name)
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in loader_spec:
-                images.validate_image(loader_spec[key], form, origin.at(key), diagnostics)
+                diagnostics.problems += images.invalid_image(loader_spec[key], form, origin.at(key))
         layer = ValueLayer(loader_spec.get("resources") or {}, origin.at("resources"))
         resources.merge_resources([ValueLayer({}, origin), layer], {}, diagnostics)
         api_defaults.default_env(loader_spec.get("env") or (), origin.at("env"), diagnostics)
+    return diagnostics.problems
 
 
 def read_loader(inputs: Inputs, name: str) -> Loader:
-    """The compiled loader preset of that name. Invalid settings of RenderConfig are ignored: `validate_settings`
+    """The compiled loader preset of that name. Invalid settings of RenderConfig are ignored: `invalid_settings`
     reports them.
     """
     preset, config = inputs.loaders[name].value["spec"], inputs.config

@@ -47,6 +47,7 @@ GATES: frozenset[Rule] = frozenset(
         parallelism.no_form,
         roles.without_roles,
         adapters.not_loaded,
+        pairs.unfit_picker,
         pairs.unbalanced_replicas,
     ]
 )

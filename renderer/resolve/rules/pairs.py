@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic, quoted
+from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, make_diagnostic, quoted
 from renderer.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
 from renderer.resolve import flavors, names, versioned_fields
@@ -25,7 +26,8 @@ def unfit_picker(written: WrittenPair) -> Iterator[Diagnostic]:
     """An error for a gateway, or a picker, by which requests would not reach both roles."""
     context, app, diagnostics = written.context, written.app, Collector()
     settings = gateway_settings(context, app.namespace)
-    pools.validate_picker(context, app, settings, routing.mode(app, settings), diagnostics)
+    with suppress(Stop):
+        pools.validate_picker(context, app, settings, routing.mode(app, settings), diagnostics)
     yield from diagnostics.problems
 
 

@@ -21,7 +21,7 @@ from renderer.plan import Pod, Scaler
 from renderer.resolve import app_annotations
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import arg_merge, backend_runtime, preparation
+from renderer.resolve.engine import arg_merge, backend_runtime, grace_period, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallelism import SIZE_WORDS, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
@@ -358,8 +358,9 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
     config = context.inputs.config
     if config.get("schedulerName"):
         yield (*_POD, "schedulerName"), config.origin("schedulerName")
-    if "drain" in run.engine.spec:
-        yield (*_POD, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", "seconds")
+    if drain := run.engine.spec.get("drain"):
+        stating_key = grace_period.stating_key(drain)
+        yield (*_POD, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", stating_key)
     if "hardening" in app.spec or config.get("hardening"):
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
             yield (*_POD, field), hardening_origin(context, app)
