@@ -27,7 +27,7 @@ class Port(Struct, frozen=True):
 
 
 class Container(Struct, frozen=True):
-    """One container; empty fields are not written. `rest`: further fields of a hand-written container."""
+    """One container; empty fields are not written."""
 
     name: str
     image: str = ""
@@ -42,13 +42,11 @@ class Container(Struct, frozen=True):
     lifecycle: Body = {}
     security: Body = {}
     mounts: tuple[Body, ...] = ()
-    rest: Body = {}
+    rest: Body = {}  # further fields of a hand-written container
 
 
 class Pod(Struct, frozen=True):
-    """One pod template; fields that are None or empty are not written. `rest`: further fields of the pod spec;
-    `metadata`: further fields of its metadata.
-    """
+    """One pod template; fields that are None or empty are not written."""
 
     labels: Body
     annotations: Body
@@ -63,8 +61,8 @@ class Pod(Struct, frozen=True):
     security: Body = {}
     mounts_token: bool | None = None
     service_links: bool | None = None
-    metadata: Body = {}
-    rest: Body = {}
+    metadata: Body = {}  # further fields of its metadata
+    rest: Body = {}  # further fields of the pod spec
 
 
 class Setting(Struct, frozen=True):
@@ -81,37 +79,30 @@ class Setting(Struct, frozen=True):
 
 
 class Role(Struct, frozen=True):
-    """The part of a workload whose pods share the work with those of another one: `prefill` or `decode`. `connector`:
-    how KV cache is handed over; `tensor`, `pipeline`: the parallel sizes, `tensor_rule`, `pipeline_rule`: what holds
-    for those of both; `tensor_origin`: the argument that says its own, None where none does; `pipeline_origin`: where
-    its own is said; `vendor`, `vendor_origin`: of its accelerators, and where they are chosen; `layout`: by option, of
-    a flag and its negation by the flag, what both have to have alike.
-    """
+    """The part of a workload whose pods share the work with those of another one: `prefill` or `decode`."""
 
     name: str
-    connector: str
-    tensor: int
-    tensor_rule: str
-    tensor_origin: Origin | None
-    pipeline: int
-    pipeline_rule: str
-    pipeline_origin: Origin
-    vendor: str
-    vendor_origin: Origin
-    layout: Mapping[str, Setting]
+    connector: str  # how KV cache is handed over
+    tensor: int  # the parallel size
+    tensor_rule: str  # what holds for those of both roles
+    tensor_origin: Origin | None  # the argument that says its own, None where none does
+    pipeline: int  # the parallel size
+    pipeline_rule: str  # what holds for those of both roles
+    pipeline_origin: Origin  # where its own is said
+    vendor: str  # of its accelerators
+    vendor_origin: Origin  # where they are chosen
+    layout: Mapping[str, Setting]  # by option, of a flag and its negation by the flag, what both have to have alike
 
 
 class ClientService(Struct, frozen=True):
-    """The Service that an app asks for, beside those that every workload has. `port`: 0 for that of the container;
-    `of_leaders`: in an app of several workloads it leads to their leaders alone.
-    """
+    """The Service that an app asks for, beside those that every workload has."""
 
     name: str
-    port: int
+    port: int  # 0 for that of the container
     type: str
     labels: Body
     annotations: Body
-    of_leaders: bool = True
+    of_leaders: bool = True  # in an app of several workloads it leads to their leaders alone
 
 
 class DeviceTemplate(Struct, frozen=True):
@@ -122,44 +113,34 @@ class DeviceTemplate(Struct, frozen=True):
 
 
 class Rollout(Struct, frozen=True):
-    """The rolling update of a LeaderWorkerSet: how many groups may be unavailable, and how many more may run, each a
-    number or a percentage. `partition`: groups with a lower index are not updated; None for versions of
-    LeaderWorkerSet without that field.
-    """
+    """The rolling update of a LeaderWorkerSet, in groups or percentages of them."""
 
-    max_unavailable: int | str = 1
-    max_surge: int | str = 0
-    partition: int | None = 0
+    max_unavailable: int | str = 1  # how many may be
+    max_surge: int | str = 0  # how many more may run
+    partition: int | None = 0  # with a lower index none is updated; None for a LeaderWorkerSet without that field
 
 
 class Scaler(Struct, frozen=True):
-    """An autoscaler: bounds in groups; metrics and behavior as in autoscaling/v2. `triggers`: of KEDA, which then takes
-    the place of the HPA; `picker_queue_seconds`: how long the pool's picker holds requests, 0 where it holds none;
-    `wake_seconds`: how long a start from zero may take, 0 where there always is a replica; `owner`: kind and name of
-    an autoscaler that somebody else has written, '' for one that is rendered.
-    """
+    """An autoscaler."""
 
-    min_replicas: int
+    min_replicas: int  # in groups
     max_replicas: int
-    metrics: tuple[Body, ...]
+    metrics: tuple[Body, ...]  # as in autoscaling/v2, as the behavior is
     behavior: Body = {}
-    triggers: tuple[Body, ...] = ()
-    picker_queue_seconds: int = 0
-    wake_seconds: int = 0
-    owner: str = ""
+    triggers: tuple[Body, ...] = ()  # of KEDA, which then takes the place of the HPA
+    picker_queue_seconds: int = 0  # how long the pool's picker holds requests, 0 where it holds none
+    wake_seconds: int = 0  # how long a start from zero may take, 0 where there always is a replica
+    owner: str = ""  # kind and name of one that somebody else has written, '' for one that is rendered
 
 
 class Interceptor(Struct, frozen=True):
-    """The interceptor of KEDA's http-add-on before a workload that may have no replica. `host` and `port`: of its
-    Service; `models`: the public names by which it knows requests for this workload; `seconds`: how long a start may
-    take; `concurrency`: requests at once that a replica should have.
-    """
+    """The interceptor of KEDA's http-add-on before a workload that may have no replica."""
 
-    host: str
-    port: int
-    models: tuple[str, ...]
-    seconds: int
-    concurrency: int
+    host: str  # of its Service
+    port: int  # of its Service
+    models: tuple[str, ...]  # the public names by which it knows requests for this workload
+    seconds: int  # how long a start may take
+    concurrency: int  # requests at once that a replica should have
 
 
 class SharedNeed(Struct, frozen=True, order=True):
@@ -196,13 +177,11 @@ class TokenLimit(Struct, frozen=True):
 
 
 class Adapter(Struct, frozen=True):
-    """A LoRA adapter that an engine loads. `name`: its public name; `asked`: by what name requests ask the engine for
-    it; `model`: its OpenModel, '' where the engine's options load it.
-    """
+    """A LoRA adapter that an engine loads."""
 
-    name: str
-    asked: str
-    model: str = ""
+    name: str  # its public name
+    asked: str  # by what name requests ask the engine for it
+    model: str = ""  # its OpenModel, '' where the engine's options load it
 
 
 class RouteName(Struct, frozen=True):
@@ -213,17 +192,13 @@ class RouteName(Struct, frozen=True):
 
 
 class RoutePlan(Struct, frozen=True):
-    """The route of one public name from a Gateway to one or more apps. `gateway`: namespace and name; durations as in
-    Gateway API; `allowed_tenants`: those that may call, all when empty; `authentication`: of the Gateway, as fields of
-    a SecurityPolicy; `packed_route`: the name of the route that holds its rule together with others, '' when it has
-    one of its own; `retries`: how often a failed request is repeated; `others`: of the app's adapters.
-    """
+    """The route of one public name from a Gateway to one or more apps; durations as in Gateway API."""
 
     name: str
     namespace: str
     labels: Body
     model: str
-    gateway: tuple[str, str]
+    gateway: tuple[str, str]  # namespace and name
     hostnames: tuple[str, ...]
     targets: tuple[RouteTarget, ...]
     request_timeout: str
@@ -231,13 +206,13 @@ class RoutePlan(Struct, frozen=True):
     origins: Callable[[], Mapping[Path, Origin]]
     stream_idle_timeout: str = ""
     created_at: str = ""
-    allowed_tenants: tuple[str, ...] = ()
+    allowed_tenants: tuple[str, ...] = ()  # those that may call, all when empty
     tenant_header: str = ""
-    authentication: Body = {}
-    packed_route: str = ""
-    retries: int = 0
+    authentication: Body = {}  # of the Gateway, as fields of a SecurityPolicy
+    packed_route: str = ""  # the route that holds its rule together with others, '' when it has one of its own
+    retries: int = 0  # how often a failed request is repeated
     limits: tuple[TokenLimit, ...] = ()
-    others: tuple[RouteName, ...] = ()
+    others: tuple[RouteName, ...] = ()  # of the app's adapters
 
     @property
     def public_names(self) -> tuple[str, ...]:
@@ -246,15 +221,15 @@ class RoutePlan(Struct, frozen=True):
 
 
 class ProviderPlan(Struct, frozen=True):
-    """A provider. `schema`: of its AIServiceBackend; `auth`: the type, the name of the Secret, the region."""
+    """A provider."""
 
     name: str
     namespace: str
     labels: Body
-    schema: Mapping[str, str]
+    schema: Mapping[str, str]  # of its AIServiceBackend
     hostname: str
     port: int
-    auth: tuple[str, str, str]
+    auth: tuple[str, str, str]  # the type, the name of the Secret, the region
     origins: Callable[[], Mapping[Path, Origin]]
 
 
@@ -266,49 +241,44 @@ class Rewrite(Struct, frozen=True):
 
 
 class Steering(Struct, frozen=True):
-    """What the picker of a pool is configured with for public names: the priority of their requests, None for none of
-    their own, and the model names that replace them. `group`: the API group of these objects.
-    """
+    """What the picker of a pool is configured with for public names."""
 
     name: str
     namespace: str
     labels: Body
-    group: str
+    group: str  # the API group of these objects
     pool: str
-    priority: int | None
-    rewrites: tuple[Rewrite, ...]
+    priority: int | None  # of their requests, None for none of their own
+    rewrites: tuple[Rewrite, ...]  # the model names that replace them
     origins: Callable[[], Mapping[Path, Origin]]
 
 
 class PoolPlan(Struct, frozen=True):
-    """The pool of a workload's leaders, and its picker. `name` to `security` are the picker's; `origin`: of its preset;
-    `config`: the data of its ConfigMap; `watched_groups`: of the objects that steer it; `pod_fields`: further fields of
-    its pod spec, from RenderConfig.
-    """
+    """The pool of a workload's leaders, and its picker, of which all fields up to `security` are."""
 
     name: str
-    origin: Origin
+    origin: Origin  # of the picker's preset
     labels: Body
     image: str
     args: tuple[str, ...]
     pod_labels: Body
     pod_annotations: Body
-    config: Body
-    watched_groups: tuple[str, ...]
+    config: Body  # the data of its ConfigMap
+    watched_groups: tuple[str, ...]  # of the objects that steer it
     resources: Body
     pod_security: Body
     security: Body
-    pod_fields: Body = {}
+    pod_fields: Body = {}  # further fields of its pod spec, from RenderConfig
 
 
 class PackedRule(Struct, frozen=True):
-    """The rule of one public name in a packed route. `owned_by`, `created_at`: as the gateway lists the model."""
+    """The rule of one public name in a packed route."""
 
     model: str
     targets: tuple[RouteTarget, ...]
     request_timeout: str
-    owned_by: str
-    created_at: str
+    owned_by: str  # as the gateway lists the model
+    created_at: str  # as the gateway lists the model
 
 
 class PackedRoute(Struct, frozen=True):
@@ -324,9 +294,7 @@ class PackedRoute(Struct, frozen=True):
 
 
 class GatewayPlan(Struct, frozen=True):
-    """A Gateway that we create, and what belongs to it. `route_namespaces`: of the routes on it; `granted_namespaces`:
-    those whose SecurityPolicies may refer to `secret`; `grant_version`: of ReferenceGrant.
-    """
+    """A Gateway that we create, and what belongs to it."""
 
     name: str
     namespace: str
@@ -335,29 +303,17 @@ class GatewayPlan(Struct, frozen=True):
     replicas: int
     hostnames: tuple[str, ...]
     tls: Body
-    route_namespaces: tuple[str, ...]
+    route_namespaces: tuple[str, ...]  # of the routes on it
     removed_headers: tuple[str, ...]
     authentication: Body
     secret: str
-    granted_namespaces: tuple[str, ...]
+    granted_namespaces: tuple[str, ...]  # those whose SecurityPolicies may refer to `secret`
     origins: Callable[[], Mapping[Path, Origin]]
-    grant_version: str = "v1"
+    grant_version: str = "v1"  # of ReferenceGrant
 
 
 class Plan(Struct, frozen=True):
-    """The plan of one workload of a Playground or Service. `config`: the data of its ConfigMap; `shared`: the objects
-    that it shares with other apps; `app`: the name of the app; `model`: the name of the OpenModel; `name_in_engine`:
-    the model name that the engine knows; `host`: the host name of its leaders, '' when no route leads there; `backend`
-    and `metrics`: of its BackendRuntime, where known; `all_serve`: every pod of a replica answers requests, else its
-    leader alone; `pool`: in pool mode; `steering`: of its picker, for adapters; `interceptor`: where one holds
-    requests; `route`, `service`: only in the last workload of an app; `answering_port`: of the container that answers
-    for the engine, None where the engine itself does; `kind`: of the workload; `progress_deadline`: of a Deployment, in
-    seconds, None for Kubernetes' own; `workload_labels`: of the workload alone, beside `labels`; `claim_templates`:
-    PersistentVolumeClaims of each pod; `devices`: what each pod claims; `set_fields`,
-    `template_fields`: further fields of a LeaderWorkerSet's spec and of its template; `rank_ports`: of the data
-    parallel ranks of a pod, `port` first, where each has a port of its own; `role`: where prefill and decode are two
-    workloads; `partner`: in the first of these where both are one object, the other one.
-    """
+    """The plan of one workload of a Playground or Service."""
 
     name: str
     namespace: str
@@ -374,35 +330,35 @@ class Plan(Struct, frozen=True):
     disruption_budget: bool
     origins: Callable[[], Mapping[Path, Origin]]
     leader: Pod | None = None
-    all_serve: bool = False
+    all_serve: bool = False  # every pod of a replica answers requests, else its leader alone
     sub_groups: Body = {}
     scaler: Scaler | None = None
-    config: Mapping[str, str] = {}
-    shared: tuple[SharedNeed, ...] = ()
-    app: str = ""
-    model: str = ""
+    config: Mapping[str, str] = {}  # the data of its ConfigMap
+    shared: tuple[SharedNeed, ...] = ()  # the objects that it shares with other apps
+    app: str = ""  # the name of the app
+    model: str = ""  # the name of the OpenModel
     public_name: str = ""
-    name_in_engine: str = ""
-    host: str = ""
-    backend: str = ""
-    metrics: Body = {}
+    name_in_engine: str = ""  # the model name that the engine knows
+    host: str = ""  # the host name of its leaders, '' when no route leads there
+    backend: str = ""  # the name of its BackendRuntime, where known
+    metrics: Body = {}  # of its BackendRuntime, where known
     adapters: tuple[Adapter, ...] = ()
-    pool: PoolPlan | None = None
-    steering: Steering | None = None
-    interceptor: Interceptor | None = None
-    route: RoutePlan | None = None
-    service: ClientService | None = None
-    kind: str = wellknown.LEADER_WORKER_SET
-    progress_deadline: int | None = None
-    workload_labels: Body = {}
-    claim_templates: tuple[Body, ...] = ()
-    devices: DeviceTemplate | None = None
-    set_fields: Body = {}
-    template_fields: Body = {}
-    answering_port: Port | None = None
-    rank_ports: tuple[Port, ...] = ()
-    role: Role | None = None
-    partner: Plan | None = None
+    pool: PoolPlan | None = None  # in pool mode
+    steering: Steering | None = None  # of its picker, for adapters
+    interceptor: Interceptor | None = None  # where one holds requests
+    route: RoutePlan | None = None  # only in the last workload of an app
+    service: ClientService | None = None  # only in the last workload of an app
+    kind: str = wellknown.LEADER_WORKER_SET  # of the workload
+    progress_deadline: int | None = None  # of a Deployment, in seconds, None for Kubernetes' own
+    workload_labels: Body = {}  # of the workload alone, beside `labels`
+    claim_templates: tuple[Body, ...] = ()  # PersistentVolumeClaims of each pod
+    devices: DeviceTemplate | None = None  # what each pod claims
+    set_fields: Body = {}  # further fields of a LeaderWorkerSet's spec
+    template_fields: Body = {}  # further fields of its template
+    answering_port: Port | None = None  # of the container that answers, None where it is the engine's
+    rank_ports: tuple[Port, ...] = ()  # of data parallel ranks with one each, `port` first
+    role: Role | None = None  # where prefill and decode are two workloads
+    partner: Plan | None = None  # in the first of these where both are one object, the other one
 
     @property
     def shared_name(self) -> str:
@@ -421,18 +377,16 @@ class Plan(Struct, frozen=True):
 
 
 class TrafficPlan(Struct, frozen=True):
-    """The plan of a ModelRoute or InferenceModel. `app`: the name of its file; `references`: the objects of apps that
-    it refers to, by kind, namespace and name; `route`: None for a public name that is only reserved.
-    """
+    """The plan of a ModelRoute or InferenceModel."""
 
-    app: str
+    app: str  # the name of its file
     namespace: str
     file: str
-    references: tuple[tuple[str, str, str], ...] = ()
+    references: tuple[tuple[str, str, str], ...] = ()  # objects of apps: kind, namespace and name
     shared: tuple[SharedNeed, ...] = ()
     providers: tuple[ProviderPlan, ...] = ()
     steering: Steering | None = None
-    route: RoutePlan | None = None
+    route: RoutePlan | None = None  # None for a public name that is only reserved
 
 
 def config_name(app: str) -> str:
@@ -441,16 +395,14 @@ def config_name(app: str) -> str:
 
 
 class MonitorPlan(Struct, frozen=True):
-    """A PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers. `interval`: between two scrapes;
-    `kind`: of the workloads whose pods it reads; `all_serve`: of replicas in which every pod answers requests.
-    """
+    """A PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers."""
 
     name: str
     labels: Body
-    interval: str
+    interval: str  # between two scrapes
     origins: Callable[[], Mapping[Path, Origin]]
-    kind: str = wellknown.LEADER_WORKER_SET
-    all_serve: bool = False
+    kind: str = wellknown.LEADER_WORKER_SET  # of the workloads whose pods it reads
+    all_serve: bool = False  # of replicas in which every pod answers requests
 
 
 class ModelPlan(Struct, frozen=True):
@@ -463,34 +415,29 @@ class ModelPlan(Struct, frozen=True):
 
 
 class CachePlan(Struct, frozen=True):
-    """The claim that holds the weights of a model, and the Job that fills it. `claim_spec`: {} for a claim that
-    somebody else makes; `template`: of the Job's pod; `size`: of the weights in GiB, '' where unknown.
-    """
+    """The claim that holds the weights of a model, and the Job that fills it."""
 
     claim: str
-    claim_spec: Body
+    claim_spec: Body  # {} for a claim that somebody else makes
     job: str
     namespace: str
     labels: Body
-    template: Body
-    size: str
+    template: Body  # of the Job's pod
+    size: str  # of the weights in GiB, '' where unknown
     origins: Callable[[], Mapping[Path, Origin]]
 
 
 class SharedPlan(Struct, frozen=True):
-    """One file of objects that apps share: of a namespace, or cluster-scoped where `namespace` is ''.
+    """One file of objects that apps share."""
 
-    `part`: which file of the namespace; `gateway_classes`: one Gateway for each GatewayClass.
-    """
-
-    namespace: str
-    part: str = "shared"
+    namespace: str  # '' for cluster-scoped objects
+    part: str = "shared"  # which file of the namespace
     models: tuple[ModelPlan, ...] = ()
     monitor: MonitorPlan | None = None
     picker_monitor: MonitorPlan | None = None
     deployment_monitor: MonitorPlan | None = None
     group_monitor: MonitorPlan | None = None
-    gateway_classes: tuple[GatewayPlan, ...] = ()
+    gateway_classes: tuple[GatewayPlan, ...] = ()  # one Gateway for each GatewayClass
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None
     cache: CachePlan | None = None
@@ -520,10 +467,10 @@ _MAX_ROUTE_MATCHES = 127  # of that HTTPRoute, beside the one that the AI gatewa
 
 
 class RouteObject(Struct, frozen=True):
-    """An AIGatewayRoute of a route. `rules`: the public names of each, which lead to the same targets."""
+    """An AIGatewayRoute of a route."""
 
     name: str
-    rules: tuple[tuple[RouteName, ...], ...]
+    rules: tuple[tuple[RouteName, ...], ...]  # the public names of each, which lead to the same targets
 
 
 def route_objects(route: RoutePlan) -> list[RouteObject]:

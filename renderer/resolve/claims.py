@@ -16,25 +16,22 @@ _Named = tuple[str | None, str, Path]  # name, role, path of the name
 
 
 class ClaimedModel(Struct, frozen=True):
-    """One model of the claim. `path`: of its name in the app."""
+    """One model of the claim."""
 
     model: OpenModel
     role: str
-    path: Path
+    path: Path  # of its name in the app
 
 
 class Claim(Struct, frozen=True):
-    """The models: main, then draft, then adapters as listed. `main`: the model of labels, names and flavors; `flavors`:
-    as the claim lists them, at `flavors_path`; `draft`: whether there is a draft model; `adapters`: the number of LoRA
-    adapters.
-    """
+    """The models that an app claims."""
 
-    models: tuple[ClaimedModel, ...]
-    main: OpenModel
-    flavors: tuple[str, ...]
-    flavors_path: Path
-    draft: bool = False
-    adapters: int = 0
+    models: tuple[ClaimedModel, ...]  # main, then draft, then adapters as listed
+    main: OpenModel  # the model of labels, names and flavors
+    flavors: tuple[str, ...]  # as the claim lists them
+    flavors_path: Path  # where it does
+    draft: bool = False  # there is a draft model
+    adapters: int = 0  # the number of LoRA adapters
 
 
 _ORDER = {"main": 0, "draft": 1, "lora": 2}

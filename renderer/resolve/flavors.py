@@ -32,11 +32,11 @@ VARIANTS = "variants"  # the flavor policy of a workload for each flavor
 
 
 class DeviceClaim(Struct, frozen=True):
-    """Devices that a pod claims by dynamic resource allocation; `selectors`: CEL expressions."""
+    """Devices that a pod claims by dynamic resource allocation."""
 
     device_class: str
     count: int
-    selectors: tuple[str, ...] = ()
+    selectors: tuple[str, ...] = ()  # CEL expressions
 
 
 class DeviceAccess(Struct, frozen=True):
@@ -54,18 +54,15 @@ NO_ACCESS = DeviceAccess()
 
 
 class Flavor(Struct, frozen=True):
-    """A flavor: its canonical limits, node labels and params; tolerations, runtime class, device claim and access come
-    from the catalog.
-    `history`: by `limits`, `node` or `params` and the key there; layer 0 is the `catalog`, 1 the model.
-    """
+    """A flavor of a model, with what the catalog has for one of its name."""
 
     name: str
-    limits: Mapping[str, str]
-    node: Mapping[str, str]
+    limits: Mapping[str, str]  # canonical
+    node: Mapping[str, str]  # labels
     params: Mapping[str, str]
-    tolerations: tuple[Body, ...] = ()
+    tolerations: tuple[Body, ...] = ()  # of the catalog, as all below but the history
     runtime_class: str = ""
-    history: History = {}
+    history: History = {}  # by `limits`, `node` or `params` and the key there; layer 0 is the catalog, 1 the model
     catalog: ConfigPart | None = None
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
@@ -93,20 +90,16 @@ def flavor_origins(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it.
+    """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it."""
 
-    `has_flavors`: the model; `first_index`: of the model's flavor with these limits and params; `flavors`: those on
-    whose nodes the pods may run, the best first.
-    """
-
-    has_flavors: bool
+    has_flavors: bool  # the model has some
     limits: Mapping[str, str] = {}
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
     runtime_class: str = ""
-    flavors: tuple[Flavor, ...] = ()
-    first_index: int | None = None
+    flavors: tuple[Flavor, ...] = ()  # on whose nodes the pods may run, the best first
+    first_index: int | None = None  # of the model's flavor with these limits and params
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
 

@@ -23,17 +23,15 @@ _SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every objec
 
 
 class PodDefaults(Struct, frozen=True, eq=False):
-    """RenderConfig's `pods`, normalized once a run. `env`: may hold a name twice; `fields`: of a pod spec, the same for
-    all apps; `part`: their origin.
-    """
+    """RenderConfig's `pods`, normalized once a run."""
 
     labels: Body = {}
     annotations: Body = {}
-    env: tuple[Body, ...] = ()
+    env: tuple[Body, ...] = ()  # may hold a name twice
     tolerations: tuple[Body, ...] = ()
     spread: tuple[Body, ...] = ()
-    fields: Body = {}
-    part: ConfigPart | None = None
+    fields: Body = {}  # of a pod spec, the same for all apps
+    part: ConfigPart | None = None  # their origin
 
 
 def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:

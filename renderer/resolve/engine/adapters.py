@@ -25,16 +25,14 @@ _FIRST = "-{"  # with which it cannot begin
 
 
 class EngineAdapter(Struct, frozen=True):
-    """An adapter of the claim. `model`: its OpenModel; `name`: its public name, by which the engine loads it; `path`:
-    of its weights; `rank`: 0 where it is unknown; `origin`: of its name in the claim; `facts`: of its known facts.
-    """
+    """An adapter of the claim."""
 
-    model: str
-    name: str
-    path: str
-    rank: int
-    origin: Origin
-    facts: Origin
+    model: str  # its OpenModel
+    name: str  # its public name, by which the engine loads it
+    path: str  # of its weights
+    rank: int  # 0 where it is unknown
+    origin: Origin  # of its name in the claim
+    facts: Origin  # of its known facts
 
 
 def asked_name(rules: AdaptersSpec, served: str, adapter: str) -> str:

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 class DerivedEntry(Struct, frozen=True):
-    """One entry of `engine.derived`. `words`: those in its templates; `holds_kv_cache`: offloaded KV cache lies in
-    shared memory.
-    """
+    """One entry of `engine.derived`."""
 
     origin: Origin
     when: Filler
@@ -39,8 +37,8 @@ class DerivedEntry(Struct, frozen=True):
     args: Callable[[Words], Sequence[str]] | None
     envs: Filler | None
     shared_memory: str
-    words: frozenset[str]
-    holds_kv_cache: bool
+    words: frozenset[str]  # those in its templates
+    holds_kv_cache: bool  # offloaded KV cache lies in shared memory
 
 
 class ConditionalMessage(Struct, frozen=True):
@@ -65,12 +63,10 @@ class Derivation(Struct, frozen=True, eq=False):
 
 
 class DerivationCache(Struct, frozen=True, eq=False):
-    """Entries of `engine.derived` that are active together, and a cache of what they give. `key`: the values of their
-    words.
-    """
+    """Entries of `engine.derived` that are active together, and a cache of what they give."""
 
     entries: tuple[DerivedEntry, ...]
-    key: Callable[[Words], object]
+    key: Callable[[Words], object]  # the values of their words
     derivations: dict[object, Derivation]  # by `key`
 
 
@@ -85,58 +81,52 @@ class RunnerShell(Struct, frozen=True, eq=False):
 
 
 class EngineFile(Struct, frozen=True):
-    """One entry of `engine.files`. `path`: its mount path in the container; `key`: in the ConfigMap."""
+    """One entry of `engine.files`."""
 
     when: Filler
-    path: str
-    key: str
+    path: str  # its mount path in the container
+    key: str  # in the ConfigMap
     content: Filler
 
 
 class EngineStep(Struct, frozen=True):
-    """One entry of `engine.initContainers`. `image`: '' for the runner's."""
+    """One entry of `engine.initContainers`."""
 
     when: Filler
     name: str
-    image: str
+    image: str  # '' for the runner's
     command: Callable[[Words], Sequence[str]]
     args: Callable[[Words], Sequence[str]]
 
 
 class RunnerSize(Struct, frozen=True):
-    """What follows from the resources of an app and its flavor. `length`: MaxModelLen;
-    `images`, `versions`: the preset's layers of the image's repository and tag.
-    """
+    """What follows from the resources of an app and its flavor."""
 
     accelerator: Accelerator = NONE
     variant: VariantSpec = {}
     parallelism: Parallelism = SINGLE
-    length: int = 0
-    images: Sequence[ValueLayer] = ()
-    versions: Sequence[ValueLayer] = ()
+    length: int = 0  # MaxModelLen
+    images: Sequence[ValueLayer] = ()  # the preset's layers of the image's repository
+    versions: Sequence[ValueLayer] = ()  # the preset's layers of its tag
 
 
 class RecommendedConfig(Struct, frozen=True, eq=False):
-    """One recommended config. `layer`: fills its args; `sizes`: a cache, by the settings of app and flavor; `drafts`:
-    an argument is the path of a draft model.
-    """
+    """One recommended config."""
 
     spec: RecommendedConfigSpec
-    layer: Callable[[Words], ArgLayer]
+    layer: Callable[[Words], ArgLayer]  # fills its args
     origin: Origin
     resources: dict[bytes, MergedResources]  # a cache, by the settings of app and flavor
-    sizes: dict[bytes, RunnerSize]
-    drafts: bool
+    sizes: dict[bytes, RunnerSize]  # a cache, by the settings of app and flavor
+    drafts: bool  # an argument is the path of a draft model
 
 
 class SharedTokens(Struct, frozen=True):
-    """Options whose number of tokens is shared by concurrent requests. `slots_option`: sets the number of requests;
-    `per_request_option`: sets the tokens of each request, '' without one.
-    """
+    """Options whose number of tokens is shared by concurrent requests."""
 
     options: frozenset[str]
-    slots_option: str
-    per_request_option: str
+    slots_option: str  # sets the number of requests
+    per_request_option: str  # sets the tokens of each request, '' without one
 
 
 class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):

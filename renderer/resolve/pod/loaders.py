@@ -50,47 +50,41 @@ READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOn
 
 
 class Credentials(Struct, frozen=True):
-    """Credentials for the weights: environment entries, and files mounted from Secrets. `origins`: of the fields of
-    each entry of `env`.
-    """
+    """Credentials for the weights: environment entries, and files mounted from Secrets."""
 
     env: tuple[Body, ...] = ()
-    origins: tuple[Mapping[Path, Origin], ...] = ()
+    origins: tuple[Mapping[Path, Origin], ...] = ()  # of the fields of each entry of `env`
     mounts: tuple[Body, ...] = ()
     volumes: tuple[Body, ...] = ()
 
 
 class _Part(Struct, frozen=True):
-    """An argument or environment entry of a preset. `when`: its condition, None for always; `fixed`: its value, where
-    it has no `filler`; `origins`: of its fields.
-    """
+    """An argument or environment entry of a preset."""
 
-    when: Filler | None
+    when: Filler | None  # its condition, None for always
     name: str
-    fixed: Any
+    fixed: Any  # its value, where it has no `filler`
     filler: Filler | None
-    origins: Mapping[Path, Origin]
+    origins: Mapping[Path, Origin]  # of its fields
 
 
 class _Grant(Struct, frozen=True):
-    """Credentials for a source. `when`: their condition, None for always."""
+    """Credentials for a source."""
 
-    when: Filler | None
+    when: Filler | None  # their condition, None for always
     credentials: Credentials
 
 
 class _Source(Struct, frozen=True, eq=False):
-    """What a loader needs for one kind of source. `credentials`: all grants merged, where none has a condition."""
+    """What a loader needs for one kind of source."""
 
     envs: tuple[_Part, ...]
     grants: tuple[_Grant, ...]
-    credentials: Credentials | None
+    credentials: Credentials | None  # all grants merged, where none has a condition
 
 
 class Loader(Struct, frozen=True, eq=False):
-    """A compiled loader preset, with RenderConfig's settings for it. `sources`: by hub or URI scheme; `origins`: of the
-    container's fields that do not depend on the source.
-    """
+    """A compiled loader preset, with RenderConfig's settings for it."""
 
     name: str
     image: str
@@ -100,8 +94,8 @@ class Loader(Struct, frozen=True, eq=False):
     resources: Body
     security: Body
     knows_user: bool
-    sources: Mapping[str, _Source]
-    origins: Mapping[Path, Origin]
+    sources: Mapping[str, _Source]  # by hub or URI scheme
+    origins: Mapping[Path, Origin]  # of the container's fields that do not depend on the source
 
 
 def invalid_settings(config: RenderConfig) -> list[Diagnostic]:

@@ -50,17 +50,17 @@ _MergeKeys = Mapping[str, object]  # a node of the tree that _merge_keys() retur
 
 
 class PatchedPod(Struct, frozen=True):
-    """A patched pod. `origins`: of the fields that the patch sets, by path in the pod's template."""
+    """A patched pod."""
 
     pod: Pod
-    origins: Mapping[Path, Origin]
+    origins: Mapping[Path, Origin]  # of the fields that the patch sets, by path in the pod's template
 
 
 class KeptToleration(Struct, frozen=True):
-    """A toleration that a patch adds its own to. `origin`: None where it follows from the accelerator."""
+    """A toleration that a patch adds its own to."""
 
     body: Body
-    origin: Origin | None = None
+    origin: Origin | None = None  # None where it follows from the accelerator
 
 
 def patch_pod(
