@@ -143,6 +143,7 @@ class DisaggregationSpec(TypedDict, total=False):
     tensor: Literal["equal", "prefillAtMostDecode"]
 
 class DrainSpec(TypedDict, total=False):
+    gracePeriodSeconds: int
     option: str
     seconds: int
 

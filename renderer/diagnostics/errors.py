@@ -929,5 +929,7 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    # 87x: keys of presets
+    "E872": Wording("'{old}' is the old name of '{name}', which stands beside it", "leave '{old}' out"),
     # 9xx: our own fault
 }

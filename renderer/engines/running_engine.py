@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from renderer.diagnostics import Origin
 from renderer.engines.accelerator import Accelerator
@@ -16,7 +16,7 @@ from renderer.engines.option_parser import OptionFinding, OptionRules
 from renderer.plan import Container, Pod
 
 
-class KnownEngine(Struct, frozen=True, eq=False):
+class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     """What is known of an engine, whoever runs it."""
 
     style: Dialect  # of its command line
@@ -24,7 +24,8 @@ class KnownEngine(Struct, frozen=True, eq=False):
     parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too
     multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
     uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
-    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]]  # a cache by version and arguments
+    # A cache, by version and arguments:
+    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]] = field(default_factory=dict)
 
 
 class Subject(Struct, frozen=True):

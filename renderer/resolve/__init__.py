@@ -91,9 +91,9 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         flavor_origin = Origin(item.document, ("spec", "inferenceConfig", "flavors", i))
         if seen.setdefault(flavor["name"], i) != i:
             diagnostics.add("W207", flavor_origin.at("name"), name=flavor["name"])
-        flavors.validate_known_flavor(context.catalog, flavor, flavor_origin, diagnostics)
+        diagnostics.problems += flavors.unknown_flavor(context.catalog, flavor, flavor_origin)
         if params := flavor.get("params"):
-            flavors.validate_param_names(params, flavor_origin.at("params"), diagnostics)
+            diagnostics.problems += flavors.misspelt_params(params, flavor_origin.at("params"))
     diagnostics.problems += app_annotations.inert_model_annotations(item)
     diagnostics.problems += names.invalid_family_name(item)
     for name in item.spec.get("engines") or ():

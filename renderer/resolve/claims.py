@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NoReturn
+
 from msgspec import Struct
 
 from renderer.api import App, Inputs, OpenModel
-from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 
 _ONE: Path = ("spec", "modelClaim", "modelName")
 _ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
@@ -13,25 +16,22 @@ _Named = tuple[str | None, str, Path]  # name, role, path of the name
 
 
 class ClaimedModel(Struct, frozen=True):
-    """One model of the claim. `path`: of its name in the app."""
+    """One model of the claim."""
 
     model: OpenModel
     role: str
-    path: Path
+    path: Path  # of its name in the app
 
 
 class Claim(Struct, frozen=True):
-    """The models: main, then draft, then adapters as listed. `main`: the model of labels, names and flavors; `flavors`:
-    as the claim lists them, at `flavors_path`; `draft`: whether there is a draft model; `adapters`: the number of LoRA
-    adapters.
-    """
+    """The models that an app claims."""
 
-    models: tuple[ClaimedModel, ...]
-    main: OpenModel
-    flavors: tuple[str, ...]
-    flavors_path: Path
-    draft: bool = False
-    adapters: int = 0
+    models: tuple[ClaimedModel, ...]  # main, then draft, then adapters as listed
+    main: OpenModel  # the model of labels, names and flavors
+    flavors: tuple[str, ...]  # as the claim lists them
+    flavors_path: Path  # where it does
+    draft: bool = False  # there is a draft model
+    adapters: int = 0  # the number of LoRA adapters
 
 
 _ORDER = {"main": 0, "draft": 1, "lora": 2}
@@ -39,90 +39,115 @@ _ORDER = {"main": 0, "draft": 1, "lora": 2}
 
 def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     """The claim (docs/design/operator.md#claims). Raises Stop without a main model."""
-    single, claims = app.spec.get("modelClaim"), app.spec.get("modelClaims")
-    if single is not None and claims is not None:
-        diagnostics.stop("E220", app.origin("spec", "modelClaims", key=True))
-    if single is None and claims is None:
-        for field, needed in (("modelClaim", "modelName"), ("modelClaims", "models")):
-            if app.document.is_empty("spec", field):
-                hint = f"write {needed} below it, further to the right"
-                diagnostics.stop("E227", app.origin("spec", field, key=True), word=field, hint=hint)
-        field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
-        diagnostics.stop("E221", app.origin("spec", key=True), field=field)
-    if single is not None:
-        names: list[_Named] = [(single.get("modelName"), "main", _ONE)]
-        if not names[0][0]:
-            diagnostics.stop("E222", app.origin(*(_ONE if "modelName" in single else _ONE[:-1])))
-        flavors, path = single.get("inferenceFlavors"), _ITS_FLAVORS
-    else:
-        names = [
-            (entry.get("name"), entry.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
-            for i, entry in enumerate((claims or {}).get("models") or ())
-        ]
-        if not names:
-            diagnostics.stop("E223", app.origin("spec", "modelClaims"))
-        flavors, path = (claims or {}).get("inferenceFlavors"), ("spec", "modelClaims", "inferenceFlavors")
-        _validate_roles(app, names, diagnostics)
+    named = _named_models(app, diagnostics)
     models = [
         ClaimedModel(claimed, role, name_path)
-        for name, role, name_path in names
+        for name, role, name_path in named.models
         if (
             claimed := inputs.models.get(str(name))
             or find_model(inputs, str(name), app.origin(*name_path), diagnostics)
         )
         is not None
     ]
-    if len(models) < len(names):
+    if len(models) < len(named.models):
         raise Stop
     draft, adapters = False, 0
     if len(models) > 1:
         models.sort(key=lambda entry: _ORDER[entry.role])
         roles = [entry.role for entry in models]
         draft, adapters = "draft" in roles, roles.count("lora")
-        if adapters:
-            _validate_adapters(app, models, diagnostics)
+        problems = list(_unfit_adapters(app, models)) if adapters else []
+        diagnostics.problems += problems
+        if any(problem.code in _UNREADABLE for problem in problems):
+            raise Stop
     if "adapter" in (models[0].model.spec.get("facts") or {}):
         what, hint = "an adapter, as its facts say", "claim the model that it was trained on, and this with role: lora"
         diagnostics.add("E361", app.origin(*models[0].path), name=models[0].model.name, what=what, hint=hint)
-    return Claim(tuple(models), models[0].model, tuple(flavors or ()), path, draft, adapters)
+    return Claim(tuple(models), models[0].model, named.flavors, named.flavors_path, draft, adapters)
 
 
-def _validate_roles(app: App, names: list[_Named], diagnostics: Collector) -> None:
-    mains = [where for _, role, where in names if role == "main"]
-    drafts = [where for _, role, where in names if role == "draft"]
+class _NamedModels(Struct, frozen=True):
+    """What a claim names."""
+
+    models: list[_Named]
+    flavors: tuple[str, ...]
+    flavors_path: Path
+
+
+def _named_models(app: App, diagnostics: Collector) -> _NamedModels:
+    """What the claim of an app names, by one of two keys. Raises Stop where that is none, or makes no sense."""
+    single, claims = app.spec.get("modelClaim"), app.spec.get("modelClaims")
+    if single is not None and claims is not None:
+        diagnostics.stop("E220", app.origin("spec", "modelClaims", key=True))
+    if single is not None:
+        name = single.get("modelName")
+        if not name:
+            diagnostics.stop("E222", app.origin(*(_ONE if "modelName" in single else _ONE[:-1])))
+        return _NamedModels([(name, "main", _ONE)], tuple(single.get("inferenceFlavors") or ()), _ITS_FLAVORS)
+    if claims is None:
+        _stop_without_claim(app, diagnostics)
+    names: list[_Named] = [
+        (entry.get("name"), entry.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
+        for i, entry in enumerate(claims.get("models") or ())
+    ]
+    if problem := _impossible_roles(app, names):
+        diagnostics.problems.append(problem)
+        raise Stop
+    flavors_path = ("spec", "modelClaims", "inferenceFlavors")
+    return _NamedModels(names, tuple(claims.get("inferenceFlavors") or ()), flavors_path)
+
+
+def _stop_without_claim(app: App, diagnostics: Collector) -> NoReturn:
+    """Raises Stop, with an error that says how models are claimed."""
+    for field, needed in (("modelClaim", "modelName"), ("modelClaims", "models")):
+        if app.document.is_empty("spec", field):
+            hint = f"write {needed} below it, further to the right"
+            diagnostics.stop("E227", app.origin("spec", field, key=True), word=field, hint=hint)
+    field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
+    diagnostics.stop("E221", app.origin("spec", key=True), field=field)
+
+
+def _impossible_roles(app: App, names: list[_Named]) -> Diagnostic | None:
+    """An error for models that cannot serve together: no main one, several, or a draft beside more than that."""
+    if not names:
+        return make_diagnostic("E223", app.origin("spec", "modelClaims"))
+    mains = [path for _, role, path in names if role == "main"]
+    drafts = [path for _, role, path in names if role == "draft"]
     if not mains:
-        diagnostics.stop("E224", app.origin("spec", "modelClaims", "models", key=True))
+        return make_diagnostic("E224", app.origin("spec", "modelClaims", "models", key=True))
     if len(mains) > 1:
-        diagnostics.stop(
-            "E225", app.origin(*mains[1][:-1]), names=quoted(name for name, role, _ in names if role == "main")
-        )
+        main_names = quoted(name for name, role, _ in names if role == "main")
+        return make_diagnostic("E225", app.origin(*mains[1][:-1]), names=main_names)
     count = len([role for _, role, _ in names if role != "lora"])
     if drafts and count != 2:
-        diagnostics.stop("E226", app.origin(*drafts[-1][:-1]), count=count)
+        return make_diagnostic("E226", app.origin(*drafts[-1][:-1]), count=count)
+    return None
 
 
-def _validate_adapters(app: App, models: list[ClaimedModel], diagnostics: Collector) -> None:
-    """Errors for adapters that are claimed twice, or were trained on another model; Stop in a Service."""
+_UNREADABLE = ("E215", "E361")  # about adapters, with which there is no claim
+
+
+def _unfit_adapters(app: App, models: list[ClaimedModel]) -> Iterator[Diagnostic]:
+    """Errors for adapters that are claimed twice, or were trained on another model, and for any in a Service."""
     main, names = models[0].model, {entry.model.name: entry.role for entry in models if entry.role != "lora"}
-    repeated = False
     main_id = (main.spec["source"].get("modelHub") or {}).get("modelID", "")
     for entry in models:
         if entry.role != "lora":
             continue
         name, origin = entry.model.name, app.origin(*entry.path)
         if app.kind == "Service":
-            diagnostics.stop("E215", app.origin(*entry.path[:-1], "role"))
+            yield make_diagnostic("E215", app.origin(*entry.path[:-1], "role"))
+            return
         if name in names:
             hint = "claim each model once; an adapter is an OpenModel of its own, beside the model that it changes"
-            diagnostics.add("E361", origin, name=name, what=f"claimed already, with role {names[name]}", hint=hint)
-            repeated = True
+            yield make_diagnostic(
+                "E361", origin, name=name, what=f"claimed already, with role {names[name]}", hint=hint
+            )
             continue
         names.setdefault(name, "lora")
         base = ((entry.model.spec.get("facts") or {}).get("adapter") or {}).get("base", "")
         if base and main_id and base.lower() != main_id.lower():
-            diagnostics.add("E362", origin, name=name, base=base, main=main.name, id=main_id)
-    if repeated:
-        raise Stop
+            yield make_diagnostic("E362", origin, name=name, base=base, main=main.name, id=main_id)
 
 
 def public_name(model: OpenModel) -> str:

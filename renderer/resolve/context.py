@@ -58,7 +58,7 @@ class RunContext(Struct, frozen=True, eq=False):
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload
     engines: dict[
         tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
-    ]  # by name, drain, version
+    ]  # by name, sleep of the hook, version
     gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loaders.Loader]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from renderer import component_versions, quantity, template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
-from renderer.diagnostics import Collector, Origin, Path, Stop, quoted, suggestion
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 from renderer.engines.accelerator import NONE, Accelerator
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
@@ -32,11 +32,11 @@ VARIANTS = "variants"  # the flavor policy of a workload for each flavor
 
 
 class DeviceClaim(Struct, frozen=True):
-    """Devices that a pod claims by dynamic resource allocation; `selectors`: CEL expressions."""
+    """Devices that a pod claims by dynamic resource allocation."""
 
     device_class: str
     count: int
-    selectors: tuple[str, ...] = ()
+    selectors: tuple[str, ...] = ()  # CEL expressions
 
 
 class DeviceAccess(Struct, frozen=True):
@@ -54,18 +54,15 @@ NO_ACCESS = DeviceAccess()
 
 
 class Flavor(Struct, frozen=True):
-    """A flavor: its canonical limits, node labels and params; tolerations, runtime class, device claim and access come
-    from the catalog.
-    `history`: by `limits`, `node` or `params` and the key there; layer 0 is the `catalog`, 1 the model.
-    """
+    """A flavor of a model, with what the catalog has for one of its name."""
 
     name: str
-    limits: Mapping[str, str]
-    node: Mapping[str, str]
+    limits: Mapping[str, str]  # canonical
+    node: Mapping[str, str]  # labels
     params: Mapping[str, str]
-    tolerations: tuple[Body, ...] = ()
+    tolerations: tuple[Body, ...] = ()  # of the catalog, as all below but the history
     runtime_class: str = ""
-    history: History = {}
+    history: History = {}  # by `limits`, `node` or `params` and the key there; layer 0 is the catalog, 1 the model
     catalog: ConfigPart | None = None
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
@@ -93,20 +90,16 @@ def flavor_origins(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it.
+    """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it."""
 
-    `has_flavors`: the model; `first_index`: of the model's flavor with these limits and params; `flavors`: those on
-    whose nodes the pods may run, the best first.
-    """
-
-    has_flavors: bool
+    has_flavors: bool  # the model has some
     limits: Mapping[str, str] = {}
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
     runtime_class: str = ""
-    flavors: tuple[Flavor, ...] = ()
-    first_index: int | None = None
+    flavors: tuple[Flavor, ...] = ()  # on whose nodes the pods may run, the best first
+    first_index: int | None = None  # of the model's flavor with these limits and params
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
 
@@ -148,14 +141,14 @@ def _device_claim(
     target = str(inputs.config.get("targets", "kubernetes") or component_versions.components()["kubernetes"].default)
     if minor(target) < _ALLOCATES:
         diagnostics.add("E339", origin.at("claims", key=True), target=target)
-    _validate_no_limits(inputs, limits, origin, diagnostics)
+    diagnostics.problems += _limits_beside_claim(inputs, limits, origin)
     return DeviceClaim(name, claim.get("count", 1), tuple(claim.get("selectors") or ()))
 
 
 def _device_access(spec: RenderConfigFlavorSpec, origin: Origin, diagnostics: Collector) -> DeviceAccess:
     """What a flavor of the catalog says of access to its devices."""
     annotations = spec.get("annotations") or {}
-    pod_defaults.validate_reserved_keys(annotations, origin.at("annotations"), diagnostics, reserve_common=False)
+    diagnostics.problems += pod_defaults.reserved_keys(annotations, origin.at("annotations"), reserve_common=False)
     env = api_defaults.default_env(spec.get("env") or (), origin.at("env"), diagnostics)
     return DeviceAccess(
         tuple(spec.get("capabilities") or ()),
@@ -165,11 +158,11 @@ def _device_access(spec: RenderConfigFlavorSpec, origin: Origin, diagnostics: Co
     )
 
 
-def _validate_no_limits(inputs: Inputs, limits: Iterable[str], origin: Located, diagnostics: Collector) -> None:
+def _limits_beside_claim(inputs: Inputs, limits: Iterable[str], origin: Located) -> Iterator[Diagnostic]:
     """An error for each accelerator in the limits of a flavor whose catalog entry claims devices."""
     for resource in limits:
         if accelerates(inputs, resource):
-            diagnostics.add("E337", origin.at("limits", resource), name=resource)
+            yield make_diagnostic("E337", origin.at("limits", resource), name=resource)
 
 
 def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor | None]:
@@ -188,7 +181,7 @@ def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor |
         if _ACCESS & spec.keys():
             flavor = replace(flavor, access=_device_access(spec, origin, diagnostics))
         flavors[name] = flavor if len(diagnostics.problems) == before else None
-        validate_param_names(params, origin.at("params"), diagnostics)
+        diagnostics.problems += misspelt_params(params, origin.at("params"))
     return flavors
 
 
@@ -232,36 +225,19 @@ def choose_placement(
     inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, diagnostics: Collector
 ) -> Placement:
     """The placement of an app. Raises Stop where the catalog's entry of a flavor is invalid."""
-    model = claim.main
-    defined = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
+    flavors_of_model = (claim.main.spec.get("inferenceConfig") or {}).get("flavors") or ()
     index: dict[str, int] = {}
-    for i, flavor in enumerate(defined):
+    for i, flavor in enumerate(flavors_of_model):
         index.setdefault(flavor["name"], i)  # duplicates are reported with the model
-    for i, name in enumerate(claim.flavors):
-        if name not in index:
-            diagnostics.add(
-                "E207",
-                app.origin(*claim.flavors_path, i),
-                name=name,
-                model=model.name,
-                hint=suggestion(name, list(index)) or f"'{model.name}' has no flavors",
-            )
-    if any(name not in index for name in claim.flavors):
+    if unknown := list(_unknown_claims(app, claim, index)):
+        diagnostics.problems += unknown
         return Placement(True)
     chosen = [index[name] for name in claim.flavors] if claim.flavors else list(index.values())
     if not chosen:
         return Placement(False)
-    flavors = []
-    for i in chosen:
-        name, flavor_origin = defined[i]["name"], Origin(model.document, ("spec", "inferenceConfig", "flavors", i))
-        if name in catalog and catalog[name] is None:
-            raise Stop  # reported once, in RenderConfig
-        merged = merge_flavor(defined[i], flavor_origin, catalog.get(name), inputs.config, diagnostics)
-        if merged.claim:
-            _validate_no_limits(inputs, defined[i].get("limits") or {}, flavor_origin, diagnostics)
-        flavors.append(merged)
+    flavors = [_merged_flavor(inputs, catalog, claim.main, i, diagnostics) for i in chosen]
     first, policy = flavors[0], flavor_policy(inputs, app)
-    chosen_placement = Placement(
+    placement = Placement(
         has_flavors=True,
         limits=first.limits,
         node_selector=SharedMap(dict(first.node)),
@@ -273,29 +249,55 @@ def choose_placement(
         access=first.access,
     )
     if policy == INFTYAI:  # its scheduler chooses among the nodes of all flavors
-        chosen_placement = replace(chosen_placement, node_selector={}, flavors=tuple(flavors))
+        placement = replace(placement, node_selector={}, flavors=tuple(flavors))
     if len(flavors) == 1 or policy == "first":
-        return chosen_placement
-    codes = None
+        return placement
+    unlike = list(_unlike_flavors(app, claim, policy, flavors))
+    diagnostics.problems += unlike
+    if unlike or policy == INFTYAI:
+        return placement
+    affinity = _affinity([flavor.node for flavor in flavors])
+    return replace(placement, node_selector={}, node_affinity=affinity, flavors=tuple(flavors))
+
+
+def _unknown_claims(app: App, claim: Claim, index: Mapping[str, int]) -> Iterator[Diagnostic]:
+    """An error for each flavor of the claim that the model does not have. `index`: of those that it has."""
+    model = claim.main.name
+    for i, name in enumerate(claim.flavors):
+        if name not in index:
+            hint = suggestion(name, list(index)) or f"'{model}' has no flavors"
+            yield make_diagnostic("E207", app.origin(*claim.flavors_path, i), name=name, model=model, hint=hint)
+
+
+def _merged_flavor(
+    inputs: Inputs, catalog: Mapping[str, Flavor | None], model: OpenModel, i: int, diagnostics: Collector
+) -> Flavor:
+    """A flavor of the model over that of the catalog. Raises Stop where that is invalid."""
+    spec, origin = model.spec["inferenceConfig"]["flavors"][i], ("spec", "inferenceConfig", "flavors", i)
+    if spec["name"] in catalog and catalog[spec["name"]] is None:
+        raise Stop  # reported once, in RenderConfig
+    flavor_origin = Origin(model.document, origin)
+    merged = merge_flavor(spec, flavor_origin, catalog.get(spec["name"]), inputs.config, diagnostics)
+    if merged.claim:
+        diagnostics.problems += _limits_beside_claim(inputs, spec.get("limits") or {}, flavor_origin)
+    return merged
+
+
+def _unlike_flavors(app: App, claim: Claim, policy: str, flavors: Sequence[Flavor]) -> Iterator[Diagnostic]:
+    """An error, or a warning that only the first counts, for flavors that pods cannot have alike."""
+    first = flavors[0]
     if any(_sizing(flavor) != _sizing(first) for flavor in flavors):
         codes = ("E208", "W221" if policy == INFTYAI else "W201")
     elif any((flavor.runtime_class, flavor.access) != (first.runtime_class, first.access) for flavor in flavors):
         codes = ("E290", "W211")
-    if codes:
-        names = quoted(flavor.name for flavor in flavors)
-        claim_origin = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
-        if policy == "affinity":
-            diagnostics.add(codes[0], claim_origin, names=names)
-        else:
-            diagnostics.add(codes[1], claim_origin, names=names, first=first.name)
-    if codes or policy == INFTYAI:
-        return chosen_placement
-    return replace(
-        chosen_placement,
-        node_selector={},
-        node_affinity=_affinity([flavor.node for flavor in flavors]),
-        flavors=tuple(flavors),
-    )
+    else:
+        return
+    names = quoted(flavor.name for flavor in flavors)
+    claim_origin = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
+    if policy == "affinity":
+        yield make_diagnostic(codes[0], claim_origin, names=names)
+    else:
+        yield make_diagnostic(codes[1], claim_origin, names=names, first=first.name)
 
 
 def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], DeviceClaim | None, Mapping[str, str]]:
@@ -391,26 +393,24 @@ def _resource_hint(inputs: Inputs, resource: str) -> str:
     return "if it is an accelerator, use a BackendRuntime without spec.engine"
 
 
-def validate_known_flavor(
-    catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origin: Origin, diagnostics: Collector
-) -> None:
+def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origin: Origin) -> Iterator[Diagnostic]:
     """A warning for a flavor without limits that a non-empty catalog does not have."""
     name = spec["name"]
     if catalog and name not in catalog and "limits" not in spec:
         hint = suggestion(name, list(catalog)).removeprefix("known: ")
         has_match = hint.startswith("did you mean")
         hint = hint if has_match else f"write limits, {{}} for none; in the catalog are {hint}"
-        diagnostics.add("W213", origin.at("name"), name=name, hint=hint)
+        yield make_diagnostic("W213", origin.at("name"), name=name, hint=hint)
 
 
 _PARAMS = (*_SIZING_PARAMS, "INSTANCE-TYPE")
 
 
-def validate_param_names(params: Mapping[str, str], origin: Origin, diagnostics: Collector) -> None:
+def misspelt_params(params: Mapping[str, str], origin: Origin) -> Iterator[Diagnostic]:
     """A warning for each param whose name resembles a known one; all others are the user's own."""
     for name in params:
         if name not in _PARAMS and (meant := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
-            diagnostics.add("W214", origin.at(name, key=True), name=name, meant=meant)
+            yield make_diagnostic("W214", origin.at(name, key=True), name=name, meant=meant)
 
 
 def _closest_param(word: str) -> str:

@@ -27,16 +27,14 @@ _FLOATING = ("", "main", "master")  # revisions that are no fixed state of a rep
 
 
 class ModelCache(Struct, frozen=True):
-    """The cache of one model. `kind`: the key below `modelCache`; `folder`: of these weights in the cache; `spec`: of
-    the claim that is rendered, {} without one; `claim`: its name; `path`: on the node.
-    """
+    """The cache of one model."""
 
-    kind: str
-    folder: str
+    kind: str  # the key below `modelCache`
+    folder: str  # of these weights in the cache
     origin: Origin
-    spec: Body = {}
-    claim: str = ""
-    path: str = ""
+    spec: Body = {}  # of the claim that is rendered, {} without one
+    claim: str = ""  # its name
+    path: str = ""  # on the node
 
 
 def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:

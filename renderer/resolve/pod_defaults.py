@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from renderer import template, wellknown
 from renderer.api import ConfigPart, RenderConfig
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.json_values import list_at
 from renderer.plan import Body
 from renderer.resolve.kube import api_defaults
@@ -23,25 +23,23 @@ _SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every objec
 
 
 class PodDefaults(Struct, frozen=True, eq=False):
-    """RenderConfig's `pods`, normalized once a run. `env`: may hold a name twice; `fields`: of a pod spec, the same for
-    all apps; `part`: their origin.
-    """
+    """RenderConfig's `pods`, normalized once a run."""
 
     labels: Body = {}
     annotations: Body = {}
-    env: tuple[Body, ...] = ()
+    env: tuple[Body, ...] = ()  # may hold a name twice
     tolerations: tuple[Body, ...] = ()
     spread: tuple[Body, ...] = ()
-    fields: Body = {}
-    part: ConfigPart | None = None
+    fields: Body = {}  # of a pod spec, the same for all apps
+    part: ConfigPart | None = None  # their origin
 
 
 def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     """RenderConfig's `pods`. An error for each reserved label and annotation."""
     spec, origin = config.get("pods") or {}, config.origin("pods")
     for key in ("labels", "annotations"):
-        validate_reserved_keys(
-            spec.get(key) or {}, config.origin("pods", key), diagnostics, reserve_common=key == "labels"
+        diagnostics.problems += reserved_keys(
+            spec.get(key) or {}, config.origin("pods", key), reserve_common=key == "labels"
         )
     parts = {
         key: template.share_maps(api_defaults.normalize_part(value, config.origin("pods", key), diagnostics))
@@ -69,9 +67,9 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     )
 
 
-def validate_reserved_keys(
-    keys: Iterable[str], origin: Origin, diagnostics: Collector, *, reserve_common: bool, limited_to: Sequence[str] = ()
-) -> None:
+def reserved_keys(
+    keys: Iterable[str], origin: Origin, *, reserve_common: bool, limited_to: Sequence[str] = ()
+) -> Iterator[Diagnostic]:
     """An error for each label or annotation that the renderer or LeaderWorkerSet sets.
 
     `reserve_common`: app.kubernetes.io is reserved too; of that domain only `limited_to`, where it is not empty.
@@ -80,18 +78,17 @@ def validate_reserved_keys(
         domain = key.partition("/")[0] if "/" in key else ""
         is_reserved = any(domain == own_domain or domain.endswith(f".{own_domain}") for own_domain in _OWN_DOMAINS)
         if is_reserved or (reserve_common and domain == _OWN_LABELS and (not limited_to or key in limited_to)):
-            diagnostics.add("E291", origin.at(key, key=True), name=key)
+            yield make_diagnostic("E291", origin.at(key, key=True), name=key)
 
 
-def validate_object_metadata(spec: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> None:
+def reserved_metadata(spec: Mapping[str, Any], origin: Origin) -> Iterator[Diagnostic]:
     """An error for each of an object's own labels and annotations that the renderer or LeaderWorkerSet sets. `spec`:
     has `labels` and `annotations`.
     """
     for key in ("labels", "annotations"):
-        validate_reserved_keys(
+        yield from reserved_keys(
             spec.get(key) or {},
             origin.at(key),
-            diagnostics,
             reserve_common=key == "labels",
             limited_to=_SET_LABELS,
         )

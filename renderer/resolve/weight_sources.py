@@ -40,18 +40,11 @@ _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0
 
 
 class Weights(Struct, frozen=True):
-    """One model's weights.
+    """One model's weights."""
 
-    `kind`: the preset word Source; `path`: of the loaded weights in the container; `address`: for engines that load the
-    weights themselves; `loader`: the name of the loader preset, None without one; `entry`: its source;
-    `engine_access`: the loader preset whose credentials an engine gets that loads the weights itself. `claim`: the
-    PersistentVolumeClaim that holds them, at `sub_path`, mounted at `host_path`; `cache_env`: the engine's variables
-    where that is a hub's cache, from which the engine itself loads; `cache`: where loaded weights are kept.
-    """
-
-    kind: str
-    path: str
-    address: str
+    kind: str  # the preset word Source
+    path: str  # of the loaded weights in the container
+    address: str  # for engines that load the weights themselves
     name: str
     format: str
     one_file: bool
@@ -61,15 +54,15 @@ class Weights(Struct, frozen=True):
     filename: str = ""
     endpoint: str = ""
     scheme: str = ""
-    host_path: str = ""
+    host_path: str = ""  # where a claim is mounted, or what of the node or an image is
     image: str = ""
-    claim: str = ""
-    sub_path: str = ""
-    cache_env: tuple[Mapping[str, object], ...] = ()
-    cache: ModelCache | None = None
-    loader: str | None = None
-    entry: Mapping[str, object] = {}
-    engine_access: str | None = None
+    claim: str = ""  # the PersistentVolumeClaim that holds them
+    sub_path: str = ""  # where they lie on it
+    cache_env: tuple[Mapping[str, object], ...] = ()  # of the engine, where it loads from a hub's cache there
+    cache: ModelCache | None = None  # where loaded weights are kept
+    loader: str | None = None  # the name of the loader preset, None without one
+    entry: Mapping[str, object] = {}  # its source
+    engine_access: str | None = None  # the loader preset whose credentials an engine gets that loads the weights itself
     words: Mapping[str, object] = {}
 
 

@@ -44,7 +44,13 @@ def line(args: Sequence[str], accelerators: int) -> EngineLine:
     size_options = frozenset(["--tensor-size"])
     return EngineLine(
         subject=SUBJECT,
-        engine=KnownEngine(style, size_options, size_options, {}, frozenset(), {}),
+        engine=KnownEngine(
+            style=style,
+            size_options=size_options,
+            parallel_options=size_options,
+            multipliers={},
+            uncountable_options=frozenset(),
+        ),
         version="1",
         args=tuple(args),
         written=[ArgLayer(args, DEPLOYMENT.at("args"))],

@@ -22,6 +22,7 @@ from renderer.resolve.engine import (
     adapters,
     arg_merge,
     compilation,
+    grace_period,
     preset_args,
     template_words,
     versions,
@@ -371,9 +372,7 @@ def test_what_is_left_out_is_told() -> None:
 
 def test_ranges_make_sense() -> None:
     for name in RANGED:
-        found = Collector()
-        versions.validate_versions(shipped(name), found)
-        assert found.problems == []
+        assert list(versions.invalid_versions(shipped(name))) == []
 
 
 def test_the_own_version_is_the_preset_itself() -> None:
@@ -458,6 +457,15 @@ def test_what_is_empty_takes_its_key_away() -> None:
     runtime = changed([{"drain": {"seconds": 5, "option": ""}}])
     assert runtime.spec["engine"]["drain"] == {"seconds": 5}
     assert where(runtime, "engine", "drain", "seconds") == "versions.0.drain.seconds"
+
+
+@pytest.mark.parametrize(("earlier", "later"), [("seconds", "gracePeriodSeconds"), ("gracePeriodSeconds", "seconds")])
+def test_the_later_grace_period_wins_whichever_its_name(earlier: str, later: str) -> None:
+    runtime = changed([{"drain": {earlier: 50}}, {"drain": {later: 60}}])
+    engine = runtime.spec["engine"]
+    assert engine["drain"] == {later: 60, "option": "--a"}
+    assert grace_period.grace_seconds(engine, 15) == 65
+    assert where(runtime, "engine", "drain", later) == f"versions.1.drain.{later}"
 
 
 def test_a_probe_has_one_handler() -> None:

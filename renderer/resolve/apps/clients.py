@@ -73,7 +73,7 @@ def _without_listener(pod: Pod, number: int) -> Pod:
 def _client_service(app: App, diagnostics: Collector) -> ClientService:
     spec, origin = app.spec["service"], app.origin("spec", "service")
     labels, annotations = spec.get("labels") or {}, spec.get("annotations") or {}
-    pod_defaults.validate_object_metadata(spec, origin, diagnostics)
+    diagnostics.problems += pod_defaults.reserved_metadata(spec, origin)
     service_type = spec.get("type", "ClusterIP")
     if service_type != "ClusterIP" and (app.spec.get("gateway") or {}).get("allow"):
         diagnostics.add("W330", origin.at("type"), type=service_type)

@@ -14,15 +14,13 @@ from renderer.resolve.flavors import Flavor, flavor_origins
 
 
 class AppPlacement(Struct, frozen=True):
-    """The placement of a workload. `flavors`: those on whose nodes its pods may run, in the order of preference;
-    `inftyai_scheduler`: InftyAI's scheduler chooses among them; `claim_origin`: where the app names the model.
-    """
+    """The placement of a workload."""
 
     name: str
     model: OpenModel
-    flavors: tuple[Flavor, ...]
-    inftyai_scheduler: bool
-    claim_origin: Origin
+    flavors: tuple[Flavor, ...]  # on whose nodes its pods may run, the preferred first
+    inftyai_scheduler: bool  # InftyAI's scheduler chooses among them
+    claim_origin: Origin  # where the app names the model
 
 
 def app_placements(context: RunContext, app: App) -> tuple[AppPlacement, ...]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
-from renderer.plan import Body, Plan, Port, SharedNeed
+from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
@@ -20,7 +20,7 @@ from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import judged
 from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
-from renderer.resolve.workload.command_line import resolve_command_line
+from renderer.resolve.workload.command_line import CommandLine, resolve_command_line
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import compile_engine, default_backend
@@ -105,14 +105,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         port=_PORT,
         rank_ports=host_groups.rank_ports(run.multi_host, run.words),
         disruption_budget=host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0),
-        origins=lambda: field_origins.playground_origins(
-            field_origins.PlannedPlayground(
-                planned=planned,
-                pod=scaling.pod,
-                has_headless_workers=scaling.worker is not None,
-                scaler=scaling.scaler,
-            )
-        ),
+        origins=lambda: field_origins.playground_origins(scaling),
         claim_templates=base.pod_needs.claim_templates,
         scaler=scaling.bounds,
         interceptor=scaling.interceptor,
@@ -128,16 +121,15 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         metrics=engine.spec.get("metrics") or {},
         adapters=adapters.plan_adapters(engine, run.adapters, run.served_name)
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
-        role=disaggregation.plan_role(
-            engine,
-            app,
-            run.size.accelerator,
-            run.size.parallelism,
-            pipeline_origin(app, base.placement, base.claim.main),
-            command.layers,
-        )
-        if app.role
-        else None,
+        role=_role(command) if app.role else None,
+    )
+
+
+def _role(command: CommandLine) -> Role:
+    run, base = command.run, command.run.base
+    pipeline = pipeline_origin(base.app, base.placement, base.claim.main)
+    return disaggregation.plan_role(
+        run.engine, base.app, run.size.accelerator, run.size.parallelism, pipeline, command.layers
     )
 
 
@@ -154,17 +146,17 @@ def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
     )
 
 
-def _compile_backend(context: RunContext, app: App, drain: int, diagnostics: Collector) -> backend_runtime.Engine:
+def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostics: Collector) -> backend_runtime.Engine:
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
     explicit_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name = explicit_name or default_backend(context)
-    cached = context.engines.get((name, drain, ""))
+    cached = context.engines.get((name, drain_sleep, ""))
     if cached is None:
         runtimes = context.inputs.runtimes
         runtime = runtimes.get(name) or backend_runtime.find_runtime(
             context.inputs, name, _backend_origin(context, app), diagnostics
         )
-        cached = compile_engine(context, runtime, drain)
+        cached = compile_engine(context, runtime, drain_sleep)
     engine, problems = cached
     diagnostics.problems += problems
     if engine is None:

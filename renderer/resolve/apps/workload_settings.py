@@ -37,7 +37,7 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
     spec: Mapping[str, Any] = app.spec["workload"]
     origin = app.origin(*_PATH)
     labels, annotations = dict(spec.get("labels") or {}), dict(spec.get("annotations") or {})
-    pod_defaults.validate_object_metadata(spec, origin, diagnostics)
+    diagnostics.problems += pod_defaults.reserved_metadata(spec, origin)
     labels |= _queue_labels(spec, origin, diagnostics)
     if "queue" in spec and app.spec.get("groupIdentity") == "Hash":
         diagnostics.add("E336", app.origin("spec", "groupIdentity"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from renderer import template
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.options import GivenNumber, given_options, last_given_number
 from renderer.plan import Adapter
@@ -25,16 +25,14 @@ _FIRST = "-{"  # with which it cannot begin
 
 
 class EngineAdapter(Struct, frozen=True):
-    """An adapter of the claim. `model`: its OpenModel; `name`: its public name, by which the engine loads it; `path`:
-    of its weights; `rank`: 0 where it is unknown; `origin`: of its name in the claim; `facts`: of its known facts.
-    """
+    """An adapter of the claim."""
 
-    model: str
-    name: str
-    path: str
-    rank: int
-    origin: Origin
-    facts: Origin
+    model: str  # its OpenModel
+    name: str  # its public name, by which the engine loads it
+    path: str  # of its weights
+    rank: int  # 0 where it is unknown
+    origin: Origin  # of its name in the claim
+    facts: Origin  # of its known facts
 
 
 def asked_name(rules: AdaptersSpec, served: str, adapter: str) -> str:
@@ -61,7 +59,7 @@ def adapter_layers(
     Playground.
     """
     rules, origin = engine.spec["adapters"], engine.origin.at("engine", "adapters")
-    _validate_user_options(engine, rules, user_layers, diagnostics)
+    diagnostics.problems += _competing_options(engine, rules, user_layers)
     layers = [ArgLayer(list(rules.get("enable") or ()), origin.at("enable"))]
     layers += _limit_layers(engine, rules, adapters, user_layers, diagnostics)
     layers.append(ArgLayer([rules["options"][0]], origin.at("options")))
@@ -70,9 +68,7 @@ def adapter_layers(
     return [layer for layer in layers if layer.args]
 
 
-def _validate_user_options(
-    engine: Engine, rules: AdaptersSpec, user_layers: Sequence[ArgLayer], diagnostics: Collector
-) -> None:
+def _competing_options(engine: Engine, rules: AdaptersSpec, user_layers: Sequence[ArgLayer]) -> Iterator[Diagnostic]:
     """An error for each option that would take the place of the claim's adapters, or switch all of them off."""
     options = {engine.style.name(option) for option in rules["options"]}
     enabling = rules.get("enable") or ()
@@ -81,9 +77,9 @@ def _validate_user_options(
     for layer in user_layers:
         for i, token in enumerate(layer.args):
             if engine.style.name(token) in options:
-                diagnostics.add("E364", layer.origin.at(i), option=token.partition("=")[0])
+                yield make_diagnostic("E364", layer.origin.at(i), option=token.partition("=")[0])
             elif token.replace("_", "-") in off:
-                diagnostics.add("E396", layer.origin.at(i), option=token)
+                yield make_diagnostic("E396", layer.origin.at(i), option=token)
 
 
 def _limit_layers(

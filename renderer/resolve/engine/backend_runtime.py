@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 class DerivedEntry(Struct, frozen=True):
-    """One entry of `engine.derived`. `words`: those in its templates; `holds_kv_cache`: offloaded KV cache lies in
-    shared memory.
-    """
+    """One entry of `engine.derived`."""
 
     origin: Origin
     when: Filler
@@ -39,8 +37,8 @@ class DerivedEntry(Struct, frozen=True):
     args: Callable[[Words], Sequence[str]] | None
     envs: Filler | None
     shared_memory: str
-    words: frozenset[str]
-    holds_kv_cache: bool
+    words: frozenset[str]  # those in its templates
+    holds_kv_cache: bool  # offloaded KV cache lies in shared memory
 
 
 class ConditionalMessage(Struct, frozen=True):
@@ -65,12 +63,10 @@ class Derivation(Struct, frozen=True, eq=False):
 
 
 class DerivationCache(Struct, frozen=True, eq=False):
-    """Entries of `engine.derived` that are active together, and a cache of what they give. `key`: the values of their
-    words.
-    """
+    """Entries of `engine.derived` that are active together, and a cache of what they give."""
 
     entries: tuple[DerivedEntry, ...]
-    key: Callable[[Words], object]
+    key: Callable[[Words], object]  # the values of their words
     derivations: dict[object, Derivation]  # by `key`
 
 
@@ -85,61 +81,55 @@ class RunnerShell(Struct, frozen=True, eq=False):
 
 
 class EngineFile(Struct, frozen=True):
-    """One entry of `engine.files`. `path`: its mount path in the container; `key`: in the ConfigMap."""
+    """One entry of `engine.files`."""
 
     when: Filler
-    path: str
-    key: str
+    path: str  # its mount path in the container
+    key: str  # in the ConfigMap
     content: Filler
 
 
 class EngineStep(Struct, frozen=True):
-    """One entry of `engine.initContainers`. `image`: '' for the runner's."""
+    """One entry of `engine.initContainers`."""
 
     when: Filler
     name: str
-    image: str
+    image: str  # '' for the runner's
     command: Callable[[Words], Sequence[str]]
     args: Callable[[Words], Sequence[str]]
 
 
 class RunnerSize(Struct, frozen=True):
-    """What follows from the resources of an app and its flavor. `length`: MaxModelLen;
-    `images`, `versions`: the preset's layers of the image's repository and tag.
-    """
+    """What follows from the resources of an app and its flavor."""
 
     accelerator: Accelerator = NONE
     variant: VariantSpec = {}
     parallelism: Parallelism = SINGLE
-    length: int = 0
-    images: Sequence[ValueLayer] = ()
-    versions: Sequence[ValueLayer] = ()
+    length: int = 0  # MaxModelLen
+    images: Sequence[ValueLayer] = ()  # the preset's layers of the image's repository
+    versions: Sequence[ValueLayer] = ()  # the preset's layers of its tag
 
 
 class RecommendedConfig(Struct, frozen=True, eq=False):
-    """One recommended config. `layer`: fills its args; `sizes`: a cache, by the settings of app and flavor; `drafts`:
-    an argument is the path of a draft model.
-    """
+    """One recommended config."""
 
     spec: RecommendedConfigSpec
-    layer: Callable[[Words], ArgLayer]
+    layer: Callable[[Words], ArgLayer]  # fills its args
     origin: Origin
     resources: dict[bytes, MergedResources]  # a cache, by the settings of app and flavor
-    sizes: dict[bytes, RunnerSize]
-    drafts: bool
+    sizes: dict[bytes, RunnerSize]  # a cache, by the settings of app and flavor
+    drafts: bool  # an argument is the path of a draft model
 
 
 class SharedTokens(Struct, frozen=True):
-    """Options whose number of tokens is shared by concurrent requests. `slots_option`: sets the number of requests;
-    `per_request_option`: sets the tokens of each request, '' without one.
-    """
+    """Options whose number of tokens is shared by concurrent requests."""
 
     options: frozenset[str]
-    slots_option: str
-    per_request_option: str
+    slots_option: str  # sets the number of requests
+    per_request_option: str  # sets the tokens of each request, '' without one
 
 
-class Engine(KnownEngine, frozen=True, eq=False):
+class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     """A BackendRuntime, compiled for one version of its engine."""
 
     runtime: BackendRuntime  # adapted to the version
@@ -153,15 +143,13 @@ class Engine(KnownEngine, frozen=True, eq=False):
     shell: Callable[[Words], RunnerShell]
     envs: Filler
     derived: tuple[DerivedEntry, ...]
-    notes: tuple[ConditionalMessage, ...]  # on differences of this version
-    refusals: tuple[ConditionalMessage, ...]  # of what this version cannot do
+    notes: tuple[ConditionalMessage, ...] = ()  # on differences of this version
+    refusals: tuple[ConditionalMessage, ...] = ()  # of what this version cannot do
     condition_key: Callable[[Words], object]  # the values that the conditions of `derived` depend on
-    active_derivations: dict[object, DerivationCache]  # a cache by `condition_key`
-    derivations_by_entries: dict[tuple[int, ...], DerivationCache]  # a cache by the identities of the entries
     multi_host: tuple[MultiHostForm, ...]
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
-    grace: int  # the termination grace period in seconds
+    grace_seconds: int  # the grace period of the pod
     volumes: tuple[tuple[str, str], ...]  # name and mount path
     reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
@@ -170,11 +158,13 @@ class Engine(KnownEngine, frozen=True, eq=False):
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
     reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
     # Caches:
-    tag_versions: dict[str, str]
+    active_derivations: dict[object, DerivationCache] = field(default_factory=dict)  # by `condition_key`
+    derivations_by_entries: dict[tuple[int, ...], DerivationCache] = field(default_factory=dict)  # by identities
+    tag_versions: dict[str, str] = field(default_factory=dict)
     option_lists: dict[str, OptionList | None]  # by version
-    option_rules: dict[str, OptionRules | None]  # by version
+    option_rules: dict[str, OptionRules | None] = field(default_factory=dict)  # by version
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
-    accepted_weights: set[tuple[object, ...]]  # forms of weights
+    accepted_weights: set[tuple[object, ...]] = field(default_factory=set)  # forms of weights
 
     def derivation(self, words: Words) -> Derivation:
         """What the active entries of `engine.derived` give. Raises TemplateError."""

@@ -12,16 +12,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from renderer import quantity, template
 from renderer.api import BackendRuntime, OptionFiles
-from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, suggestion
 from renderer.engines import dialect
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.image_version import compile_version_pattern, version_of_tag
 from renderer.engines.option_lists import OptionList
 from renderer.patterns import PatternError
 from renderer.plan import Body
-from renderer.resolve.engine import versions
+from renderer.resolve.engine import grace_period, versions
 from renderer.resolve.engine.backend_runtime import (
     ConditionalMessage,
     DerivedEntry,
@@ -58,21 +61,28 @@ _PROBES: tuple[Literal["startupProbe", "readinessProbe", "livenessProbe"], ...] 
     "readinessProbe",
     "livenessProbe",
 )
-_GRACE = 130  # grace period in seconds where the preset has no `drain`
 # Both as text: few runs need them, and re caches compiled patterns.
 _PLACEHOLDER = r"\{\{\s*\.(\w+)\s*\}\}"
 _OPEN = r"\{\{\s*\.\w"
 
 
-class _Compiler:
+class _Compiler(Struct):
     """Compiles the templates of one runtime."""
 
-    def __init__(self, runtime: BackendRuntime, constant: Mapping[str, int], diagnostics: Collector) -> None:
-        self.constant = constant
-        self.engine_spec: EngineSpec = runtime.spec.get("engine") or {}
-        self.origin = Origin(runtime.document, ("spec",))
-        self.diagnostics = diagnostics
-        self.open_trees = 0  # the number of trees with words that differ between apps
+    runtime: BackendRuntime  # in the version of its engine that runs
+    constant: Mapping[str, int]  # the words that are the same for all apps
+    diagnostics: Collector
+    open_trees: int = 0  # the number of trees with words that differ between apps
+
+    @property
+    def engine_spec(self) -> EngineSpec:
+        """Its `spec.engine`."""
+        return self.runtime.spec.get("engine") or {}
+
+    @property
+    def origin(self) -> Origin:
+        """Of its spec."""
+        return Origin(self.runtime.document, ("spec",))
 
     def compile_tree(self, path: Path, value: object) -> Filler:
         """A function that fills a tree. Without such words, or `spec.engine`, all apps share the tree."""
@@ -127,62 +137,62 @@ class _Compiler:
 
 
 def compile_engine(
-    files: OptionFiles, runtime: BackendRuntime, diagnostics: Collector, drain: int = 10, other_version: str = ""
+    files: OptionFiles, runtime: BackendRuntime, diagnostics: Collector, drain_sleep: int = 10, other_version: str = ""
 ) -> Engine:
-    """The runtime, compiled for apps with this drain time, in its own version of the engine or another one. Raises Stop
-    when a template is invalid.
+    """The runtime, compiled for apps whose hook sleeps so long, in its own version of the engine or another one. Raises
+    Stop when a template is invalid.
     """
-    if not (runtime.ours or other_version):  # ours are tested
-        versions.validate_versions(runtime, diagnostics)
-    original, spec = runtime, runtime.spec
-    engine_version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
-    runtime = versions.runtime_in_version(original, engine_version)
-    spec, compiler = runtime.spec, _Compiler(runtime, constant_words(drain), diagnostics)
-    engine_spec, origin = compiler.engine_spec, compiler.origin
-    options = engine_spec.get("options") or {}
-    configs = _compile_configs(spec, compiler)
-    if (pattern := options.get("version")) and not runtime.ours:
-        try:
-            compile_version_pattern(pattern)
-        except PatternError as error:
-            diagnostics.add("E424", origin.at("engine", "options", "version"), what=error)
-    option_list = find_option_list(files, runtime, engine_version, diagnostics)
-    style = _build_style(spec, engine_spec, option_list)
+    spec = runtime.spec
+    version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
+    adapted = versions.runtime_in_version(runtime, version)
     if not runtime.ours:  # ours are tested
-        _validate_images(spec, origin, diagnostics)
-    envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), diagnostics)
+        diagnostics.problems += () if other_version else versions.invalid_versions(runtime)
+        diagnostics.problems += () if other_version else grace_period.invalid_drains(runtime)
+        diagnostics.problems += _invalid_version_pattern(adapted)
+        diagnostics.problems += _invalid_images(adapted)
+    compiler = _Compiler(adapted, constant_words(drain_sleep), diagnostics)
+    option_list = find_option_list(files, adapted, version, diagnostics)
+    messages = {field: _compile_messages(compiler, runtime, version, field) for field in ("notes", "refuse")}
+    engine = _compile(compiler, version, option_list, is_other_version=bool(other_version))
+    if diagnostics.problems:
+        raise Stop
+    return replace(engine, notes=messages["notes"], refusals=messages["refuse"])
+
+
+def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, *, is_other_version: bool) -> Engine:
+    """The runtime in one version, without notes and refusals."""
+    runtime, engine_spec, origin = compiler.runtime, compiler.engine_spec, compiler.origin
+    spec, options = runtime.spec, engine_spec.get("options") or {}
+    style = _build_style(spec, engine_spec, option_list)
+    envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), compiler.diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
-    size_options = frozenset(style.name(option) for group, option in _options_given(engine_spec, "TP") if group)
+    size_options = _grouped_options(style, engine_spec, "TP")
     multipliers = {
         style.name(option): frozenset(map(style.name, excluding))
         for option, excluding in (options.get("shares") or {}).items()
     }
-    compiled = Engine(
+    return Engine(
         runtime=runtime,
-        version=engine_version,
-        is_other_version=bool(other_version),
+        version=version,
+        is_other_version=is_other_version,
         spec=engine_spec,
         templated=bool(engine_spec),
         constant=compiler.constant,
         origin=origin,
-        configs=configs,
+        configs=_compile_configs(spec, compiler),
         shell=_compile_shell(compiler, spec),
         envs=compiler.compile_tree(("envs",), envs),
         derived=_compile_derived(compiler),
-        notes=_compile_messages(compiler, original, engine_version, "notes"),
-        refusals=_compile_messages(compiler, original, engine_version, "refuse"),
         condition_key=_condition_key(engine_spec),
-        active_derivations={},
-        derivations_by_entries={},
         multi_host=_compile_multi_host(compiler, style),
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
-        grace=_grace_seconds(engine_spec, drain),
+        grace_seconds=grace_period.grace_seconds(engine_spec, compiler.constant["DrainSleep"]),
         volumes=_read_volumes(compiler),
         style=style,
         reserved=_reserved_options(style, spec, engine_spec),
         size_options=size_options,
-        pipeline_options=frozenset(style.name(option) for group, option in _options_given(engine_spec, "PP") if group),
+        pipeline_options=_grouped_options(style, engine_spec, "PP"),
         length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec, "MaxModelLen")),
         shared_tokens=_shared_tokens(style, engine_spec),
         parallel_options=size_options.union(
@@ -192,16 +202,25 @@ def compile_engine(
         uncountable_options=_option_names(style, options.get("uncounted")),
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
-        tag_versions={},
-        option_lists={engine_version: option_list},
-        option_rules={},
-        option_findings={},
+        option_lists={version: option_list},
         environments={} if same_env or not engine_spec else None,
-        accepted_weights=set(),
     )
-    if diagnostics.problems:
-        raise Stop
-    return compiled
+
+
+def _grouped_options(style: Dialect, engine_spec: EngineSpec, word: str) -> frozenset[str]:
+    """The options whose value in an entry of `derived` with a group is the word."""
+    return frozenset(style.name(option) for group, option in _options_given(engine_spec, word) if group)
+
+
+def _invalid_version_pattern(runtime: BackendRuntime) -> Iterator[Diagnostic]:
+    """An error where `engine.options.version` is no regular expression."""
+    if pattern := ((runtime.spec.get("engine") or {}).get("options") or {}).get("version"):
+        try:
+            compile_version_pattern(pattern)
+        except PatternError as error:
+            yield make_diagnostic(
+                "E424", Origin(runtime.document, ("spec", "engine", "options", "version")), what=error
+            )
 
 
 def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[Words], RunnerShell]:
@@ -227,12 +246,6 @@ def _shared_tokens(style: Dialect, engine_spec: EngineSpec) -> SharedTokens | No
     return SharedTokens(_option_names(style, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
-def _grace_seconds(engine_spec: EngineSpec, drain: int) -> int:
-    """The preset's grace period, which is for a sleep of 10 seconds, adapted to the hook's sleep."""
-    drain_spec = engine_spec.get("drain")
-    return int(drain_spec["seconds"]) + drain - 10 if drain_spec else _GRACE
-
-
 def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], object]:
     """A function that returns what the conditions of `derived` depend on: of most words only their truth."""
     read = [template.condition_words(entry.get("when", "")) for entry in engine_spec.get("derived") or ()]
@@ -242,17 +255,18 @@ def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], object]:
     return lambda words: (values(words), *map(bool, map(words.__getitem__, truth_words)))
 
 
-def _validate_images(spec: BackendRuntimeSpec, origin: Origin, diagnostics: Collector) -> None:
+def _invalid_images(runtime: BackendRuntime) -> Iterator[Diagnostic]:
     """An error for each invalid image and tag of the runtime."""
-    variants = (spec.get("engine") or {}).get("variants") or ()
+    origin = Origin(runtime.document, ("spec",))
+    variants = (runtime.spec.get("engine") or {}).get("variants") or ()
     parts: list[tuple[Mapping[str, object], Origin]] = [
-        (spec, origin),
+        (runtime.spec, origin),
         *((part, origin.at("engine", "variants", i)) for i, part in enumerate(variants)),
     ]
     for part, part_origin in parts:
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in part:
-                images.validate_image(str(part[key]), form, part_origin.at(key), diagnostics)
+                yield from images.invalid_image(str(part[key]), form, part_origin.at(key))
 
 
 def _build_style(spec: BackendRuntimeSpec, engine_spec: EngineSpec, option_list: OptionList | None) -> Dialect:
@@ -392,7 +406,8 @@ def _compile_steps(compiler: _Compiler) -> tuple[EngineStep, ...]:
     for i, entry in enumerate(compiler.engine_spec.get("initContainers") or ()):
         path: Path = ("engine", "initContainers", i)
         if "image" in entry:
-            images.validate_image(entry["image"], "image", compiler.origin.at(*path, "image"), compiler.diagnostics)
+            invalid = images.invalid_image(entry["image"], "image", compiler.origin.at(*path, "image"))
+            compiler.diagnostics.problems += invalid
         steps.append(
             EngineStep(
                 compiler.compile_condition(path, entry),

@@ -40,16 +40,13 @@ class Word(Struct, frozen=True):
 
 
 class EngineCommand(Struct, frozen=True):
-    """A command line of an engine. `words`: all of it, none where nobody knows which of a script's lines it is;
-    `names`: those that the model is served under; `named_by`: the option that says so, or would; `unnamed`: no option
-    says so, and the name is the model itself; `ports`: the words that the options of the port have.
-    """
+    """A command line of an engine."""
 
-    words: tuple[Word, ...] = ()
-    names: tuple[Word, ...] = ()
-    named_by: str = ""
-    unnamed: bool = False
-    ports: tuple[Word, ...] = ()
+    words: tuple[Word, ...] = ()  # all of it, none where nobody knows which of a script's lines it is
+    names: tuple[Word, ...] = ()  # those that the model is served under
+    named_by: str = ""  # the option that says so, or would
+    unnamed: bool = False  # no option says so, and the name is the model itself
+    ports: tuple[Word, ...] = ()  # the words that the options of the port have
 
     @property
     def port(self) -> int | None:

@@ -25,24 +25,22 @@ _WORD = frozenset(["Path"])  # of `tier` in presets
 
 
 class Tier(Struct, frozen=True):
-    """A folder for files of the KV cache. `volume`: its name; `source`: what the volume is, in the API's words;
-    `size`: in bytes, 0 for a claim.
-    """
+    """A folder for files of the KV cache."""
 
-    volume: str
+    volume: str  # its name
     path: str
-    source: Body
-    size: int
+    source: Body  # what the volume is, in the API's words
+    size: int  # in bytes, 0 for a claim
     origin: Origin
 
 
 class KVOffloading(Struct, frozen=True):
-    """What a Playground says of its KV cache. `memory`: of each pod, a canonical quantity; `origin`: of the key."""
+    """What a Playground says of its KV cache."""
 
-    memory: str
+    memory: str  # of each pod, a canonical quantity
     policy: str
     tiers: tuple[Tier, ...]
-    origin: Origin
+    origin: Origin  # of the key
 
     @property
     def size(self) -> int:

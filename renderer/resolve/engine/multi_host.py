@@ -12,18 +12,14 @@ from renderer.template import Filler, Words
 
 
 class MultiHostForm(Struct, frozen=True):
-    """One entry of `engine.multiHost`. `all_serve`: every pod answers requests, else the leader alone; `command`: None
-    for the preset's own; `supervisor_port`: answers the probes where each data parallel rank has a port of its own,
-    else 0; `probes`: by key, fields that differ; `dropped_options`, `worker_args`, `worker_lifecycle`: how workers
-    differ from the leader where it alone serves.
-    """
+    """One entry of `engine.multiHost`."""
 
     origin: Origin
     when: Filler
-    all_serve: bool
-    command: Callable[[Words], Sequence[str]] | None
-    supervisor_port: int
-    probes: Mapping[str, Body]
-    dropped_options: frozenset[str]
-    worker_args: tuple[str, ...]
-    worker_lifecycle: Callable[[Words], Body]
+    all_serve: bool  # every pod answers requests, else the leader alone
+    command: Callable[[Words], Sequence[str]] | None  # None for the preset's own
+    supervisor_port: int  # answers the probes where each data parallel rank has a port of its own, else 0
+    probes: Mapping[str, Body]  # by key, fields that differ
+    dropped_options: frozenset[str]  # that workers lack beside a leader that alone serves
+    worker_args: tuple[str, ...]  # that they have besides
+    worker_lifecycle: Callable[[Words], Body]  # of these workers

@@ -28,16 +28,14 @@ _SWITCHES = {"true": True, "false": False}
 
 
 class Parallelism(Struct, frozen=True):
-    """The sizes of a replica's parallel groups. `hosts`: pods of a replica; `local_ranks`: data parallel ranks of each
-    of these pods; `expert`: experts are spread over the ranks.
-    """
+    """The sizes of a replica's parallel groups."""
 
     tensor: int = 1
     pipeline: int = 1
     data: int = 1
-    expert: bool = False
-    hosts: int = 1
-    local_ranks: int = 1
+    expert: bool = False  # experts are spread over the ranks
+    hosts: int = 1  # pods of a replica
+    local_ranks: int = 1  # data parallel ranks of each of these pods
 
     @property
     def size(self) -> int:

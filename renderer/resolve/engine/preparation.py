@@ -24,13 +24,13 @@ _VOLUME = "config"
 
 
 class Preparation(Struct, frozen=True):
-    """`config`: data of the ConfigMap; `steps`: init containers, without an image where it is the runner's."""
+    """What a runner needs beside itself."""
 
-    config: Mapping[str, str] = {}
+    config: Mapping[str, str] = {}  # data of the ConfigMap
     annotations: Body = {}
     mounts: tuple[Body, ...] = ()
     volumes: tuple[Body, ...] = ()
-    steps: tuple[Container, ...] = ()
+    steps: tuple[Container, ...] = ()  # init containers, without an image where it is the runner's
 
 
 NO_PREPARATION = Preparation()

@@ -51,6 +51,6 @@ WORDS = frozenset(
 )
 
 
-def constant_words(drain: int) -> Mapping[str, int]:
-    """The words that are the same for all apps of a run with this drain time."""
-    return {"Port": PORT, "DrainSleep": drain}
+def constant_words(drain_sleep: int) -> Mapping[str, int]:
+    """The words that are the same for all apps of a run whose hooks sleep so long."""
+    return {"Port": PORT, "DrainSleep": drain_sleep}

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.engines.dialect import is_number
 from renderer.engines.option_lists import known_versions
 from renderer.engines.version_order import version_key
+from renderer.resolve.engine import grace_period
 from renderer.template import TemplateError, Words
 from renderer.yamlio import ChangedDocument, source_path
 
@@ -105,6 +106,9 @@ class _SpecChange:
         if field.endswith("Probe") and _HANDLERS & patch.keys():
             for name in (_HANDLERS & value.keys()) - patch.keys():
                 del value[name]
+        if field == "drain" and any(name in patch for name in grace_period.NAMES):
+            for name in grace_period.NAMES:  # the later one wins, whichever its name
+                value.pop(name, None)
         for key, item in patch.items():
             if item in ("", [], {}):
                 value.pop(key, None)
@@ -250,7 +254,7 @@ def capable_versions_hint(
 # ---- validation of the entries ----
 
 
-def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
+def invalid_versions(runtime: BackendRuntime) -> Iterator[Diagnostic]:
     """An error for each empty range of versions, and for each rule about an option that the runtime never gives."""
     engine: EngineSpec = runtime.spec.get("engine") or {}
     entries = engine.get("versions") or ()
@@ -263,12 +267,14 @@ def validate_versions(runtime: BackendRuntime, diagnostics: Collector) -> None:
             since, until = item.get("since"), item.get("until")
             if since and until and version_key(since) >= version_key(until):
                 origin = Origin(runtime.document, (*path, i, "until"))
-                diagnostics.add("E446", origin, since=since, until=until)
+                yield make_diagnostic("E446", origin, since=since, until=until)
     options = {arg for args in _all_args(runtime.spec, entries) for arg in args if is_option(arg)}
     for i, entry in enumerate(entries):
         for name in entry.get("args") or ():
             if not any(_matching_rule((name,), arg) for arg in options):
-                diagnostics.add("E447", Origin(runtime.document, (*_ENTRIES, i, "args", name), key=True), option=name)
+                yield make_diagnostic(
+                    "E447", Origin(runtime.document, (*_ENTRIES, i, "args", name), key=True), option=name
+                )
 
 
 def version_samples(runtime: BackendRuntime) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
@@ -41,11 +41,6 @@ def invalid_image(value: str, form: str, origin: Origin) -> Iterator[Diagnostic]
     if not _is_valid(value, form):
         _, problem, hint = _FORMS[form]
         yield make_diagnostic("E298", origin, value=value, what=problem, hint=hint)
-
-
-def validate_image(value: str, form: str, origin: Origin, diagnostics: Collector) -> None:
-    """The same for what is read where no record is finished."""
-    diagnostics.problems += invalid_image(value, form, origin)
 
 
 @lru_cache(maxsize=4096)

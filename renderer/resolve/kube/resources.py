@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from renderer import quantity
-from renderer.diagnostics import Collector, Path
+from renderer.diagnostics import Collector, Diagnostic, Path, make_diagnostic
 from renderer.resolve.layers import History, Position, ValueLayer
 
 _FIRST = ("cpu", "memory")
@@ -43,7 +43,8 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
         if number:
             fixed = flavor if number == len(layers) - 1 else {}
             names = sides["requests"].keys() - fixed.keys() if number == 1 else _resource_names(spec) - fixed.keys()
-            _adjust(sides, history, layers, number, [name for name in sides["requests"] if name in names], diagnostics)
+            names_in_order = [name for name in sides["requests"] if name in names]
+            diagnostics.problems += _adjust(sides, history, layers, number, names_in_order)
     spec, origin = layers[-1].value, layers[-1].origin
     for side, values in sides.items():
         for name in spec.get(side) or {}:
@@ -65,9 +66,10 @@ def _adjust(
     layers: Sequence[ValueLayer],
     number: int,
     names: Sequence[str],
-    diagnostics: Collector,
-) -> None:
-    """Adjusts requests of these names above their limits to what the layer of this number sets."""
+) -> Iterator[Diagnostic]:
+    """Adjusts requests of these names above their limits to what the layer of this number sets; an error for each where
+    it sets both or neither.
+    """
     for name in names:
         limit, request = sides["limits"].get(name), sides["requests"][name]
         if limit is None or request == limit or quantity.nanos(request) <= quantity.nanos(limit):
@@ -81,7 +83,7 @@ def _adjust(
         last = history["requests", name][-1]
         code = "E260" if sides_given else "E261"
         origin = layers[last.layer].origin.at(*last.item)
-        diagnostics.add(code, origin, name=name, request=request, limit=limit)
+        yield make_diagnostic(code, origin, name=name, request=request, limit=limit)
 
 
 def order_resources(values: Mapping[str, str]) -> dict[str, str]:

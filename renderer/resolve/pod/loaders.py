@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer import quantity, template
 from renderer.api import Inputs, RenderConfig
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import Body, Container
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.layers import ValueLayer, replacements
@@ -50,47 +50,41 @@ READ_ONLY_MOUNT = SharedMap({"name": VOLUME, "mountPath": MODELS_FOLDER, "readOn
 
 
 class Credentials(Struct, frozen=True):
-    """Credentials for the weights: environment entries, and files mounted from Secrets. `origins`: of the fields of
-    each entry of `env`.
-    """
+    """Credentials for the weights: environment entries, and files mounted from Secrets."""
 
     env: tuple[Body, ...] = ()
-    origins: tuple[Mapping[Path, Origin], ...] = ()
+    origins: tuple[Mapping[Path, Origin], ...] = ()  # of the fields of each entry of `env`
     mounts: tuple[Body, ...] = ()
     volumes: tuple[Body, ...] = ()
 
 
 class _Part(Struct, frozen=True):
-    """An argument or environment entry of a preset. `when`: its condition, None for always; `fixed`: its value, where
-    it has no `filler`; `origins`: of its fields.
-    """
+    """An argument or environment entry of a preset."""
 
-    when: Filler | None
+    when: Filler | None  # its condition, None for always
     name: str
-    fixed: Any
+    fixed: Any  # its value, where it has no `filler`
     filler: Filler | None
-    origins: Mapping[Path, Origin]
+    origins: Mapping[Path, Origin]  # of its fields
 
 
 class _Grant(Struct, frozen=True):
-    """Credentials for a source. `when`: their condition, None for always."""
+    """Credentials for a source."""
 
-    when: Filler | None
+    when: Filler | None  # their condition, None for always
     credentials: Credentials
 
 
 class _Source(Struct, frozen=True, eq=False):
-    """What a loader needs for one kind of source. `credentials`: all grants merged, where none has a condition."""
+    """What a loader needs for one kind of source."""
 
     envs: tuple[_Part, ...]
     grants: tuple[_Grant, ...]
-    credentials: Credentials | None
+    credentials: Credentials | None  # all grants merged, where none has a condition
 
 
 class Loader(Struct, frozen=True, eq=False):
-    """A compiled loader preset, with RenderConfig's settings for it. `sources`: by hub or URI scheme; `origins`: of the
-    container's fields that do not depend on the source.
-    """
+    """A compiled loader preset, with RenderConfig's settings for it."""
 
     name: str
     image: str
@@ -100,24 +94,26 @@ class Loader(Struct, frozen=True, eq=False):
     resources: Body
     security: Body
     knows_user: bool
-    sources: Mapping[str, _Source]
-    origins: Mapping[Path, Origin]
+    sources: Mapping[str, _Source]  # by hub or URI scheme
+    origins: Mapping[Path, Origin]  # of the container's fields that do not depend on the source
 
 
-def validate_settings(config: RenderConfig, diagnostics: Collector) -> None:
+def invalid_settings(config: RenderConfig) -> list[Diagnostic]:
     """Errors about RenderConfig's `loaders`, used or not."""
+    diagnostics = Collector()
     for name, loader_spec in (config.get("loaders") or {}).items():
         origin = config.origin("loaders", name)
         for key, form in (("image", "repository"), ("version", "tag")):
             if key in loader_spec:
-                images.validate_image(loader_spec[key], form, origin.at(key), diagnostics)
+                diagnostics.problems += images.invalid_image(loader_spec[key], form, origin.at(key))
         layer = ValueLayer(loader_spec.get("resources") or {}, origin.at("resources"))
         resources.merge_resources([ValueLayer({}, origin), layer], {}, diagnostics)
         api_defaults.default_env(loader_spec.get("env") or (), origin.at("env"), diagnostics)
+    return diagnostics.problems
 
 
 def read_loader(inputs: Inputs, name: str) -> Loader:
-    """The compiled loader preset of that name. Invalid settings of RenderConfig are ignored: `validate_settings`
+    """The compiled loader preset of that name. Invalid settings of RenderConfig are ignored: `invalid_settings`
     reports them.
     """
     preset, config = inputs.loaders[name].value["spec"], inputs.config

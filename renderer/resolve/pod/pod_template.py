@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from renderer import schema_validation
@@ -50,17 +50,17 @@ _MergeKeys = Mapping[str, object]  # a node of the tree that _merge_keys() retur
 
 
 class PatchedPod(Struct, frozen=True):
-    """A patched pod. `origins`: of the fields that the patch sets, by path in the pod's template."""
+    """A patched pod."""
 
     pod: Pod
-    origins: Mapping[Path, Origin]
+    origins: Mapping[Path, Origin]  # of the fields that the patch sets, by path in the pod's template
 
 
 class KeptToleration(Struct, frozen=True):
-    """A toleration that a patch adds its own to. `origin`: None where it follows from the accelerator."""
+    """A toleration that a patch adds its own to."""
 
     body: Body
-    origin: Origin | None = None
+    origin: Origin | None = None  # None where it follows from the accelerator
 
 
 def patch_pod(
@@ -80,8 +80,8 @@ def patch_pod(
     metadata, spec = patch.get("metadata") or {}, patch.get("spec") or {}
     for key in ("labels", "annotations"):
         part_origin = origin.at("metadata", key)
-        pod_defaults.validate_reserved_keys(
-            metadata.get(key) or {}, part_origin, diagnostics, reserve_common=key == "labels", limited_to=own_labels
+        diagnostics.problems += pod_defaults.reserved_keys(
+            metadata.get(key) or {}, part_origin, reserve_common=key == "labels", limited_to=own_labels
         )
     part_origin, merge = origin.at("spec"), _Merge(diagnostics)
     fields = {key: value for key, value in spec.items() if key not in _CONTAINER_GROUPS}
@@ -185,9 +185,9 @@ def _patch_container(
         fields_before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
     merged = merge.merge_map(fields_before, fields, _merge_keys()["spec"][group], origin, path)
     merge.origins[*path, "name"] = origin.at("name")
-    _validate_handlers(fields_before, merged, patch, origin, diagnostics)
+    diagnostics.problems += _second_handlers(fields_before, merged, patch, origin)
     if "image" in patch:
-        images.validate_image(patch["image"], "image", origin.at("image"), diagnostics)
+        diagnostics.problems += images.invalid_image(patch["image"], "image", origin.at("image"))
         merged["image"] = images.image_reference(config, patch["image"])
     if "resources" in merged:
         sides = merged["resources"].items()
@@ -201,9 +201,7 @@ def _patch_container(
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
 
 
-def _validate_handlers(
-    before: Body, merged: Body, patch: Mapping[str, Any], origin: Origin, diagnostics: Collector
-) -> None:
+def _second_handlers(before: Body, merged: Body, patch: Mapping[str, Any], origin: Origin) -> Iterator[Diagnostic]:
     """An error where the patch adds a second handler: the merge keeps both, and only one is allowed."""
     steps: list[Path] = [("startupProbe",), ("readinessProbe",), ("livenessProbe",)]
     steps += [("lifecycle", "postStart"), ("lifecycle", "preStop")]
@@ -213,7 +211,7 @@ def _validate_handlers(
         old_handlers = [key for key in _HANDLERS if key in merged_part and key in part_before and key not in patch_part]
         if new_handlers and old_handlers:
             what = f"'{old_handlers[0]}' is there already, and stays beside '{new_handlers[0]}'"
-            diagnostics.add(
+            yield make_diagnostic(
                 "E299",
                 origin.at(*path, new_handlers[0], key=True),
                 what=what,
@@ -364,12 +362,11 @@ def _merge_keys() -> dict[str, Any]:
     return tree
 
 
-class _Merge:
-    """A strategic merge. It collects diagnostics, and the origins of the fields that the patch sets."""
+class _Merge(Struct):
+    """A strategic merge."""
 
-    def __init__(self, diagnostics: Collector) -> None:
-        self.diagnostics = diagnostics
-        self.origins: dict[Path, Origin] = {}
+    diagnostics: Collector
+    origins: dict[Path, Origin] = field(default_factory=dict)  # of the fields that the patch sets
 
     def merge_map(
         self, old: Body, patch: Mapping[str, Any], merge_keys: _MergeKeys, origin: Origin, path: Path

@@ -139,7 +139,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda planned: planned.scaler, (scaling.unreadable_metrics,)),
         (lambda planned: planned.foreign, (scaling.foreign_owner,)),
         (
-            lambda planned: planned.planned.run.size.parallelism.hosts > 1,
+            lambda planned: planned.run.size.parallelism.hosts > 1,
             (groups.too_long_names, groups.other_workers),
         ),
     ),

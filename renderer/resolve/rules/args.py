@@ -160,7 +160,7 @@ def short_grace(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning where the grace period is shorter than the hook's sleep and the engine's drain timeout together."""
     engine = command.run.engine
     if command.user_layers and not command.app.spec.get("podTemplate"):  # which may change the grace period
-        yield from _short_grace(command, engine.grace, engine.constant["DrainSleep"], None)
+        yield from _short_grace(command, engine.grace_seconds, engine.constant["DrainSleep"], None)
 
 
 def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
@@ -170,7 +170,7 @@ def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     engine, runner = planned.run.engine, planned.pod.containers[0]
     sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"])
     origin = planned.app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-    yield from _short_grace(planned.command, planned.pod.grace_seconds or engine.grace, int(sleep), origin)
+    yield from _short_grace(planned.command, planned.pod.grace_seconds or engine.grace_seconds, int(sleep), origin)
 
 
 def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:

@@ -14,12 +14,12 @@ from renderer.wellknown import LEADER_WORKER_SET
 
 def too_long_names(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for a name to which the number of a group does not fit."""
-    yield from names.invalid_group_names(scaling.planned.app, scaling.most_groups)
+    yield from names.invalid_group_names(scaling.app, scaling.most_groups)
 
 
 def other_workers(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for each app whose workload is called as a group's workers are."""
-    run = scaling.planned.run
+    run = scaling.run
     yield from taken_worker_sets(run.base.context, run.base.app, scaling.most_groups)
 
 

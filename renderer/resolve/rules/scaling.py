@@ -51,7 +51,7 @@ def invalid_bounds(written: WrittenPlayground) -> Iterator[Diagnostic]:
 
 def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off."""
-    scaler, engine, app = scaling.scaler, scaling.planned.run.engine, scaling.planned.app
+    scaler, engine, app = scaling.scaler, scaling.run.engine, scaling.app
     metrics = engine.spec.get("metrics") or {}
     key_variables, off_switches = metrics.get("guardedBy") or (), metrics.get("turnedOffBy") or ()
     if scaler is None or not (key_variables or off_switches):

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Pod, Scaler
+from renderer.plan import Pod
 from renderer.resolve import app_annotations
 from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import arg_merge, backend_runtime, preparation
+from renderer.resolve.engine import arg_merge, backend_runtime, grace_period, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallelism import SIZE_WORDS, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
@@ -34,9 +32,8 @@ from renderer.resolve.pod import loaders, pod_origins
 from renderer.resolve.pod.needs import source_volume_name
 from renderer.resolve.workload import command_line, engine_run
 from renderer.resolve.workload.claimed import AppBase, hardening_origin
-from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import EngineRun
-from renderer.resolve.workload.planned_pod import PlannedPod
+from renderer.resolve.workload.scaling import PlannedScaling
 
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 _TEMPLATE: Path = ("explain", "template")
@@ -47,78 +44,40 @@ _Origins = Iterator[tuple[Path, Origin]]
 _LayerOrigins = Mapping[str, Sequence[Origin]]  # by variable, the winning layer's last
 
 
-class PlannedPlayground(Struct, frozen=True):
-    """All that a Playground's plan was made of. `pod`: the leader's where `has_headless_workers`, else of all."""
-
-    planned: PlannedPod
-    pod: Pod
-    has_headless_workers: bool
-    scaler: Scaler | None
-
-    @property
-    def command(self) -> CommandLine:
-        """The command line."""
-        return self.planned.command
-
-    @property
-    def run(self) -> EngineRun:
-        """How the engine runs."""
-        return self.planned.run
-
-    @property
-    def base(self) -> AppBase:
-        """The models."""
-        return self.planned.run.base
-
-    @property
-    def app(self) -> App:
-        """The app."""
-        return self.planned.app
-
-    @property
-    def context(self) -> RunContext:
-        """What all apps share."""
-        return self.planned.run.base.context
-
-    @property
-    def patch_origins(self) -> Mapping[Path, Origin]:
-        """Of the fields that the podTemplate sets."""
-        return self.planned.patch_origins
-
-    @property
-    def flavor(self) -> FlavorOrigins | None:
-        """The origins of the flavor that the limits are of."""
-        return self.base.pod_needs.placement.origins(self.base.claim.main)
-
-
-def playground_origins(planned: PlannedPlayground) -> Mapping[Path, Origin]:
+def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
     """The origins of a Playground's plan; worked out only for an error in an object, and for `llmaz explain`."""
-    context, app, base, run, pod = planned.context, planned.app, planned.base, planned.run, planned.pod
-    field_origins = dict(_plan_origins(planned))
-    env = dict(_env_layers(planned))
+    context, app, base, run, pod = (
+        scaling.run.base.context,
+        scaling.app,
+        scaling.run.base,
+        scaling.run,
+        scaling.pod,
+    )
+    field_origins = dict(_plan_origins(scaling))
+    env = dict(_env_layers(scaling))
     runner_env = {name: origins[-1] for name, origins in env.items()}
     field_origins |= claim_origins(app, base)
     field_origins.update(device_origins(base))
     field_origins |= {("explain", *path): origin for path, origin in loader_origins(base, runner_env)}
-    field_origins |= {("template", *path): origin for path, origin in _container_origins(planned, env)}
-    for path, origins in _runner_layers(planned, env):
-        patch_origin = planned.patch_origins.get(path)
+    field_origins |= {("template", *path): origin for path, origin in _container_origins(scaling, env)}
+    for path, origins in _runner_layers(scaling, env):
+        patch_origin = scaling.planned.patch_origins.get(path)
         for i, origin in enumerate([*origins, *([patch_origin] if patch_origin else [])]):
             field_origins["layers", *path, i] = origin
     field_origins.update(_annotation_origins(context, app, base, run))
-    field_origins.update(_group_origins(planned))
+    field_origins.update(_group_origins(scaling))
     field_origins.update(_pod_origins(context, app, base, run, pod))
     field_origins.update(_form_origins(run))
     field_origins.update(_preparation_origins(run, pod))
     field_origins |= {("explain", "word", word): origin for word, origin in _word_origins(app, base, run)}
-    field_origins.update(_patched_pod_origins(planned))
-    field_origins.update(_trigger_origins(planned))
+    field_origins.update(_patched_pod_origins(scaling))
+    field_origins.update(_trigger_origins(scaling))
     return field_origins
 
 
-def _plan_origins(planned: PlannedPlayground) -> _Origins:
+def _plan_origins(scaling: PlannedScaling) -> _Origins:
     """Of each part of the plan as a whole."""
-    app, run, config = planned.app, planned.run, planned.context.inputs.config
+    app, run, config = scaling.app, scaling.run, scaling.run.base.context.inputs.config
     yield (), app.origin()
     yield ("name",), app.origin("metadata", "name")
     yield ("namespace",), app.origin("metadata", "namespace")
@@ -132,37 +91,37 @@ def _plan_origins(planned: PlannedPlayground) -> _Origins:
     yield (*runner, "args"), run.config.origin.at("args")
     yield (*runner, "env"), runtime.at("envs")
     yield (*runner, "resources"), (own if "resources" in run.backend_config else run.config.origin).at("resources")
-    for side, origin in _offloaded_memory_origins(planned):
+    for side, origin in _offloaded_memory_origins(scaling):
         yield (*runner, "resources", side, "memory"), origin
     for key in ("command", "lifecycle", "startupProbe", "readinessProbe", "livenessProbe"):
         yield (*runner, key), runtime.at(key)
     if app.role:
         yield (*runner, "ports"), runtime.at("engine", "disaggregation")
-        yield from _role_ports(planned, runtime.at("engine", "disaggregation", "ports"))
+        yield from _role_ports(scaling, runtime.at("engine", "disaggregation", "ports"))
         yield ("explain", "role"), Origin(*app.origin("spec", "disaggregation", app.role).behind, key=True)
-    if flavor := planned.flavor:
+    if flavor := _flavor(scaling):
         for key in ("nodeSelector", "affinity"):
             yield ("template", "spec", key), flavor.model.at("nodeSelector")
-    for key in ("tolerations", *planned.context.pod_defaults.fields, "topologySpreadConstraints"):
+    for key in ("tolerations", *scaling.run.base.context.pod_defaults.fields, "topologySpreadConstraints"):
         yield ("template", "spec", key), config.origin("pods", key)
     yield ("template", "spec", "runtimeClassName"), config.origin("flavors")
     for key, origin in preparation.file_origins(run.engine, run.words):
         yield ("config", key), origin
 
 
-def _role_ports(planned: PlannedPlayground, origin: Origin) -> _Origins:
+def _role_ports(scaling: PlannedScaling, origin: Origin) -> _Origins:
     """Of the runner's ports that the preset names for a role. `origin`: of these in the preset."""
-    ports = planned.run.engine.spec.get("disaggregation", {}).get("ports") or ()
+    ports = scaling.run.engine.spec.get("disaggregation", {}).get("ports") or ()
     numbers = {port["name"]: i for i, port in enumerate(ports)}
-    for i, port in enumerate(planned.pod.containers[0].ports):
+    for i, port in enumerate(scaling.pod.containers[0].ports):
         if (number := numbers.get(str(port["name"]))) is not None:
             yield (*_TEMPLATE, *_RUNNER, "ports", i, "name"), origin.at(number, "name")
             yield (*_TEMPLATE, *_RUNNER, "ports", i, "containerPort"), origin.at(number, "port")
 
 
-def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str, Origin]]:
+def _offloaded_memory_origins(scaling: PlannedScaling) -> Iterator[tuple[str, Origin]]:
     """Of the runner's memory, by side, where KV cache outside of accelerators adds to it and nobody says more."""
-    run = planned.run
+    run = scaling.run
     if run.offloading:
         layers = engine_run.resource_layers(run)
         for side in ("limits", "requests"):
@@ -171,63 +130,63 @@ def _offloaded_memory_origins(planned: PlannedPlayground) -> Iterator[tuple[str,
                 yield side, layers[-2].origin
 
 
-def _patched_pod_origins(planned: PlannedPlayground) -> _Origins:
+def _patched_pod_origins(scaling: PlannedScaling) -> _Origins:
     """Of the fields that RenderConfig adds to all pods, and of those that podTemplate sets."""
-    patched = {path[:2] for path in planned.patch_origins}  # their items have other numbers, or are others
-    tolerations = accelerator_tolerations(planned.run.size.accelerator)
-    for path, origin in pod_origins.added_origins(planned.base.pod_needs, {}, tolerations):
+    patched = {path[:2] for path in scaling.planned.patch_origins}  # their items have other numbers, or are others
+    tolerations = accelerator_tolerations(scaling.run.size.accelerator)
+    for path, origin in pod_origins.added_origins(scaling.run.base.pod_needs, {}, tolerations):
         if not isinstance(path[-1], int) or path[:2] not in patched:
             yield ("template", *path), origin
-    for path, origin in planned.patch_origins.items():
+    for path, origin in scaling.planned.patch_origins.items():
         yield ("template", *path), origin
 
 
-def _trigger_origins(planned: PlannedPlayground) -> _Origins:
-    engine, config = planned.run.engine, planned.run.config
-    if trigger := triggers.find_trigger(planned.context, planned.app, engine, config):
+def _trigger_origins(scaling: PlannedScaling) -> _Origins:
+    engine, config = scaling.run.engine, scaling.run.config
+    if trigger := triggers.find_trigger(scaling.run.base.context, scaling.app, engine, config):
         for i, origin in enumerate(triggers.trigger_origins(engine, config, trigger)):
             yield ("layers", "scale", i), origin
         yield ("metrics",), trigger[1].at("metrics")
         if trigger[1] == engine.origin.at("engine", "scale"):
             yield ("metrics", 0, "pods", "target", "averageValue"), trigger[1].at("target")
         yield ("behavior",), trigger[1].at("behavior")
-        if planned.scaler and planned.scaler.triggers:
-            settings = gateway_settings(planned.context, planned.app.namespace)
-            yield from keda.trigger_origins(planned.context, planned.scaler, settings, trigger[1])
+        if scaling.scaler and scaling.scaler.triggers:
+            settings = gateway_settings(scaling.run.base.context, scaling.app.namespace)
+            yield from keda.trigger_origins(scaling.run.base.context, scaling.scaler, settings, trigger[1])
 
 
 # The runner
 
 
-def _env_layers(planned: PlannedPlayground) -> Iterator[tuple[str, Sequence[Origin]]]:
-    layers = command_line.env_layers(planned.run)
-    for path, origins in origins_of(planned.command.merged_env.history, [layer.origin for layer in layers]):
+def _env_layers(scaling: PlannedScaling) -> Iterator[tuple[str, Sequence[Origin]]]:
+    layers = command_line.env_layers(scaling.run)
+    for path, origins in origins_of(scaling.planned.command.merged_env.history, [layer.origin for layer in layers]):
         yield str(path[0]), origins
 
 
-def _runner_layers(planned: PlannedPlayground, env: _LayerOrigins) -> Iterator[tuple[Path, Sequence[Origin]]]:
+def _runner_layers(scaling: PlannedScaling, env: _LayerOrigins) -> Iterator[tuple[Path, Sequence[Origin]]]:
     """The layers that set the runner's image, arguments, variables and resources; the repository and the tag of an
     image may be set apart.
     """
-    run, command = planned.run, planned.command
+    run, command = scaling.run, scaling.planned.command
     yield (*_RUNNER, "image"), [layer.origin for layer in (*run.size.images, *run.version_layers)]
     for i, (_, origins) in enumerate(
         arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form)
     ):
         yield (*_RUNNER, "args", i), origins
-    for i, entry in enumerate(planned.pod.containers[0].env):
+    for i, entry in enumerate(scaling.pod.containers[0].env):
         yield (*_RUNNER, "env", i), env.get(str(entry["name"]), ())
     resource_layers = engine_run.resource_layers(run)
     layers: list[Located] = [layer.origin for layer in resource_layers]
     if run.offloading:
         layers[-2] = SumOrigin(resource_layers[-2].origin)
-    for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [planned.flavor])]):
+    for path, origins in origins_of(run.resources.history, [*layers, *filter(None, [_flavor(scaling)])]):
         yield (*_RUNNER, "resources", *path), origins
 
 
-def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origins:
+def _container_origins(scaling: PlannedScaling, env: _LayerOrigins) -> _Origins:
     """Of each argument of the runner, and of each variable of any container that has the runner's."""
-    run, command, pod = planned.run, planned.command, planned.pod
+    run, command, pod = scaling.run, scaling.planned.command, scaling.pod
     for i, (origin, _) in enumerate(
         arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form)
     ):
@@ -239,20 +198,26 @@ def _container_origins(planned: PlannedPlayground, env: _LayerOrigins) -> _Origi
                     yield ("spec", field, index, "env", i), origins[-1]
 
 
+def _flavor(scaling: PlannedScaling) -> FlavorOrigins | None:
+    """The origins of the flavor that the limits are of."""
+    base = scaling.run.base
+    return base.placement.origins(base.claim.main)
+
+
 # Groups of several hosts
 
 
-def _group_origins(planned: PlannedPlayground) -> _Origins:
+def _group_origins(scaling: PlannedScaling) -> _Origins:
     """Of the number of hosts, and of what differs in workers from a leader that alone answers requests."""
-    app, run, form = planned.app, planned.run, planned.run.multi_host
+    app, run, form = scaling.app, scaling.run, scaling.run.multi_host
     if form is None:
         return
-    sizes = size_origin(app, planned.base.pod_needs.placement, planned.base.claim.main)
+    sizes = size_origin(app, scaling.run.base.pod_needs.placement, scaling.run.base.claim.main)
     yield ("size",), sizes
     yield ("explain", "size"), sizes
-    if not planned.has_headless_workers:
+    if scaling.worker is None:
         return
-    worker, command = form.origin.at("worker"), planned.command
+    worker, command = form.origin.at("worker"), scaling.planned.command
     for head in ("worker_template",), ("explain", "workerTemplate"):
         yield (*head, *_RUNNER, "lifecycle"), worker.at("lifecycle")
     of_leader = list(arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form))
@@ -358,8 +323,9 @@ def _pod_origins(context: RunContext, app: App, base: AppBase, run: EngineRun, p
     config = context.inputs.config
     if config.get("schedulerName"):
         yield (*_POD, "schedulerName"), config.origin("schedulerName")
-    if "drain" in run.engine.spec:
-        yield (*_POD, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", "seconds")
+    if drain := run.engine.spec.get("drain"):
+        stating_key = grace_period.stating_key(drain)
+        yield (*_POD, "terminationGracePeriodSeconds"), run.engine.origin.at("engine", "drain", stating_key)
     if "hardening" in app.spec or config.get("hardening"):
         for field in ("securityContext", "automountServiceAccountToken", "enableServiceLinks"):
             yield (*_POD, field), hardening_origin(context, app)

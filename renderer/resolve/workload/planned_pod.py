@@ -76,7 +76,7 @@ def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
     parts = RunnerParts(
         container=_runner(command, shell),
         shared_memory=command.shared_memory,
-        grace_seconds=run.engine.grace,
+        grace_seconds=run.engine.grace_seconds,
         tolerations=flavors.accelerator_tolerations(run.size.accelerator),
         security=image_security(run),
         preparation=setup,

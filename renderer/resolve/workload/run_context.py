@@ -22,7 +22,7 @@ def run_context(inputs: Inputs) -> RunContext:
     diagnostics = Collector()
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
     catalog = flavors.flavor_catalog(inputs, diagnostics)
-    loaders.validate_settings(inputs.config, diagnostics)
+    diagnostics.problems += loaders.invalid_settings(inputs.config)
     apps = {(app.namespace, app.name): app for app in (*inputs.outside_apps, *inputs.apps)}
     return RunContext(
         inputs=inputs,
@@ -83,17 +83,19 @@ def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.
 
 
 def compile_engine(
-    context: RunContext, runtime: BackendRuntime, drain: int = 10, version: str = ""
+    context: RunContext, runtime: BackendRuntime, drain_sleep: int = 10, version: str = ""
 ) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
     """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
     is not the runtime's own. Cached.
     """
-    cached = context.engines.get((runtime.name, drain, version))
+    cached = context.engines.get((runtime.name, drain_sleep, version))
     if cached is None:
         diagnostics, compiled = Collector(), None
         with suppress(Stop):
-            compiled = compilation.compile_engine(context.inputs.option_files, runtime, diagnostics, drain, version)
-        cached = context.engines[runtime.name, drain, version] = compiled, diagnostics.problems
+            compiled = compilation.compile_engine(
+                context.inputs.option_files, runtime, diagnostics, drain_sleep, version
+            )
+        cached = context.engines[runtime.name, drain_sleep, version] = compiled, diagnostics.problems
     return cached
 
 

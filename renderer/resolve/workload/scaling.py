@@ -12,6 +12,7 @@ from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.workload import host_groups
+from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 
@@ -30,6 +31,11 @@ class PlannedScaling(Struct, frozen=True):
     def app(self) -> App:
         """The app."""
         return self.planned.app
+
+    @property
+    def run(self) -> EngineRun:
+        """How the engine runs."""
+        return self.planned.run
 
     @property
     def bounds(self) -> Scaler | None:

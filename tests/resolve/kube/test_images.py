@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from renderer import yamlio
-from renderer.api import RenderConfig
-from renderer.diagnostics import Collector, Origin
+from renderer.api import BackendRuntime, RenderConfig
+from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
-from renderer.resolve.kube.images import image_reference, validate_image, with_tag
+from renderer.resolve.kube.images import image_reference, invalid_image, with_tag
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
@@ -70,9 +70,7 @@ def test_one_image_has_many_names(image: str, key: str) -> None:
 
 
 def judged(value: str, form: str) -> list[str]:
-    found = Collector()
-    validate_image(value, form, Origin(NamedSource("x")), found)
-    return [each.code for each in found.problems]
+    return [problem.code for problem in invalid_image(value, form, Origin(NamedSource("x")))]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +135,6 @@ def test_tagged(image: str, tag: str, expected: str) -> None:
 @pytest.mark.parametrize("name", preset_names("backends"))
 def test_those_of_presets_are_images(name: str) -> None:
     """Nobody looks at them in a run."""
-    document, found = preset(f"backends/{name}"), Collector()
-    compilation._validate_images(document.value["spec"], document.origin("spec"), found)
-    assert found.problems == []
+    document = preset(f"backends/{name}")
+    runtime = BackendRuntime(name, document.value["spec"], document, ours=True)
+    assert list(compilation._invalid_images(runtime)) == []
