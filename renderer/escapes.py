@@ -119,6 +119,45 @@ def from_go_template(text: str) -> str:
     return text.replace("{{`{{`}}", "{{")
 
 
+def promql_string(text: str) -> str:
+    """For PromQL: the quoted string."""
+    return go_string(text)
+
+
+def promql_selector(metric: str, *matchers: str) -> str:
+    """For PromQL: the series of a metric, with matchers such as `namespace="a"`. What is no usual name is a string."""
+    if re.fullmatch("[a-zA-Z_:][a-zA-Z0-9_:]*", metric):
+        return f"{metric}{{{','.join(matchers)}}}"
+    return f"{{{','.join((f'__name__={promql_string(metric)}', *matchers))}}}"
+
+
+def regex_literal(text: str) -> str:
+    """For a regular expression of RE2 or Python: what matches this text alone."""
+    return re.sub(r"[\x00-\x1f!-,./:-@[-^`{-\x7f]", _regex_escape, text)
+
+
+def glob_literal(text: str) -> str:
+    """For a pattern of Go's path.Match: what matches this path alone."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
+
+
+def shell_word(text: str) -> str:
+    """For a POSIX shell: one word."""
+    import shlex  # few runs need it
+
+    return shlex.quote(text)
+
+
+def container_text(text: str) -> str:
+    """For `args`, `command` or the value of a variable of a container, where Kubernetes fills in `$(NAME)`."""
+    return re.sub(r"\$(?=[$(])", "$$", text) if "$" in text else text
+
+
+def _regex_escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return f"\\{char}" if char.isprintable() else f"\\x{ord(char):02x}"
+
+
 def _go_escape(match: re.Match[str]) -> str:
     char = match[0]
     if char in '"\\':

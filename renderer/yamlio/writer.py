@@ -98,6 +98,11 @@ class _MarkupText(str):
     __slots__ = ()
 
 
+def scalar(value: object) -> str:
+    """The text of a scalar in one line."""
+    return (_string_text(value) if isinstance(value, str) else _leaf_text(value))[1:]
+
+
 def quoted_part(text: str) -> str:
     """The text as it stands between double quotes."""
     return re.sub(_ESCAPED, _escape, text)
