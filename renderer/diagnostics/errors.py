@@ -5,6 +5,8 @@ from __future__ import annotations
 from renderer.diagnostics.wording import Wording
 
 FOREIGN_HINT = "delete it, keep it elsewhere, or name it under output.foreign of RenderConfig"
+HELM_IGNORE_HINT = "delete the line, or name .helmignore under output.foreign of RenderConfig"
+PLANTED_HINT = "delete it, or run llmaz render, which does"
 
 ERRORS: dict[str, Wording] = {
     # 1xx: reading YAML
@@ -928,6 +930,17 @@ ERRORS: dict[str, Wording] = {
     "E799": Wording(
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
+    ),
+    # 86x: files that a cluster gets although no input makes them
+    "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
+    "E861": Wording("no input makes this file, although it begins with the first line of rendered files", PLANTED_HINT),
+    "E862": Wording(
+        "nothing makes this file any more, and Argo CD or Flux may still sync {folder}/, where the base has rendered it",
+        "delete it; where objects have to move, let the application sync the new folder first",
+    ),
+    "E863": Wording(
+        "not written by llmaz, and the settings of the base do not allow it",
+        "delete it, or change {key} in a pull request of its own, which is merged first",
     ),
     # 9xx: our own fault
 }
