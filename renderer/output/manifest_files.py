@@ -177,8 +177,8 @@ def folder_state(
     is_allowed = allowed_foreign(scope)
     stale, temporary, foreign = [], [], []
     problems: list[Diagnostic] = []
-    for path, in_chart in _files(scope.folder, problems):
-        if path in rendered or path.partition("/")[0] in skipped_folders or (prefixes and re.fullmatch(_SHARED, path)):
+    for path, in_chart in folder_files(scope.folder, problems):
+        if path in rendered or path.partition("/")[0] in skipped_folders or (prefixes and is_shared(path)):
             continue
         match = None if in_chart or is_synced(path) else re.search(_TEMPORARY, path)
         if match and not _is_running(int(match[1])):
@@ -191,6 +191,11 @@ def folder_state(
             elif not prefixes or input_path in scope.pruned_paths or input_path.startswith(prefixes):
                 stale.append(path)
     return OutputFolderState(sorted(stale), sorted(temporary), sorted(foreign), problems)
+
+
+def is_shared(path: str) -> bool:
+    """Whether a rendered file of this path may depend on all input."""
+    return re.fullmatch(_SHARED, path) is not None
 
 
 def _is_running(process: int) -> bool:
@@ -212,7 +217,7 @@ def source(output: OutputFolder, path: str) -> str | None:
         return None
 
 
-def _files(folder: str, problems: list[Diagnostic]) -> Iterator[tuple[str, bool]]:
+def folder_files(folder: str, problems: list[Diagnostic]) -> Iterator[tuple[str, bool]]:
     """The files and links in an output folder, by path, and whether each lies in a Helm chart (of another run)."""
     folders = [("", False)]
     while folders:

@@ -1,8 +1,8 @@
 """Undoes the actions of a chart's templates with its values, without Helm: the manifests that the chart stands for.
 
 Only what references.py, replicas.py and actions.py write is understood: values by field and `index`, one variable,
-`default`, `or`, `max`, `int`, `ge`, `lt`, `fail`, strings, and `if` and `with` around them. Anything else was not written
-by us, and is not guessed at.
+`default`, `or`, `max`, `int`, `ge`, `lt`, `fail`, strings, and `if` and `with` around them. Anything else was not
+written by us, and is not guessed at.
 """
 
 from __future__ import annotations
