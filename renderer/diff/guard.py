@@ -125,13 +125,12 @@ def _changes(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
     if before is None or after is None:
         states = ("valid YAML" if spec is not None else "not valid YAML" for spec in (before, after))
         yield " → ".join(states)
-    shown_before = as_map(hide_secrets(before or {}))
-    shown_after = as_map(hide_secrets(after or {}, before or {}))
     select = _judging_leaves if name == CONFIG else lambda spec: dict(_leaves(spec))
-    leaves, shown = [[*map(select, pair)] for pair in ((before or {}, after or {}), (shown_before, shown_after))]
-    for path in dict.fromkeys([*leaves[0], *leaves[1]]):
-        if not same(leaves[0].get(path), leaves[1].get(path)):
-            yield from _change(path, shown[0].get(path), shown[1].get(path))
+    old_leaves, new_leaves = select(before or {}), select(after or {})
+    for path in dict.fromkeys([*old_leaves, *new_leaves]):
+        values = old_leaves.get(path), new_leaves.get(path)
+        if not same(*values):
+            yield from _change(path, *_hidden(*values))
     if name == POLICY and (old is None) != (new is None):
         yield "added" if old is None else "removed"
 
@@ -188,6 +187,12 @@ def _change(path: tuple[str, ...], old: object, new: object) -> Iterator[str]:
             yield f"{key}: {sign} {_mark(item)}"
     if before.keys() == after.keys():
         yield f"{key}: in another order"
+
+
+def _hidden(old: object, new: object) -> tuple[object, object]:
+    """Both values without what looks like a secret; the name of the key is one of ours, and makes none of it."""
+    before, after = {"value": old}, {"value": new}
+    return hide_secrets(before)["value"], hide_secrets(after, before)["value"]
 
 
 def _value(value: object) -> str:
