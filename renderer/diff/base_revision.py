@@ -12,7 +12,6 @@ from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
 from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diff.charts import Chart, find_chart
 from renderer.diff.output_folders import Side
-from renderer.diff.output_settings import OutputSettings
 from renderer.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
@@ -29,8 +28,10 @@ class BaseRevision:
     holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
     """
 
-    def __init__(self, file_system: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
-        self._file_system = file_system
+    def __init__(
+        self, file_system: CommitTree, side: Side, options: RenderOptions | None, name: str, form: str
+    ) -> None:
+        self._file_system, self._side = file_system, side
         self._options, self._name, self._form = options, name, form
         self._inputs: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
         self._unchanged: Set[unchanged_items.Key] = frozenset()
@@ -117,8 +118,7 @@ class BaseRevision:
             raise
         except RenderError:
             return None
-        side = Side(self._file_system, OutputSettings(self._options))
-        chart = find_chart(side, scope.options.env, scope.folder)
+        chart = find_chart(self._side, scope.options.env, scope.folder)
         if chart and chart.contents.folder == scope.folder:
             return scope, [], chart
         entries = {

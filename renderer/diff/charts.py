@@ -195,8 +195,9 @@ class _ChartJudgement:
 
     def _judge_chart_file(self) -> Iterator[Diagnostic]:
         """Chart.yaml, which may name charts that Helm fetches."""
-        if self._is_current and not self._is_unchanged(_CHART):
-            body = as_map(_document(self._chart.contents.read([_CHART])[0]))
+        data = self._chart.contents.read([_CHART])[0]
+        if self._is_current and data is not None and not self._is_unchanged(_CHART):
+            body = as_map(_document(data))
             if not self._chart.is_ours or body.keys() - _OWN_KEYS:
                 what = "it has keys that llmaz does not write" if self._chart.is_ours else "its first line is gone"
                 yield make_diagnostic("E865", self._origin(_CHART), what=what)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.output_folders import Run, Side, judge_folders
 from renderer.diff.output_settings import OutputSettings
 from renderer.diff.risks import GUARD, NAME, Risk
+from renderer.integrations.helm.files import files
 from renderer.json_values import as_map
 from renderer.result import RenderResult
 from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
@@ -43,36 +45,44 @@ class Judgement(Struct, frozen=True):
     notes: Sequence[str]
 
 
-def judge(before: RenderOptions, now: RenderOptions, result: RenderResult | None) -> Judgement:
-    """What the base's settings, and those of the later side, say about the later side. `before`: of the base; `result`:
-    of the later side, None where it has nothing of what is compared. Raises RenderError.
-    """
-    base, later = (Side(options.file_system, OutputSettings(options)) for options in (before, now))
-    is_complete = result is None or not has_errors(problem for problem in result.problems if problem.code != "E123")
-    paths = tuple(os.path.relpath(path, later.settings.base).replace(os.sep, "/") for path in now.paths)
-    paths = () if "." in paths else paths
-    run = Run(now.env, frozenset(result.states if result else ()), paths, is_complete)
-    problems, notes = judge_folders(base, later, run)
-    chart_problems, chart_notes = judge_charts(base, later, run, _expected_chart(now, later, result, run))
-    links = list(_config_links(base, later))
-    risks = tuple(setting_risks(base, later))
-    return Judgement([*problems, *chart_problems, *links], risks, [*notes, *chart_notes])
+class Guard:
+    """Both sides of a difference with their settings. `before`: options of the base. Raises RenderError."""
 
+    def __init__(self, before: RenderOptions, now: RenderOptions) -> None:
+        self._now = now
+        self.base, self.later = (Side(options.file_system, OutputSettings(options)) for options in (before, now))
 
-def has_chart(now: RenderOptions) -> bool:
-    """Whether the later side holds a chart of ours, so that all of its files are needed to judge it."""
-    side = Side(now.file_system, OutputSettings(now))
-    root = f"{side.settings.root}/{now.env}" if now.env else side.settings.root
-    return find_chart(side, now.env, root) is not None
+    @cached_property
+    def has_chart(self) -> bool:
+        """Whether the later side holds a chart of ours, so that all of its files are needed to judge it."""
+        root, environment = self.later.settings.root, self._now.env
+        return find_chart(self.later, environment, f"{root}/{environment}" if environment else root) is not None
 
+    def judge(self, result: RenderResult | None) -> Judgement:
+        """What the settings of both sides say about the later one. `result`: of the later side, None where it has
+        nothing of what is compared. Raises RenderError.
+        """
+        run = self._run(result)
+        problems, notes = judge_folders(self.base, self.later, run)
+        chart_problems, chart_notes = judge_charts(self.base, self.later, run, self._expected_chart(result, run))
+        links = _config_links(self.base, self.later)
+        risks = tuple(setting_risks(self.base, self.later))
+        return Judgement([*problems, *chart_problems, *links], risks, [*notes, *chart_notes])
 
-def _expected_chart(now: RenderOptions, later: Side, result: RenderResult | None, run: Run) -> Mapping[str, str]:
-    """The files of the chart that the later side's inputs make; none where that is unknown, or there is no chart."""
-    if not result or not run.is_complete or run.paths or not has_chart(now):
-        return {}
-    from renderer.integrations.helm.files import files
+    def _run(self, result: RenderResult | None) -> Run:
+        is_complete = result is None or not has_errors(problem for problem in result.problems if problem.code != "E123")
+        base = self.later.settings.base
+        paths = tuple(os.path.relpath(path, base).replace(os.sep, "/") for path in self._now.paths)
+        made = frozenset(result.states if result else ())
+        return Run(self._now.env, made, () if "." in paths else paths, is_complete)
 
-    return dict(files(result.texts, result.inputs.config)[0])
+    def _expected_chart(self, result: RenderResult | None, run: Run) -> Mapping[str, str]:
+        """The files of the chart that the later side's inputs make; none where that is unknown, or there is no
+        chart.
+        """
+        if not result or not run.is_complete or run.paths or not self.has_chart:
+            return {}
+        return dict(files(result.texts, result.inputs.config)[0])
 
 
 def _config_links(base: Side, later: Side) -> Iterator[Diagnostic]:

@@ -15,11 +15,14 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diff.folder_contents import FolderContents, FolderFile
 from renderer.diff.output_settings import OutputSettings
 from renderer.file_header import MARK
+from renderer.integrations.helm.installed_files import is_installed
 from renderer.output.foreign_files import is_synced
 from renderer.output.manifest_files import is_shared
 from renderer.source.commit import CommitTree
 from renderer.source.tree import FileSystem, InputFile
 
+CHART_FILES = ("Chart.yaml", "values.yaml", "values.schema.json")  # beside the templates
+_MARK = MARK.encode()
 OUTPUT_FOREIGN = "output.foreign"
 
 
@@ -64,6 +67,10 @@ def judge_folders(base: Side, later: Side, run: Run) -> tuple[list[Diagnostic], 
     return sorted(problems), list(dict.fromkeys(finding for finding in findings if isinstance(finding, str)))
 
 
+def _is_of_chart(path: str) -> bool:
+    return path in CHART_FILES or is_installed(path)
+
+
 class Folder:
     """A folder that may hold rendered files of either side."""
 
@@ -77,7 +84,7 @@ class Folder:
     def was_rendered(self) -> bool:
         """Whether the base holds rendered files here."""
         paths = [file.path for file in self._old_contents.files if is_synced(file.path)]
-        return any(data is not None and data.startswith(MARK.encode()) for data in self._old_contents.read(paths))
+        return any(data is not None and data.startswith(_MARK) for data in self._old_contents.read(paths))
 
     def findings(self) -> Iterator[Diagnostic | str]:
         """Errors and notes about files that no input makes."""
@@ -85,11 +92,20 @@ class Folder:
             yield make_diagnostic("E144", self._origin(""))
             return
         files = [file for file in self._contents.files if is_synced(file.path) and not self._is_made(file.path)]
+        chart = f"{self._run.environment}/" if self._run.environment else ""
+        if self._holds_chart(chart):  # charts.py judges the files of a chart
+            files = [file for file in files if not _is_of_chart(file.path.removeprefix(chart))]
         self._contents.read(file.path for file in files)
         self._old_contents.read(file.path for file in files)
         for file in files:
             yield from self._judge(file)
         yield from self._contents.problems
+
+    def _holds_chart(self, chart: str) -> bool:
+        """Whether a chart of ours is here in place of rendered files, and takes the place of none."""
+        contents = (self._contents, self._old_contents)
+        later, old = ((data.read([f"{chart}{CHART_FILES[0]}"])[0] or b"").startswith(_MARK) for data in contents)
+        return later and (old or not self.was_rendered)
 
     def _is_made(self, path: str) -> bool:
         """Whether this run makes the file, or whether it is for another run to say."""

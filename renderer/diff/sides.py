@@ -73,15 +73,16 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         for module in _NEEDED:  # while other processes read
             import_module(module)
         from renderer import pipeline
-        from renderer.diff import guard
         from renderer.diff.base_revision import BaseRevision
+        from renderer.diff.guard import Guard
 
         base_tree.list_files()
-        earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
-        may_reuse = may_reuse and not guard.has_chart(now)
+        guard = Guard(before, now)
+        earlier = BaseRevision(base_tree, guard.base, _with_existing_paths(before), name, base)
+        may_reuse = may_reuse and not guard.has_chart
         later_result = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
     texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
-    judgement = guard.judge(before, now, later_result)
+    judgement = guard.judge(later_result)
     problems = [*problems, *judgement.problems]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):

@@ -93,9 +93,10 @@ def test_without_a_config_nothing_is_allowed(rendered: Repository, llmaz: Llmaz)
     assert llmaz("render").code == 0
     rendered.commit("no llmaz.yaml")
     put(rendered, llmaz=FOREIGN, rendered__evil=EVIL)
-    assert "rendered/evil.yaml: not written by llmaz, and the settings of the base" in compare(
-        rendered, llmaz, "commit"
-    ).err
+    assert (
+        "rendered/evil.yaml: not written by llmaz, and the settings of the base"
+        in compare(rendered, llmaz, "commit").err
+    )
 
 
 def test_a_base_that_is_no_yaml_allows_nothing(rendered: Repository, llmaz: Llmaz) -> None:
@@ -228,7 +229,11 @@ def test_an_environment_may_allow_more(rendered: Repository, llmaz: Llmaz) -> No
     rendered.commit("environments")
     put(rendered, rendered__dev__more=EVIL)
     assert compare(rendered, llmaz, "commit", "--env", "dev").code == 0
-    put(rendered, rendered__prod__more=EVIL, llmaz=allowed.replace("prod: {}", "prod: {from: dev}").replace("dev/", "*/"))
+    put(
+        rendered,
+        rendered__prod__more=EVIL,
+        llmaz=allowed.replace("prod: {}", "prod: {from: dev}").replace("dev/", "*/"),
+    )
     done = compare(rendered, llmaz, "commit", "--env", "prod")
     assert (done.code, "rendered/prod/more.yaml" in done.err) == (2, True)
     assert 'environments.prod.from: none → "dev"' in done.err
