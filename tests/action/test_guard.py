@@ -34,7 +34,8 @@ def test_a_pull_request_allows_itself_nothing(act: Act, hub: Hub, repository: Re
         "",
         "**Guard**",
         "",
-        "* **changes what is judged**: `llmaz.yaml`: `output.foreign`: `none` → <code>&#91;&#34;&#42;&#42;&#34;&#93;</code>",
+        "* **changes what is judged**: `llmaz.yaml`: `output.foreign`: `none` → "
+        "<code>&#91;&#34;&#42;&#42;&#34;&#93;</code>",
     ]
     assert "E863" in hub.comments[0]["body"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from renderer import file_header
-from tests.diff.repository import CHAT, CONFIG, Repository
+from tests.diff.repository import CONFIG, Repository
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz, Outcome

@@ -162,7 +162,7 @@ def test_helm_ignore(rules: str, path: str, chart: Path, helm: Helm) -> None:
     done = helm("template", "r", chart)
     hidden = done.returncode != 0 or "EVIL" not in done.stdout
     paths = ["Chart.yaml", path, "values.yaml"]  # in the order in which they are looked at
-    found = dict((file, rule.text) for rule, file in hidden_files(ignore_rules(f"{rules}\n"), paths))
+    found = {file: rule.text for rule, file in hidden_files(ignore_rules(f"{rules}\n"), paths)}
     assert bool(found) == hidden, (done.stdout, done.stderr)
 
 
