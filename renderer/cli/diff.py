@@ -81,10 +81,14 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         options = render_options(context.meta[_PATHS], flags)
         sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
+        from renderer.diff.risks import KINDS
+
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
 
-            write(markdown_errors(sides.problems, sides.environment, flags["strict"]))
+            write(markdown_errors(sides.problems, sides.environment, flags["strict"], sides.risks))
+        for risk in sides.risks:
+            print_line("text", f"{risk.key.place}: {KINDS[risk.kind]}: {risk.message}")
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
     with report_failures():
@@ -92,7 +96,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         from renderer.diff.formats import FORMS
 
         comparison = compare(sides.before, sides.after, replaces=not older, show=flags["show"])
-        comparison = replace(comparison, notes=tuple(sides.notes))
+        comparison = replace(comparison, notes=tuple(sides.notes), risks=(*sides.risks, *comparison.risks))
         text = FORMS[form](comparison, sides.environment)
     write(text)
     exit_with(STALE if tells and comparison.different else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from renderer.diagnostics.wording import Wording
 
 FOREIGN_HINT = "delete it, keep it elsewhere, or name it under output.foreign of RenderConfig"
+HELM_IGNORE_HINT = "delete the line, or name .helmignore under output.foreign of RenderConfig"
 
 ERRORS: dict[str, Wording] = {
     # 1xx: reading YAML
@@ -929,5 +930,21 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    # 86x: files that a cluster gets although no input makes them
+    "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
+    "E861": Wording(
+        "no input makes this file, although it begins with the first line of rendered files",
+        "delete it, or run llmaz render, which does",
+    ),
+    "E862": Wording(
+        "nothing makes this file any more, and Argo CD or Flux may still sync {folder}/, which the base has rendered",
+        "delete it, and have what syncs {folder}/ sync the new folder",
+    ),
+    "E863": Wording(
+        "not written by llmaz, and the settings of the base do not allow it",
+        "delete it, or change {key} in a pull request of its own, which is merged first",
+    ),
+    "E864": Wording("this is a link here, so what it sets cannot be judged", "write a file in its place"),
+    "E865": Wording("not what the input makes: {what}", "run llmaz render --to helm, and commit what it writes"),
     # 9xx: our own fault
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from renderer.diagnostics.errors import HELM_IGNORE_HINT
 from renderer.diagnostics.wording import Wording
 
 WARNINGS: dict[str, Wording] = {
@@ -521,4 +522,5 @@ WARNINGS: dict[str, Wording] = {
         "Karpenter does not ask InftyAI's scheduler: it makes the cheapest nodes that hold a pod, whatever the flavor",
         "set flavorPolicy: auto, so that pods say it themselves, or use the fork of Karpenter that knows OpenModels",
     ),
+    "W860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
 }

@@ -18,8 +18,10 @@ from renderer.json_values import list_at, map_at, maps_at, value_at
 from renderer.secret_detection import find_secrets, find_url_secrets, hide_in_text, hide_secrets, is_literal_secret
 from renderer.wellknown import HPA, SCALED_OBJECT
 
+GUARD = "guard"
 # In the order of output: first what cannot be undone, or is easily overlooked.
 KINDS = {
+    GUARD: "changes what is judged",
     "model-deleted": "model deleted",
     "no-backend": "a route loses its last backend",
     "immutable": "immutable field",

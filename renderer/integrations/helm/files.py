@@ -97,6 +97,12 @@ def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[obje
     return parsed, problems
 
 
+def template_paths(paths: Iterable[str]) -> dict[str, str]:
+    """The template of each rendered file, by the path of that file."""
+    taken: set[str] = set()
+    return {path: _template(path, taken) for path in sorted(paths) if path != "kustomization.yaml"}
+
+
 def _template(path: str, taken: set[str]) -> str:
     """The path of a template, not in `taken`. Helm ignores names that begin with `_`, so it is dropped there."""
     folder, slash, name = path.rpartition("/")
