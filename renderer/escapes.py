@@ -22,6 +22,7 @@ _BEYOND_ASCII = r"[^\x00-\x7f]+|\x7f"
 _COLONS = r"^([^!-~]*):(?=[^!-~]*:)"
 _HASHES = r"#(?=[^\x00-\x7f]*#)"
 _GO_ESCAPED = r"[^ !#-\[\]-~]"
+_GO_STRING = r'"(?:[ !#-\[\]-~]|\\["\\]|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})*"'
 
 
 def line(text: str) -> str:
@@ -106,6 +107,13 @@ def mermaid_label(*rows: str) -> str:
 def go_string(text: str) -> str:
     """For an action of a Go template: the quoted string."""
     return f'"{re.sub(_GO_ESCAPED, _go_escape, text)}"'
+
+
+def from_go_string(quoted: str) -> str:
+    """The text that `go_string` was called with. Raises ValueError for what it does not write."""
+    if not re.fullmatch(_GO_STRING, quoted):
+        raise ValueError("a string that llmaz does not write")
+    return re.sub(r"\\(?:[uU]([0-9a-f]+)|(.))", lambda m: chr(int(m[1], 16)) if m[1] else m[2], quoted[1:-1])
 
 
 def go_template_text(text: str, *, before_action: bool = False) -> str:

@@ -7,11 +7,12 @@ written by us, and is not guessed at.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+
+from renderer import escapes
 
 _MAX_TEXT = 16 * 1024 * 1024  # characters of an undone template
 _MAX_DEPTH = 20  # of parentheses and of blocks
@@ -202,7 +203,7 @@ class _Pipeline:
         token = self._tokens[self._at] if self._at < len(self._tokens) else _Token("", "")
         self._at += 1
         if token.kind == "string":
-            return token.text[1:-1] if token.text[0] == "`" else _go_string(token.text)
+            return token.text[1:-1] if token.text[0] == "`" else escapes.from_go_string(token.text)
         if token.kind == "number":
             return int(token.text)
         if token.kind == "path":
@@ -213,11 +214,6 @@ class _Pipeline:
                 self._at += 1
                 return value
         raise NotComparable("an action that llmaz does not write")
-
-
-def _go_string(text: str) -> str:
-    """The text of a string in quotes, of those escapes that JSON has too. Raises ValueError."""
-    return str(json.loads(re.sub(r"\\x([0-9a-fA-F]{2})", r"\\u00\1", text)))
 
 
 def _printed(value: object) -> str:
