@@ -11,7 +11,7 @@ from renderer.diagnostics.rule import LineOf
 from renderer.diff.fields import same
 from renderer.diff.folder_contents import FolderContents
 from renderer.diff.objects import items
-from renderer.diff.output_folders import OUTPUT_FOREIGN, Run, Side
+from renderer.diff.output_folders import OUTPUT_FOREIGN, LaterRun, Side
 from renderer.file_header import MARK
 from renderer.integrations.helm.files import template_paths
 from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
@@ -92,7 +92,9 @@ def find_chart(side: Side, environment: str, folder: str) -> Chart | None:
     return next((chart for chart in charts if chart.is_ours), None)
 
 
-def judge_charts(base: Side, later: Side, run: Run, expected: Mapping[str, str]) -> tuple[list[Diagnostic], list[str]]:
+def judge_charts(
+    base: Side, later: Side, run: LaterRun, expected: Mapping[str, str]
+) -> tuple[list[Diagnostic], list[str]]:
     """Errors for what Helm would install of the later side's charts and no input makes, and notes. `expected`: the
     files of the chart that the later side's inputs make, none where that is unknown.
     """
@@ -111,7 +113,7 @@ class _ChartJudgement:
     """Judges the chart of an environment in one folder."""
 
     def __init__(
-        self, root: str, environment: str, base: Side, later: Side, run: Run, expected: Mapping[str, str]
+        self, root: str, environment: str, base: Side, later: Side, run: LaterRun, expected: Mapping[str, str]
     ) -> None:
         self._base, self._later, self._run = base, later, run
         self._prefix = f"{environment}/" if environment else ""
@@ -176,8 +178,10 @@ class _ChartJudgement:
         except NotComparable as error:
             yield make_diagnostic("E865", Origin(LineOf(f"{self._folder}/{path}", error.line)), what=f"it has {error}")
             return
-        made = items([OutputFile(path, undo(self._expected[path], _document(self._expected[_VALUES].encode())))])
-        others = [key for key, item in objects.items() if key not in made or not same(made[key].body, item.body)]
+        expected = items([OutputFile(path, undo(self._expected[path], _document(self._expected[_VALUES].encode())))])
+        others = [
+            key for key, item in objects.items() if key not in expected or not same(expected[key].body, item.body)
+        ]
         if others:
             yield make_diagnostic("E865", self._origin(path), what=f"{others[0]} is another one")
         elif not is_same:

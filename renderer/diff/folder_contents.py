@@ -41,8 +41,8 @@ class FolderContents:
     def files(self) -> Sequence[FolderFile]:
         """All of them, sorted. Raises RenderError."""
         if not isinstance(self._file_system, CommitTree):
-            found = manifest_files.folder_files(self.folder, self.problems)
-            return [FolderFile(path, in_chart) for path, in_chart in sorted(found)]
+            paths_on_disk = manifest_files.folder_files(self.folder, self.problems)
+            return [FolderFile(path, in_chart) for path, in_chart in sorted(paths_on_disk)]
         charts = {os.path.dirname(path) for path in self._entries if os.path.basename(path) == "Chart.yaml"} - {""}
         paths = sorted(self._entries)
         return [FolderFile(path, bool(charts) and not charts.isdisjoint(_parents(path))) for path in paths]

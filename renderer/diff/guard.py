@@ -20,7 +20,7 @@ from renderer.diff.charts import find_chart, judge_charts
 from renderer.diff.fields import format_path, same
 from renderer.diff.folder_contents import path_in_commit
 from renderer.diff.objects import ObjectKey
-from renderer.diff.output_folders import Run, Side, judge_folders
+from renderer.diff.output_folders import LaterRun, Side, judge_folders
 from renderer.diff.output_settings import OutputSettings
 from renderer.diff.risks import GUARD, NAME, Risk
 from renderer.integrations.helm.files import files
@@ -69,14 +69,14 @@ class Guard:
         risks = tuple(setting_risks(self.base, self.later))
         return Judgement([*problems, *chart_problems, *links], risks, [*notes, *chart_notes])
 
-    def _run(self, result: RenderResult | None) -> Run:
+    def _run(self, result: RenderResult | None) -> LaterRun:
         is_complete = result is None or not has_errors(problem for problem in result.problems if problem.code != "E123")
         base = self.later.settings.base
         paths = tuple(os.path.relpath(path, base).replace(os.sep, "/") for path in self._now.paths)
-        made = frozenset(result.states if result else ())
-        return Run(self._now.env, made, () if "." in paths else paths, is_complete)
+        rendered = frozenset(result.states if result else ())
+        return LaterRun(self._now.env, rendered, () if "." in paths else paths, is_complete)
 
-    def _expected_chart(self, result: RenderResult | None, run: Run) -> Mapping[str, str]:
+    def _expected_chart(self, result: RenderResult | None, run: LaterRun) -> Mapping[str, str]:
         """The files of the chart that the later side's inputs make; none where that is unknown, or there is no
         chart.
         """

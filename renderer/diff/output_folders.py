@@ -38,14 +38,14 @@ class Side(Struct, frozen=True):
         return isinstance(self.file_system, CommitTree)
 
 
-class Run(Struct, frozen=True):
-    """What the later side has rendered. `environment`: the one that is compared; `made`: the paths of rendered files,
+class LaterRun(Struct, frozen=True):
+    """What the later side has rendered. `environment`: the one that is compared; `rendered`: the paths of its files,
     below the folder of that environment; `paths`: the input paths that are compared, none for all; `is_complete`:
     whether these are all of the files, and no input is wrong.
     """
 
     environment: str
-    made: Set[str]
+    rendered: Set[str]
     paths: tuple[str, ...]
     is_complete: bool
 
@@ -54,7 +54,7 @@ class Run(Struct, frozen=True):
         return not self.paths or source in self.paths or source.startswith(tuple(f"{path}/" for path in self.paths))
 
 
-def judge_folders(base: Side, later: Side, run: Run) -> tuple[list[Diagnostic], list[str]]:
+def judge_folders(base: Side, later: Side, run: LaterRun) -> tuple[list[Diagnostic], list[str]]:
     """Errors for files in the output folders of both sides that no input makes, and notes about those that
     `llmaz render` deletes.
     """
@@ -74,7 +74,7 @@ def _is_of_chart(path: str) -> bool:
 class Folder:
     """A folder that may hold rendered files of either side."""
 
-    def __init__(self, root: str, base: Side, later: Side, run: Run) -> None:
+    def __init__(self, root: str, base: Side, later: Side, run: LaterRun) -> None:
         self._root, self._base, self._later, self._run = root, base, later, run
         self._contents = FolderContents(later.file_system, root)
         self._old_contents = FolderContents(base.file_system, root)
@@ -112,7 +112,7 @@ class Folder:
         run, names = self._run, self._later.settings.environments
         full_path, below = f"{self._root}/{path}", f"{self._later.settings.root}/"
         below += f"{run.environment}/" if run.environment else ""
-        if full_path.startswith(below) and full_path.removeprefix(below) in run.made:
+        if full_path.startswith(below) and full_path.removeprefix(below) in run.rendered:
             return True
         environment = path.partition("/")[0]
         if self._is_current and environment in names and environment != run.environment:
