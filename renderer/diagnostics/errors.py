@@ -946,5 +946,9 @@ ERRORS: dict[str, Wording] = {
     ),
     "E864": Wording("this is a link here, so what it sets cannot be judged", "write a file in its place"),
     "E865": Wording("not what the input makes: {what}", "run llmaz render --to helm, and commit what it writes"),
+    "E870": Wording(
+        "Helm does not know the hook '{hook}', and would leave this object out of the release",
+        "name one of {known}, or leave the annotation out",
+    ),
     # 9xx: our own fault
 }

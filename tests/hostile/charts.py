@@ -113,7 +113,7 @@ class Report(NamedTuple):
 def texts_of(random: Random, number: int) -> str:
     """A hostile text, at times in the midst of a harmless one."""
     text = TEXTS[number % len(TEXTS)]
-    return random.choice([text, text, f"a{text}", f"{text}a", f"a/{text}", f"a.b/{text}"])
+    return random.choice([text, text, f"a{text}", f"{text}a", f"a.b/{text}", f"{text}.b/c"])
 
 
 def base(i: int) -> dict[str, Node]:
@@ -213,7 +213,7 @@ def inputs(count: int, seed: int) -> Iterator[Input]:
     """So many inputs: every field in turn, in another order for each seed."""
     random = Random(seed)
     every: list[Field | None] = [field for kind in KINDS for field in fields(kind)]
-    every += [None] * (len(every) // 8)  # objects that are passed through
+    every += [None] * (len(every) // 5)  # objects that are passed through
     random.shuffle(every)
     offset = random.randrange(len(TEXTS))
     for i in range(count):
@@ -228,11 +228,9 @@ def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
     passed: list[Node] = []
     if field is None:
         passed = passed_through(i)
-        body = random.choice(passed)
-        *way, last = random.choice([path for path in leaves(body) if path[0] not in ("apiVersion", "kind")])
-        at(body, way)[last] = text
-        name = f"{body['kind']}.{'.'.join(map(str, (*way, last)))}"
-        return Input(f"n{i}", name, text, [documents["openmodel"]], passed)
+        for body in passed:
+            spoil(body, i, random)
+        return Input(f"n{i}", "passed through", text, [documents["openmodel"]], passed)
     put(field, text, documents[field.kind])
     beside(field, documents)
     kinds.add(field.kind)
@@ -243,13 +241,22 @@ def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
     return Input(f"n{i}", field.name, text, [documents[kind] for kind in sorted(kinds)], passed)
 
 
+def spoil(body: Node, i: int, random: Random) -> None:
+    """Puts a text into each field of an object but its kind and name; each text of each field comes up in turn."""
+    paths = [path for path in leaves(body) if path[:1] not in (("apiVersion",), ("kind",), ("metadata",))]
+    for position, (*way, last) in enumerate([*paths, ("metadata", "annotations", "a")]):
+        if random.random() < 0.8:
+            at(body, way)[last] = texts_of(random, i + position)
+
+
 def beside(field: Field, documents: Mapping[str, Node]) -> None:
     """Writes what no schema asks for and the field needs: names that are known, volumes, a pool."""
     spec = documents[field.kind]["spec"]
     if field.path[1] == "disaggregation":
         spec["gateway"] = {"mode": "pool"}
         spec["backendRuntimeConfig"] = {"backendName": "vllm"}
-        documents["openmodel"]["spec"]["inferenceConfig"] = {"flavors": [{"name": "g", "limits": {"nvidia.com/gpu": 1}}]}
+        flavor = {"name": "g", "limits": {"nvidia.com/gpu": 1}}
+        documents["openmodel"]["spec"]["inferenceConfig"] = {"flavors": [flavor]}
         del documents["openmodel"]["spec"]["source"]["modelHub"]["filename"]
         for role in ("prefill", "decode"):
             spec["disaggregation"].setdefault(role, {})
@@ -268,7 +275,8 @@ def beside(field: Field, documents: Mapping[str, Node]) -> None:
 
 def chart(batch: Sequence[Input], name: str, config: Node = None) -> tuple[Chart | None, int]:
     """The chart of those inputs that render under this RenderConfig, and the number of those that do not."""
-    config = config or document("RenderConfig", "config", {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}})
+    own = {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}}
+    config = config or document("RenderConfig", "config", own)
     environments = config["spec"].get("environments")
     env = next(iter(environments)) if isinstance(environments, dict) and environments else ""
     left = {f"i{i}.yaml": item for i, item in enumerate(batch)}
@@ -293,8 +301,15 @@ def tree(items: Mapping[str, Input], config: Node) -> dict[str, bytes]:
     for path, item in items.items():
         made[path] = yamlio.dump(*item.documents).encode()
         if item.passed:
-            made[f"own/{path}"] = yamlio.dump(*item.passed).encode()
+            made[f"own/{path}"] = as_written(item.passed, len(item.namespace + item.text) % 2).encode()
     return made
+
+
+def as_written(bodies: Sequence[Node], escaped: int) -> str:
+    """The objects as a file, in which an `a` may be an escape."""
+    if not escaped:
+        return yamlio.dump(*bodies)
+    return "---\n".join(json.dumps(body).replace("a", "\\u0061") + "\n" for body in bodies)
 
 
 def objects(text: str) -> list[str]:
