@@ -55,7 +55,7 @@ def judge_app(
         if isinstance(item, App):
             denials = [*at_models(inputs, item, denials), *judge_claims(policy, inputs, item)]
         denied += denial_diagnostics(policy, denials)
-    return list(dict.fromkeys(denied))
+    return _once(denied)
 
 
 def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRuntime]) -> list[Diagnostic]:
@@ -67,7 +67,7 @@ def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRun
             key = keys.get(item.document.name, item.document.name)
             path = path_below(policy, scope.tree.base, key)
             denied += denial_diagnostics(policy, judge_definition(policy, scope.config, item, path))
-    return denied
+    return _once(denied)
 
 
 def judge_tree(
@@ -96,7 +96,7 @@ def judge_tree(
             denials += _foreign_denials(policy, read)
         denied += denial_diagnostics(policy, denials)
         denied += () if policy.revision else missing_folders(policy, base, scope.options.file_system)
-    return list(dict.fromkeys(denied))
+    return _once(denied)
 
 
 def judge_documents(
@@ -115,7 +115,15 @@ def judge_documents(
             path = None if key is None else path_below(policy, base, key)
             objects.append(JudgedObject(document.value, _origin_of(document), path))
         denied += denial_diagnostics(policy, _foreign_denials(policy, objects))
-    return list(dict.fromkeys(denied))
+    return _once(denied)
+
+
+def _once(denied: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The errors, of several about one field for one reason the first: that of the earlier policy."""
+    first: dict[object, Diagnostic] = {}
+    for diagnostic in denied:
+        first.setdefault((diagnostic.place, diagnostic.code, diagnostic.field), diagnostic)
+    return list(first.values())
 
 
 def _is_manifest(value: object) -> bool:

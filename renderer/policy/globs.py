@@ -82,6 +82,13 @@ def path_below(policy: RenderPolicy, base: str, key: str) -> str:
     """The path of an input file as the policy's globs are about it. `key`: relative to the folder `base` of
     llmaz.yaml.
     """
-    if policy.folder in ("", base):
-        return key
-    return os.path.relpath(os.path.join(base, key), policy.folder).replace(os.sep, "/")
+    folder = _folder_below(policy, base)
+    return key if not folder else os.path.normpath(f"{folder}/{key}").replace(os.sep, "/")
+
+
+@cache
+def _folder_below(policy: RenderPolicy, base: str) -> str:
+    """The folder of llmaz.yaml, relative to that of the policy; '' where it is the same."""
+    real = os.path.realpath(base)
+    folder = os.path.relpath(real, os.path.realpath(policy.folder or base)).replace(os.sep, "/")
+    return "" if folder == "." else folder
