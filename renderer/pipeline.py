@@ -84,6 +84,8 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
 
     compares_foreign = bool(inputs.foreign_documents or inputs.foreign_files) and options.reused is None
     run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None, compares_foreign)
+    if scope.policies:
+        from renderer import policy as policy  # here, since workers begin with what is imported
     rendered_items, textless_items, reused_parts = split_items(inputs, options)
     textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)
     parts = [*workers.run(partial(render_items, run), rendered_items), *textless_parts, *reused_parts]
