@@ -3,11 +3,12 @@
 
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
-which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. Every figure is a
-median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that never was:
-some file systems look at each file that was deleted in the last minutes before they make a new one. helm renders the
-same manifests from one chart over one values file (compared object by object); kustomize builds them as resources. Exit
-status 0 whatever the figures are: they are for reading.
+which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
+once more under a RenderPolicy, in turns with runs without one. Every figure is a median; targets are ratios within this
+run. Inputs are in memory, and whatever writes gets a folder that never was: some file systems look at each file that
+was deleted in the last minutes before they make a new one. helm renders the same manifests from one chart over one
+values file (compared object by object); kustomize builds them as resources. Exit status 0 whatever the figures are:
+they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
@@ -526,6 +527,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     if size == 1_000 and not mixed:
         run_floor, ready = floor(size)
         row(size, "floor", timed(run_floor, runs, ready))
+        judged(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")

@@ -28,10 +28,17 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
 
+def _policy_file(context: click.Context, option: click.Parameter, file: str | None) -> str:
+    """The file of --policy. An unset shell variable must not fall back to what the tree says."""
+    if file is not None and not file.strip():
+        raise click.UsageError("--policy has no value")
+    return file or ""
+
+
 POLICY = click.option(
     "--policy",
-    default="",
     metavar="FILE",
+    callback=_policy_file,
     help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -16,21 +18,28 @@ _WILDCARDS = frozenset("*?[")
 
 
 class NameGlobs:
-    """Names and shell globs of one list of a policy."""
+    """Names and shell globs of one list of a policy; its schema allows few stars in each."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self.globs = globs
         wild = [text for text in globs if _WILDCARDS.intersection(text)]
-        self._starts = tuple(text[:-1] for text in wild if not _WILDCARDS.intersection(text[:-1]) and text[-1] == "*")
-        self._globs = [text for text in wild if text[:-1] not in self._starts or text[-1] != "*"]
+        self._starts = tuple(text[:-1] for text in wild if text[-1] == "*" and not _WILDCARDS.intersection(text[:-1]))
+        self._others = [text for text in wild if text[-1] != "*" or text[:-1] not in self._starts]
+        self._expressions: list[re.Pattern[str]] | None = None
         self._answers = {text: True for text in globs if text not in wild}
 
     def fit(self, name: str) -> bool:
-        """Whether one of them matches the name."""
+        """Whether one of them matches the name; never one of more than MAX_PATTERN characters."""
         if (answer := self._answers.get(name)) is None:
-            begins = name.startswith(self._starts)
-            answer = self._answers[name] = begins or any(patterns.fits(name, text) for text in self._globs)
+            answer = self._answers[name] = len(name) <= patterns.MAX_PATTERN and self._matches(name)
         return answer
+
+    def _matches(self, name: str) -> bool:
+        if name.startswith(self._starts):
+            return True
+        if self._expressions is None:  # compiled once: fnmatch keeps few
+            self._expressions = [re.compile(fnmatch.translate(text)) for text in self._others]
+        return any(expression.match(name) for expression in self._expressions)
 
 
 class _Folder:

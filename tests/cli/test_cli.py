@@ -89,6 +89,13 @@ def test_the_options_that_read_input_are_alike() -> None:
     assert set(of["render"]) - set(of["validate"]) == {"--to", "-o", "--check", "--stdout", "--kubeconform"}
 
 
+@pytest.mark.parametrize("command", ["render", "validate", "check .", "diff"])
+def test_an_unset_variable_is_no_policy_of_the_tree(command: str, here: Path, llmaz: Llmaz) -> None:
+    done = llmaz(*command.split(), "--policy", "")
+    assert done.code == 2
+    assert "--policy has no value" in done.err
+
+
 def test_version(llmaz: Llmaz) -> None:
     assert llmaz("--version") == (0, f"llmaz {__version__}\n", "")
 
