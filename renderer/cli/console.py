@@ -28,6 +28,21 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
 
+def _policy_file(context: click.Context, option: click.Parameter, file: str | None) -> str:
+    """The file of --policy. An unset shell variable must not fall back to what the tree says."""
+    if file is not None and not file.strip():
+        raise click.UsageError("--policy has no value")
+    return file or ""
+
+
+POLICY = click.option(
+    "--policy",
+    metavar="FILE",
+    callback=_policy_file,
+    help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
+)
+
+
 def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
@@ -73,6 +88,8 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
 
     if flags.get("env"):
         more["env"] = flags["env"]
+    if flags.get("policy"):
+        more["policy"] = flags["policy"]
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
     return RenderOptions(

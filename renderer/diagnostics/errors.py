@@ -930,6 +930,49 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    # 80x–82x: RenderPolicy
+    "E800": Wording(
+        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it by --policy"
+    ),
+    "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
+    "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
+    "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E804": Wording(
+        "the policy of {name} cannot be read, so nothing is judged as allowed: {what}",
+        "mend this file in a change of its own, and merge that first",
+    ),
+    "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
+    "E811": Wording(
+        "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"
+    ),
+    "E812": Wording(
+        "denied by {rule}: {file} may not define BackendRuntimes",
+        "use one of those who may, or ask them to add '{name}'",
+    ),
+    "E813": Wording("denied by {rule}: {file} may not define {what}", "give it another name"),
+    "E814": Wording("denied by {rule}: the namespace '{namespace}' {what}", "{hint}"),
+    "E815": Wording("denied by {rule}: the image '{image}'", "allowed: {allowed}"),
+    "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
+    "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
+    "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
+    "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
+    "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
+    "E821": Wording("denied by {rule}: the network of the node", "leave hostNetwork out"),
+    "E822": Wording("denied by {rule}: the processes of the node", "leave hostPID out"),
+    "E823": Wording(
+        "denied by {rule}: a privileged container", "leave it out, and name the capabilities that it needs"
+    ),
+    "E824": Wording("denied by {rule}: the user 0, who is root", "write another user, or leave runAsUser out"),
+    "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
+    "E826": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E827": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E828": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
     # 86x: files that a cluster gets although no input makes them
     "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
     "E861": Wording(
