@@ -1,4 +1,4 @@
-"""What a change lets pods do to the node and the cluster, and where it lets requests go, in every kind that has pods."""
+"""What a change lets pods do to the node and the cluster, and to which new hosts it leads, in every kind of pod."""
 
 from __future__ import annotations
 
@@ -267,7 +267,11 @@ def test_a_leader_that_becomes_a_template_of_its_own_brings_nothing_new() -> Non
 
 
 def test_an_account_that_comes_with_the_change_is_no_foreign_one() -> None:
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "own", "namespace": "llm"}}
+    account: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "own", "namespace": "llm"},
+    }
     user = deployed(pod(serviceAccountName="own"))
     assert [kind for kind, _ in risks(compare([], texts(account, user)))] == []
     assert [kind for kind, _ in risks(compare(texts(account), texts(account, user)))] == ["service-account"]
@@ -289,7 +293,7 @@ def test_they_are_told_between_two_environments_and_in_every_form() -> None:
 
 
 def backend(*hosts: str, **spec: Any) -> dict[str, Any]:
-    endpoints = [
+    endpoints: list[dict[str, Any]] = [
         {"ip": {"address": host, "port": 443}} if host[0].isdigit() else {"fqdn": {"hostname": host, "port": 443}}
         for host in hosts
     ]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.json_values import value_at
-from renderer.secret_detection import find_secrets, find_url_secrets, is_literal_secret
+from renderer.secret_detection import find_secrets, find_url_secrets
+from renderer.secret_names import is_literal_secret
 
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 
@@ -45,9 +46,9 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
         for item in value.values():
             yield from _pod_findings(item)
     elif isinstance(value, list):
-        for _, option, secret in find_secrets(value):
-            what = f"option {marked(option)} is written out; use an env of a Secret"
-            yield "plaintext-secret", f"{option}={secret}", what
+        for secret in find_secrets(value):
+            what = f"option {marked(secret.name)} is written out; use an env of a Secret"
+            yield "plaintext-secret", f"{secret.name}={secret.value}", what
         option = ""
         for item in value:
             if isinstance(item, str) and item.startswith("-"):
