@@ -75,6 +75,7 @@ ERRORS: dict[str, Wording] = {
         "put the others into a repository, or a folder with an llmaz.yaml, of their own",
     ),
     # 18x: processes
+    "E161": Wording("the Python package {package} cannot be loaded: {what}", "{hint}"),
     "E180": Wording(
         "a worker process was killed by {signal}",
         "every file is whole; it may be that memory ran out: give the run more, and run again",
