@@ -174,6 +174,8 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
             print_aside(line)
     if isinstance(error, OSError):
         _report_and_exit([_os_error_diagnostic(error)], form)
+    if isinstance(error, ImportError) and (package := (error.name or "").partition(".")[0].lstrip("_")) != "renderer":
+        _report_and_exit([_import_diagnostic(error, package)], form)
     place, what = (
         (error.file, error.what) if isinstance(error, InternalError) else ("llmaz", f"{type(error).__name__}: {error}")
     )
@@ -199,6 +201,26 @@ def _os_error_diagnostic(error: OSError) -> Diagnostic:
     with suppress(OSError):
         file = file.removeprefix(os.getcwd() + os.sep)
     return make_diagnostic("E151", Origin(NamedSource(file)), what=error.strerror or error)
+
+
+def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:
+    """The diagnostic for a package that the interpreter cannot load; its hint names the shared library that it lacks,
+    if any.
+    """
+    import re
+
+    from renderer.diagnostics import Origin, make_diagnostic
+    from renderer.diagnostics.rule import NamedSource
+
+    what = " ".join(str(error).split()) or type(error).__name__
+    library = re.search(r"\b(lib[\w+-]+)\.so[\w.]*", what)
+    hint = "install llmaz anew, with the packages that it needs, for this Python"
+    if library and library[1] == "libstdc++":
+        hint = "install the library of the C++ compiler that it needs, such as the package libstdc++6 of Debian"
+    elif library:
+        hint = f"install the package of the system that holds {library[0]}"
+    words = {"package": package or "that is needed", "what": what, "hint": hint}
+    return make_diagnostic("E161", Origin(NamedSource("llmaz")), **words)
 
 
 def exit_with(code: int) -> NoReturn:

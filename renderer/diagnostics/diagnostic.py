@@ -99,7 +99,7 @@ class InternalError(Exception):
 
 class naming_file:
     """A context that turns unforeseen exceptions into an InternalError with the file, or what the function `file`
-    returns. An OSError passes: it names its own file.
+    returns. An OSError passes: it names its own file; and so does an ImportError, which no file is the cause of.
     """
 
     __slots__ = ("file",)
@@ -111,7 +111,7 @@ class naming_file:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, (RenderError, InternalError, OSError)):
+        if isinstance(error, Exception) and not isinstance(error, (RenderError, InternalError, OSError, ImportError)):
             file = self.file if isinstance(self.file, str) else self.file()
             raise InternalError(file, f"{type(error).__name__}: {error}") from error
 

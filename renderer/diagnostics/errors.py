@@ -76,6 +76,7 @@ ERRORS: dict[str, Wording] = {
         "put the others into a repository, or a folder with an llmaz.yaml, of their own",
     ),
     # 18x: processes
+    "E161": Wording("the Python package {package} cannot be loaded: {what}", "{hint}"),
     "E180": Wording(
         "a worker process was killed by {signal}",
         "every file is whole; it may be that memory ran out: give the run more, and run again",
@@ -763,6 +764,21 @@ ERRORS: dict[str, Wording] = {
     "E671": Wording(
         "'{host}' is asked on port 443 without TLS: it refuses requests, whose key is readable on the way",
         "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
+    ),
+    "E672": Wording(
+        "only some may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
+        "allows nobody else",
+    ),
+    "E673": Wording(
+        "only some may call '{name}' ({rule}), and by this Service clients outside of the cluster reach its pods "
+        "past the Gateway",
+        "leave it a ClusterIP, without externalIPs, and let clients come through the Gateway",
+    ),
+    "E674": Wording(
+        "only some may call '{name}' ({rule}), and by this grant routes of namespace '{namespace}' may lead to "
+        "its {kind}",
+        "name what they need under spec.to, or write the route in the namespace of the model",
     ),
     # 70x: targets
     "E700": Wording(

@@ -315,6 +315,26 @@ WARNINGS: dict[str, Wording] = {
         "{owner} has the public name '{model}' on the Gateway {gateway} too, so one of the two routes gets no request",
         "{hint}",
     ),
+    "W672": Wording(
+        "only some may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
+        "allows nobody else",
+    ),
+    "W673": Wording(
+        "only some may call '{name}' ({rule}), and by this Service clients outside of the cluster reach its pods "
+        "past the Gateway",
+        "leave it a ClusterIP, without externalIPs, and let clients come through the Gateway",
+    ),
+    "W674": Wording(
+        "only some may call '{name}' ({rule}), and by this grant routes of namespace '{namespace}' may lead to "
+        "its {kind}",
+        "name what they need under spec.to, or write the route in the namespace of the model",
+    ),
+    "W675": Wording(
+        "this regular expression also matches {names}{more}, which other routes of the Gateway {gateway} serve, so "
+        "one of the two gets no request",
+        "match exact names, with type: Exact",
+    ),
     "W330": Wording(
         "a Service of type {type} leads past the gateway, so spec.gateway.allow does not count for its clients",
         "leave type out, and let clients outside the cluster come through the Gateway",

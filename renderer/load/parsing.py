@@ -65,6 +65,7 @@ COMPARED_KINDS = (
     "PersistentVolumeClaim",
     "ResourceClaimTemplate",
     "Job",
+    "Ingress",
     "InferenceObjective",
     "InferenceModelRewrite",
     "List",
@@ -77,7 +78,7 @@ _REFERENCED_SIGNS = (
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
-_NAMES = rb"""name["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
+_NAMES = rb"""[nN]ame["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind: Model")
 
@@ -133,8 +134,9 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
     may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
     may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
     if not (may_be_ours or may_be_referenced):
-        names = frozenset(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else frozenset()
-        return ParsedFile(b"", int(not outside), [], [], False, names)
+        names = set(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else set()
+        names |= {name.partition(b".")[0] for name in names}  # of a Service that a host name holds
+        return ParsedFile(b"", int(not outside), [], [], False, frozenset(names))
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
         return ParsedFile(b"", int(not outside), [], [], False)
