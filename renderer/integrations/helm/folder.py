@@ -6,11 +6,10 @@ import os
 
 from msgspec.structs import replace
 
-from renderer import check, load, pipeline
+from renderer import check, escapes, load, pipeline
 from renderer.api import RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.integrations.helm.actions import unescape
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
 from renderer.output import foreign_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
@@ -87,7 +86,7 @@ def _check_other_files(scope: Scope, output: OutputFolder, paths: list[str], rem
         return [make_diagnostic("E742", origin, file=others[0])]
     prefixes = tuple(f"{path}/" for path in scope.pruned_paths)
     for path in removed if prefixes else ():
-        source = unescape(manifest_files.source(output, path) or "")
+        source = escapes.from_go_template(manifest_files.source(output, path) or "")
         if source not in scope.pruned_paths and not source.startswith(prefixes):
             return [make_diagnostic("E741", origin, file=path, source=source)]
     return []

@@ -14,6 +14,7 @@ from renderer.resolve.apps import adapters, host_groups
 from renderer.resolve.apps.app_base import AppBase, compile_engine
 from renderer.resolve.apps.version_notes import note_unknown_version, report_version_differences, warn_moving_tag
 from renderer.resolve.claims import Claim
+from renderer.resolve.container_words import container_words
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.engine import (
     backend_runtime,
@@ -184,7 +185,7 @@ def resolve_engine_run(
         version_layers=version_layers,
         version=version,
         served_name=served_name,
-        words=words,
+        words=container_words(words),
         parallelism=parallelism,
         multi_host=multi_host,
         slots=slots,

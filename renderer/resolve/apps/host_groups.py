@@ -14,6 +14,7 @@ from renderer.diagnostics import Collector, Origin, quoted
 from renderer.json_values import as_number, map_at, value_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.claims import Claim
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
@@ -232,5 +233,5 @@ def worker_container(runner: Container, engine: Engine, form: MultiHostForm, wor
         startup_probe={},
         readiness_probe={},
         liveness_probe={},
-        lifecycle=form.worker_lifecycle(words),
+        lifecycle=form.worker_lifecycle(literal_words(words)),
     )

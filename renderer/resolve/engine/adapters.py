@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import template
+from renderer import escapes, template
 from renderer.diagnostics import Collector, Origin
 from renderer.plan import Adapter
 from renderer.resolve.engine.backend_runtime import Engine
@@ -89,7 +89,8 @@ def adapter_layers(
     layers += _limit_layers(engine, rules, adapters, user_layers, diagnostics)
     layers.append(ArgLayer([rules["options"][0]], origin.at("options")))
     for adapter in adapters:
-        layers.append(ArgLayer([f"{adapter.name}={adapter.path}"], adapter.origin, origins=(adapter.origin,)))
+        value = escapes.container_text(f"{adapter.name}={adapter.path}")
+        layers.append(ArgLayer([value], adapter.origin, origins=(adapter.origin,)))
     return [layer for layer in layers if layer.args]
 
 

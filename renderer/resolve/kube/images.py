@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Origin
+from renderer.json_values import map_at, text_at
+from renderer.plan import Body
 
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
@@ -41,6 +43,23 @@ def validate_image(value: str, form: str, origin: Origin, diagnostics: Collector
     if not _is_valid(value, form):
         _, problem, hint = _FORMS[form]
         diagnostics.add("E298", origin, value=value, what=problem, hint=hint)
+
+
+def validate_volumes(volumes: Sequence[Body], origin: Origin, diagnostics: Collector) -> None:
+    """An error for each volume that is an image and names an invalid one."""
+    for i, volume in enumerate(volumes):
+        if reference := text_at(volume, "image", "reference"):
+            validate_image(reference, "image", origin.at(i, "image", "reference"), diagnostics)
+
+
+def volume_references(config: RenderConfig, volumes: Sequence[Body]) -> list[Body]:
+    """The volumes; of images with RenderConfig's mirror and digest applied."""
+    return [
+        {**volume, "image": {**map_at(volume, "image"), "reference": image_reference(config, reference)}}
+        if (reference := text_at(volume, "image", "reference"))
+        else volume
+        for volume in volumes
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -435,7 +435,8 @@ def handwritten_pod(
         *(_read_container(config, container) for container in own_fields["initContainers"] or ()),
         *loader_containers,
     ]
-    volumes = list(own_fields["volumes"] or ())
+    images.validate_volumes(own_fields["volumes"] or (), origin.at("spec", "volumes"), diagnostics)
+    volumes = images.volume_references(config, own_fields["volumes"] or ())
     names = {volume["name"] for volume in volumes}
     credential_volumes = (volume for credentials in needs.skip_credentials for volume in credentials.volumes)
     for volume in (*needs.volumes, *loader_volumes, *credential_volumes):
