@@ -221,8 +221,7 @@ def inputs(count: int, seed: int) -> Iterator[Input]:
 
 
 def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
-    """The documents that a field needs, with the text in it; without a field it is in an object that is passed through.
-    """
+    """The documents that a field needs, with the text in it; without a field it is in an object that is passed through."""
     documents = base(i)
     kinds = {"openmodel", "playground"}
     passed: list[Node] = []
@@ -249,7 +248,9 @@ def beside(field: Field, documents: Mapping[str, Node]) -> None:
     if field.path[1] == "disaggregation":
         spec["gateway"] = {"mode": "pool"}
         spec["backendRuntimeConfig"] = {"backendName": "vllm"}
-        documents["openmodel"]["spec"]["inferenceConfig"] = {"flavors": [{"name": "g", "limits": {"nvidia.com/gpu": 1}}]}
+        documents["openmodel"]["spec"]["inferenceConfig"] = {
+            "flavors": [{"name": "g", "limits": {"nvidia.com/gpu": 1}}]
+        }
         del documents["openmodel"]["spec"]["source"]["modelHub"]["filename"]
         for role in ("prefill", "decode"):
             spec["disaggregation"].setdefault(role, {})
@@ -268,7 +269,9 @@ def beside(field: Field, documents: Mapping[str, Node]) -> None:
 
 def chart(batch: Sequence[Input], name: str, config: Node = None) -> tuple[Chart | None, int]:
     """The chart of those inputs that render under this RenderConfig, and the number of those that do not."""
-    config = config or document("RenderConfig", "config", {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}})
+    config = config or document(
+        "RenderConfig", "config", {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}}
+    )
     environments = config["spec"].get("environments")
     env = next(iter(environments)) if isinstance(environments, dict) and environments else ""
     left = {f"i{i}.yaml": item for i, item in enumerate(batch)}
