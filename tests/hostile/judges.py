@@ -31,8 +31,8 @@ def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def helm_faults(folder: Path, plain: str) -> Iterator[str]:
-    """What the real Helm makes of the chart in a folder, and should not. `plain`: the manifests of the same input."""
-    done = _run([str(TOOLS / "helm"), "template", "r", "chart"], folder)
+    """What the real Helm makes of the chart `made` in a folder, and should not. `plain`: the manifests of the same input."""
+    done = _run([str(TOOLS / "helm"), "template", "r", "made"], folder)
     if done.returncode:
         yield done.stderr.decode("utf-8", "replace")[-400:]
         return

@@ -27,7 +27,7 @@ RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u
 WORKFLOW = re.compile(r"^\s*::(?!(?:error|warning|notice) file=[^\n]*,title=llmaz )|^(?!::)[^\n]*##\[", re.MULTILINE)
 
 
-HELM = ("render", "--to", "helm")
+HELM = ("render", "--to", "helm", "-o", "made")  # where nothing lies about
 DIFFS = (
     ("diff", "HEAD~1"),
     ("diff", "HEAD~1..HEAD"),
@@ -180,7 +180,7 @@ def _judged(number: int, canary: Path, folder: Path, arguments: tuple[str, ...])
         faults.append(Fault(number, "written outside", arguments, str(listed(canary))))
     changed = {path for path, what in listed(folder).items() if inside.get(path) != what}
     changed |= inside.keys() - listed(folder).keys()
-    output = tuple(f"{folder}/{name}/" for name in ("rendered", "chart"))
+    output = tuple(f"{folder}/{name}/" for name in ("rendered", "chart", "made"))
     stray = [path for path in changed if not path.startswith(output)]
     if stray and not _configured(folder, stray):
         faults.append(Fault(number, "written elsewhere", arguments, str(stray)))
