@@ -8,7 +8,8 @@ parameter of a URL, a header, an assignment in a text), or look like one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -271,12 +272,15 @@ def hide_in_text(text: str, others: Iterable[object] = (), *, script: bool = Tru
     """
     if not (spans := _secrets(text, script)):
         return text
-    known = {
-        other_text[span.begin : span.end]
-        for other_text in others
-        if isinstance(other_text, str)
-        for span in _secrets(other_text, script)
-    }
+    return _hide_spans(text, spans, _known_secrets(others, script=script))
+
+
+def _known_secrets(texts: Iterable[object], *, script: bool = True) -> Set[str]:
+    """The secrets in all of the texts."""
+    return {text[span.begin : span.end] for text in texts if isinstance(text, str) for span in _secrets(text, script)}
+
+
+def _hide_spans(text: str, spans: Sequence[Span], known: Set[str]) -> str:
     parts, previous_end = [], 0
     for span in spans:
         is_other = known and text[span.begin : span.end] not in known
@@ -349,12 +353,12 @@ def _arguments(args: Sequence[object]) -> Iterator[SecretArgument]:
 def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) -> list[Any]:
     """A command line with its secrets hidden. `other`: the command line to compare with."""
     shown_args = list(args)
-    other_values: dict[str, list[str]] = {}
+    other_values: dict[str, deque[str]] = {}
     for argument in _find_hidden_args(other or ()):
-        other_values.setdefault(argument.name, []).append(argument.value)
+        other_values.setdefault(argument.name, deque()).append(argument.value)
     for argument in _find_hidden_args(args):
         known = other_values.get(argument.name)
-        shown = ANOTHER if known and known.pop(0) != argument.value else HIDDEN
+        shown = ANOTHER if known and known.popleft() != argument.value else HIDDEN
         text, assigned = str(shown_args[argument.index]), f"{argument.name}={argument.value}"
         rest = text.removeprefix(assigned) if text.startswith(assigned) else ""
         shown_args[argument.index] = shown if text == argument.value else f"{argument.name}={shown}{rest}"
@@ -391,14 +395,32 @@ def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
     if isinstance(value, dict):
         return _hide_in_map(value, other if isinstance(other, dict) else {}, within)
     if isinstance(value, list):
-        others = other if isinstance(other, list) else []
-        return [
-            hide_in_text(item, others)
-            if isinstance(item, str)
-            else hide_secrets(item, _counterpart(item, i, other), f"{within}[]")
-            for i, item in enumerate(hide_in_args(value, others))
-        ]
+        return _hide_in_list(value, other if isinstance(other, list) else [], within)
     return value
+
+
+def _hide_in_list(items: list[object], others: list[object], within: str) -> list[object]:
+    """A list with its secrets hidden. The counterpart of an item is the one with the same name in `others`, else the
+    one at the same index.
+    """
+    named: dict[object, object] = {}
+    for other_item in others:
+        if isinstance(other_item, dict) and isinstance(name := other_item.get("name"), Hashable):
+            named.setdefault(name, other_item)
+    known: Set[str] | None = None
+    shown: list[object] = []
+    for i, item in enumerate(hide_in_args(items, others)):
+        if isinstance(item, str):
+            if spans := _secrets(item, script=True):
+                known = _known_secrets(others) if known is None else known
+                item = _hide_spans(item, spans, known)
+            shown.append(item)
+            continue
+        counterpart = others[i] if i < len(others) else None
+        if isinstance(item, dict) and "name" in item:
+            counterpart = named.get(item["name"]) if isinstance(item["name"], Hashable) else None
+        shown.append(hide_secrets(item, counterpart, f"{within}[]"))
+    return shown
 
 
 def _hide_in_map(body: dict[object, object], other: dict[object, object], within: str) -> dict[object, object]:
@@ -411,9 +433,9 @@ def _hide_in_map(body: dict[object, object], other: dict[object, object], within
             other_value = other_value if isinstance(other_value, dict) else {}
             shown_body[key] = {name: _placeholder(text, other_value.get(name)) for name, text in value.items()}
         elif isinstance(value, list) and names_secret(_subject(key, body)):
-            other_items = other_value if isinstance(other_value, list) else []
+            other_items = {item for item in other_value if _is_scalar(item)} if isinstance(other_value, list) else set()
             shown_body[key] = [
-                _placeholder(item, item if not other_items or item in other_items else "")
+                _placeholder(item, item if not other_value or item in other_items else "")
                 if _is_scalar(item)
                 else hide_secrets(item)
                 for item in value
@@ -467,19 +489,3 @@ def _is_hidden(key: object, value: object, body: dict[object, object], within: s
         return False
     word = names_secret(subject) or ("AUTH" if subject.lower() == "auth" else "")
     return is_literal(text) and reveals_secret(word, subject, text)
-
-
-def _counterpart(item: object, place: int, other: object) -> object:
-    """The item of the other list with the same name, else the one at the same index."""
-    if not isinstance(other, list):
-        return None
-    if isinstance(item, dict) and "name" in item:
-        return next(
-            (
-                other_item
-                for other_item in other
-                if isinstance(other_item, dict) and other_item.get("name") == item["name"]
-            ),
-            None,
-        )
-    return other[place] if place < len(other) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import patterns, schema_validation, suggestions, template
+from renderer import diagnostics, patterns, suggestions, template
 from renderer.cli.console import FORMATS
 from renderer.source import git, paths
 from renderer.yamlio import limits
@@ -146,7 +146,7 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "what aliases expand to": [limits.MAX_EXPANDED],
         "levels of nesting": [limits.MAX_DEPTH],
         "findings of one file that are told": [limits.MAX_PROBLEMS],
-        "problems of one object that are told": [schema_validation.MAX_FINDINGS],
+        "problems of one object that are told": [diagnostics.MAX_PROBLEMS],
         "a regular expression, a glob": [patterns.MAX_PATTERN],
         "a template": [template.MAX_TEMPLATE, template.MAX_VALUE],
         "a text that a template makes": [template.MAX_TEXT],

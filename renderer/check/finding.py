@@ -31,7 +31,7 @@ def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str
     """The diagnostic at the origin of the field; its message names the field of the object where that is not also the
     field of the input.
     """
-    origin, field_origins = manifest.origin(path), manifest.origins()
+    origin, field_origins = manifest.origin(path), manifest.field_origins
     if code in _TOO_NEW_CODES:
         origin = existing_origin(origin)
     diagnostic = make_diagnostic(code, origin, **words)

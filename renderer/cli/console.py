@@ -120,7 +120,9 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
 
     Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
     """
-    ordered = sorted(set(problems))
+    from renderer.diagnostics import told_problems
+
+    ordered = told_problems(problems)
     if form == "text":
         from renderer import escapes
 

@@ -131,6 +131,9 @@ WARNINGS: dict[str, Wording] = {
     ),
     "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
     # Wxxx: legal, and likely wrong
+    "W117": Wording(
+        "more than {limit} warnings and notes are about this object: the rest is not told", "mend these first"
+    ),
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
         "set flavorPolicy: first to say so, or claim flavors with equal limits and params",

@@ -7,7 +7,9 @@ The preset describes the parser (`engine.options`); without that, arguments are 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -48,7 +50,8 @@ class LineForm(Struct, frozen=True, eq=False):
 
 class Dialect(Struct, frozen=True, eq=False):
     """How options are parsed. `kind`: argparse, exact, clap, click or none; `spellings`: other spellings, and the names
-    they stand for; `options`: the names (for unique prefixes); `names`, `lines`: caches.
+    they stand for; `options`: the names (for unique prefixes); `sorted_names`: by each spelling and name, the name;
+    `names`, `lines`: caches.
     """
 
     kind: str
@@ -59,6 +62,7 @@ class Dialect(Struct, frozen=True, eq=False):
     spellings: Mapping[str, str]
     groups: Mapping[str, frozenset[str]]
     options: frozenset[str]
+    sorted_names: Sequence[tuple[str, str]]
     names: dict[str, str]
     lines: dict[tuple[object, ...], LineForm]  # by the groups and shapes of layers
 
@@ -92,9 +96,9 @@ class Dialect(Struct, frozen=True, eq=False):
             return [head]
         if self.kind != "argparse" or not head.startswith("--"):
             return []
-        longer = {option for option in self.options if option.startswith(head)}
-        longer |= {name for spelling, name in self.spellings.items() if spelling.startswith(head)}
-        return sorted(longer)
+        start = bisect_left(self.sorted_names, (head, ""))
+        longer = takewhile(lambda pair: pair[0].startswith(head), islice(self.sorted_names, start, None))
+        return sorted({name for _, name in longer})
 
     def is_option(self, token: str) -> bool:
         """Whether a token is an option, and no value such as -1."""
@@ -155,6 +159,10 @@ def build_style(
     dotted = bool(options.get("dotted"))
     spellings = {spelling: preset_names.get(name, name) for spelling, name in spellings.items()}
     spellings.update(options.get("renamed") or {})
+    # An alias may stand for one key of an option, which is no option itself.
+    names = frozenset(word for word in preset_options if word.startswith("--") and word not in spellings).union(
+        name for name in spellings.values() if not (dotted and "." in name)
+    )
     return Dialect(
         kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),
@@ -165,10 +173,8 @@ def build_style(
         groups={
             name: frozenset(spellings.get(member, member) for member in members) for name, members in groups.items()
         },
-        # An alias may stand for one key of an option, which is no option itself.
-        options=frozenset(word for word in preset_options if word.startswith("--") and word not in spellings).union(
-            name for name in spellings.values() if not (dotted and "." in name)
-        ),
+        options=names,
+        sorted_names=sorted([*spellings.items(), *((name, name) for name in names)]),
         names={},
         lines={},
     )
