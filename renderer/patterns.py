@@ -7,6 +7,7 @@ look-around; it is imported when the first one is compiled, since most runs have
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -32,6 +33,7 @@ class Expression(Protocol):
     def groups(self) -> int: ...
     def search(self, text: str | bytes, /) -> Match | None: ...
     def fullmatch(self, text: str | bytes, /) -> Match | None: ...
+    def finditer(self, text: str | bytes, /) -> Iterator[Match]: ...
 
 
 def expression(pattern: str) -> Expression:
