@@ -206,6 +206,11 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
         manifests,
         each_of(apps, resolve.referenced_objects, plans),
     )
+    if run.scope.policies:
+        from renderer import policy  # few runs need it
+
+        denials = each_of(apps, partial(policy.judge_app, run.scope), apps, manifests)
+        problems = list(map(add, problems, denials))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
         map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))

@@ -28,6 +28,14 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
 
+POLICY = click.option(
+    "--policy",
+    default="",
+    metavar="FILE",
+    help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
+)
+
+
 def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
@@ -73,6 +81,8 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
 
     if flags.get("env"):
         more["env"] = flags["env"]
+    if flags.get("policy"):
+        more["policy"] = flags["policy"]
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
     return RenderOptions(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from renderer.cli.console import (
     ENV,
     INVALID,
+    POLICY,
     STALE,
     exit_with,
     print_line,
@@ -59,6 +60,7 @@ class _RangeCommand(click.Command):
 @click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
 @click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
+@POLICY
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 @click.pass_context

@@ -929,5 +929,13 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    # 80x–82x: RenderPolicy
+    "E800": Wording(
+        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it by --policy"
+    ),
+    "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
+    "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
+    "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E810": Wording("{file} may not write {where} ({rule})", "{hint}"),
     # 9xx: our own fault
 }

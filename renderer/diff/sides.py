@@ -14,6 +14,7 @@ from renderer import load
 from renderer.api import ItemSelector, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
+from renderer.diff.base_policy import judged_by_base
 from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree
 
@@ -60,7 +61,8 @@ def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
 
 def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: str) -> Sides:
     """The rendered files of a commit, called `name` in messages, and of `now`. `base`: as in `revisions`."""
-    before = replace(now, file_system=base_tree, allow_empty=True)
+    before = replace(now, file_system=base_tree, allow_empty=True, unjudged=True)
+    now = judged_by_base(now, before, name)
     before, removed, env_notes = _select_environments(now, before, name)
     later = None if removed else _with_existing_paths(now, before)
     # Unchanged input renders to the same; with PATHS, input outside of them may still differ.

@@ -15,7 +15,7 @@ from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.file_header import MARK
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
-from renderer.source.paths import MAX_BYTES, FileTooLargeError
+from renderer.source.paths import MAX_BYTES, POLICY, FileTooLargeError
 from renderer.source.tree import ReadableFile
 
 # Byte strings of files that may hold our kinds, also with apiVersion missing or misspelt, or in another encoding.
@@ -24,7 +24,7 @@ _SIGNS = (
     b"inference.networking.x-k8s.io/",
     *(
         f"kind: {written}".encode()
-        for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")
+        for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "RenderPolicy", "ModelRoute")
         for written in (kind, kind.lower(), f"{kind[0].lower()}{kind[1:]}")
     ),
     b"inference.llmaz",
@@ -119,6 +119,8 @@ def parse_file(file: ReadableFile, outside: bool = False, environment: Environme
 
 
 def _parse_file(file: ReadableFile, outside: bool, environment: Environment | None) -> ParsedFile:
+    if file.key == POLICY:  # `load.policies` reads it
+        return ParsedFile(b"", 0, [], [], False)
     try:
         data = file.read()
     except FileTooLargeError as error:

@@ -1,0 +1,75 @@
+"""RenderPolicy: the file beside RenderConfig, or the one that the command line names."""
+
+from __future__ import annotations
+
+import os
+
+from renderer import yamlio
+from renderer.api import RenderOptions, RenderPolicy
+from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.load.validation import check, kind_of
+from renderer.source.paths import POLICY, LinkError, read_file
+from renderer.source.tree import FileSystem
+
+
+def render_policies(options: RenderOptions, base: str) -> tuple[tuple[RenderPolicy, ...], list[Diagnostic]]:
+    """The policies that a run is judged by, and the problems of their files: the one of the command line alone, else
+    that of the tree at the folder `base`, after those of other revisions that differ from it.
+    """
+    if options.unjudged:
+        return (), []
+    if options.policy:
+        policy, problems = _policy_of_command_line(options.policy)
+    else:
+        policy, problems = tree_policy(options.file_system, base)
+    others = options.earlier_policies
+    own = () if policy is None or any(_is_same(policy, other) for other in others) else (policy,)
+    return (*others, *own), problems
+
+
+def _is_same(policy: RenderPolicy, other: RenderPolicy) -> bool:
+    return policy.folder == other.folder and policy.spec == other.spec
+
+
+def tree_policy(file_system: FileSystem, base: str, revision: str = "") -> tuple[RenderPolicy | None, list[Diagnostic]]:
+    """The policy of the tree at the folder `base`, None without one, and the problems of its file. `revision`: the
+    commit that it stands in, for messages.
+    """
+    path = os.path.join(base, POLICY)
+    name = os.path.relpath(path)
+    try:
+        data = file_system.read_entry(path)
+    except LinkError:
+        return None, [make_diagnostic("E802", Origin(NamedSource(name)))]
+    except OSError as error:
+        return None, [read_error(name, error)]
+    return (None, []) if data is None else _parse_policy(name, data, base, revision)
+
+
+def _policy_of_command_line(file: str) -> tuple[RenderPolicy | None, list[Diagnostic]]:
+    try:
+        data = read_file(file)
+    except OSError as error:
+        return None, [read_error(file, error)]
+    return _parse_policy(file, data)
+
+
+def _parse_policy(
+    name: str, data: bytes, folder: str = "", revision: str = ""
+) -> tuple[RenderPolicy | None, list[Diagnostic]]:
+    documents, problems = yamlio.parse(name, data)
+    if problems:
+        return None, problems
+    if not documents:
+        return None, [make_diagnostic("E803", Origin(NamedSource(name)))]
+    document = documents[0]
+    kind = kind_of(document, problems)
+    if kind == "RenderPolicy":
+        problems += check(document, kind)
+    elif kind != "":
+        problems.append(make_diagnostic("E803", document.origin("kind")))
+    problems += [make_diagnostic("E801", second.origin(), name=name) for second in documents[1:]]
+    if has_errors(problems):
+        return None, problems
+    return RenderPolicy(document.value["spec"], document, folder, revision), problems
