@@ -937,5 +937,18 @@ ERRORS: dict[str, Wording] = {
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
     "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
     "E810": Wording("{file} may not write {where} ({rule})", "{hint}"),
+    # 84x: ValidatingAdmissionPolicies
+    "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
+    "E841": Wording(
+        "the binding '{binding}' is for the policy '{policy}', which is in no file of admission",
+        "add its file to admission of the RenderPolicy, or mend policyName",
+    ),
+    "E842": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denies the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
+    "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
+    "E845": Wording("no file fits '{glob}'", "mend the path, which starts at the folder of llmaz.yaml, or leave it out"),
     # 9xx: our own fault
 }

@@ -1,0 +1,115 @@
+"""The expressions of a policy, compiled: once for each set of names that have no value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from renderer.admission.records import AdmissionPolicy, Expression
+from renderer.admission.source_text import without_literals
+from renderer.admission.unknowns import REQUEST_FIELDS
+from renderer.cel.environment import CompileError, Environment, Problem, Program
+from renderer.cel.functions import KUBERNETES
+
+_BASIC: Final = frozenset({"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "dyn"})
+_TWO_VARIABLES: Final = frozenset(
+    {"all", "exists", "existsOne", "exists_one", "transformList", "transformMap", "transformMapEntry"}
+)
+_ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
+
+
+class Compiled(Struct, frozen=True):
+    """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not take
+    it; without either there is a program. `code`: its text without literals.
+    """
+
+    expression: Expression
+    code: str
+    program: Program | None = None
+    unknown: str = ""
+    problem: Problem | None = None
+
+
+class Programs(Struct, frozen=True):
+    """The programs of a policy for objects of which these names have no value."""
+
+    environment: Environment
+    by_path: Mapping[tuple[str | int, ...], Compiled]
+
+    def of(self, expression: Expression) -> Compiled:
+        """The program of an expression."""
+        return self.by_path[expression.path]
+
+
+def compile_policy(policy: AdmissionPolicy, unknown: frozenset[str]) -> Programs:
+    """The programs of all expressions of a policy. `unknown`: the names without a value, which are variables of their
+    own, so that only an expression that comes to one of them fails.
+    """
+    names = {name for name in (*_ROOTS, *unknown) if not name.startswith("authorizer")}
+    types = dict.fromkeys(names, "dyn")
+    if policy.param_kind:
+        types["params"] = "dyn"
+    by_path: dict[tuple[str | int, ...], Compiled] = {}
+    for name, variable in policy.variables.items():
+        environment = Environment(types, KUBERNETES)
+        compiled = by_path[variable.path] = _compile(environment, variable)
+        types[f"variables.{name}"] = _variable_type(compiled)
+    environment = Environment(types, KUBERNETES)
+    for expression in policy.expressions:
+        if expression.path not in by_path:
+            by_path[expression.path] = _compile(environment, expression)
+    return Programs(environment, by_path)
+
+
+def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[Expression, Problem]]:
+    """Why the server would not take expressions of a policy."""
+    programs = compile_policy(policy, frozenset())
+    compiled = [programs.of(expression) for expression in policy.expressions]
+    faults = [(item.expression, item.problem) for item in compiled if item.problem]
+    for item in compiled:
+        if item.program and item.expression.result and item.program.type_name != item.expression.result.upper():
+            words = f"must evaluate to {item.expression.result} but got {item.program.type_name.lower()}"
+            faults.append((item.expression, Problem(1, 1, words)))
+    return faults
+
+
+def _variable_type(compiled: Compiled) -> str:
+    """The type of a variable for the checker: as in the server, any where it is one of Kubernetes' own."""
+    name = compiled.program.type_name.lower() if compiled.program else "dyn"
+    words = set(re.findall(r"\w+", name))
+    is_basic = words <= _BASIC | {"list", "map"} and not re.search(r"<list<|, list<", name)
+    return name if is_basic else "dyn"
+
+
+def _compile(environment: Environment, expression: Expression) -> Compiled:
+    code = without_literals(expression.text)
+    if re.search(r"(?<![\w.])authorizer\b", code):
+        return Compiled(expression, code, unknown="who may do what (authorizer)")
+    if problem := _request_problem(code):
+        return Compiled(expression, code, problem=problem)
+    try:
+        program = environment.compile(expression.text)
+    except CompileError as error:
+        functions = [problem.function for problem in error.problems if problem.function]
+        if functions:
+            return Compiled(expression, code, unknown=_unknown_function(functions[0], code))
+        return Compiled(expression, code, problem=error.problems[0])
+    return Compiled(expression, code, program)
+
+
+def _unknown_function(name: str, code: str) -> str:
+    if name in _TWO_VARIABLES:
+        return f"the macro '{name}' with two variables"
+    return f"the function '{name}'"
+
+
+def _request_problem(code: str) -> Problem | None:
+    """A field that no request has."""
+    for match in re.finditer(r"(?<![\w.])request\s*\.\s*\??\s*(\w+)", code):
+        if match[1] not in REQUEST_FIELDS:
+            lines = code[: match.start(1)].split("\n")
+            return Problem(len(lines), len(lines[-1]) + 1, f"undefined field '{match[1]}'")
+    return None
