@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,9 +11,10 @@ from msgspec import Struct
 from renderer.admission.matching import Request
 from renderer.admission.programs import Compiled, Programs
 from renderer.admission.records import AdmissionPolicy, Expression, NotJudged, Validation
-from renderer.admission.unknowns import optional_reads, reads_node_port
+from renderer.admission.unknowns import reads_node_port
 from renderer.cel.environment import Result
 from renderer.cel.messages import server_words
+from renderer.json_values import as_map
 
 _LONGEST_MESSAGE: Final = 5 * 1024
 
@@ -36,6 +37,7 @@ class Evaluation:
         self, policy: AdmissionPolicy, programs: Programs, names: Mapping[str, str], values: Mapping[str, object]
     ) -> None:
         self._policy, self._programs, self._names = policy, programs, names
+        self._body = as_map(values["object"])
         self._values = {name: value for name, value in values.items() if name not in names}
         self._outcomes: dict[str, str] = {}  # of variables: what the server says, or '' for a value
         self._reasons: dict[str, str] = {}  # of variables without a value, what is not known
@@ -94,22 +96,20 @@ class Evaluation:
         """The result of an expression, or its error. Raises NotJudged."""
         if compiled.unknown or compiled.program is None:
             raise NotJudged(compiled.unknown)
-        self._evaluate_variables(compiled.code)
+        if reads_node_port(compiled.code, self._body):
+            raise NotJudged("object.spec.ports[].nodePort (the server sets it)")
+        self._evaluate_variables(compiled.variables)
         if self._activation is None:
             self._activation = self._programs.environment.activation(self._values)
         activation = self._activation
-        hidden = optional_reads(compiled.code, self._names)
-        if hidden:
-            roots = {name.partition(".")[0] for name in hidden}
-            values = {name: value for name, value in self._values.items() if name.partition(".")[0] not in roots}
+        if compiled.hidden:
+            values = {name: item for name, item in self._values.items() if name.partition(".")[0] not in compiled.hidden}
             activation = self._programs.environment.activation(values)
         result = compiled.program.evaluate(activation)
         if result.is_bounded:
             raise NotJudged(_bound_words(result.error))
         if result.error:
             self._raise_unknown(compiled, result)
-        if "request" in hidden and result.unbound == "request":
-            raise NotJudged("request as a whole")
         return result
 
     def _raise_unknown(self, compiled: Compiled, result: Result) -> None:
@@ -125,9 +125,9 @@ class Evaluation:
         if unbound:
             raise NotJudged(f"{unbound} as a whole")
 
-    def _evaluate_variables(self, code: str) -> None:
-        """Gives the variables that an expression names their values."""
-        for name in re.findall(r"(?<![\w.])variables\s*\.\s*(\w+)", code):
+    def _evaluate_variables(self, names: Sequence[str]) -> None:
+        """Gives variables their values."""
+        for name in names:
             full = f"variables.{name}"
             if full in self._outcomes or name not in self._policy.variables:
                 continue
@@ -184,7 +184,7 @@ def values_of(request: Request, view: object, namespace: object, params: object)
 
 
 def _mentions(code: str, name: str) -> bool:
-    return bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", re.sub(r"\s", "", code)))
+    return name in code and bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", code))
 
 
 def _bound_words(error: str) -> str:

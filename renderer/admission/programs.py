@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer.admission.records import AdmissionPolicy, Expression
 from renderer.admission.source_text import without_literals
-from renderer.admission.unknowns import REQUEST_FIELDS
+from renderer.admission.unknowns import REQUEST_FIELDS, optional_reads
 from renderer.cel.environment import CompileError, Environment, Problem, Program
 from renderer.cel.functions import KUBERNETES
 
@@ -23,11 +23,14 @@ _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
 
 class Compiled(Struct, frozen=True):
     """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not take
-    it; without either there is a program. `code`: its text without literals.
+    it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
+    names; `hidden`: the roots of names without a value that it reads in a way that does not fail.
     """
 
     expression: Expression
     code: str
+    variables: Sequence[str] = ()
+    hidden: frozenset[str] = frozenset()
     program: Program | None = None
     unknown: str = ""
     problem: Problem | None = None
@@ -55,12 +58,12 @@ def compile_policy(policy: AdmissionPolicy, unknown: frozenset[str]) -> Programs
     by_path: dict[tuple[str | int, ...], Compiled] = {}
     for name, variable in policy.variables.items():
         environment = Environment(types, KUBERNETES)
-        compiled = by_path[variable.path] = _compile(environment, variable)
+        compiled = by_path[variable.path] = _compile(environment, variable, unknown)
         types[f"variables.{name}"] = _variable_type(compiled)
     environment = Environment(types, KUBERNETES)
     for expression in policy.expressions:
         if expression.path not in by_path:
-            by_path[expression.path] = _compile(environment, expression)
+            by_path[expression.path] = _compile(environment, expression, unknown)
     return Programs(environment, by_path)
 
 
@@ -84,7 +87,7 @@ def _variable_type(compiled: Compiled) -> str:
     return name if is_basic else "dyn"
 
 
-def _compile(environment: Environment, expression: Expression) -> Compiled:
+def _compile(environment: Environment, expression: Expression, unknown: frozenset[str]) -> Compiled:
     code = without_literals(expression.text)
     if re.search(r"(?<![\w.])authorizer\b", code):
         return Compiled(expression, code, unknown="who may do what (authorizer)")
@@ -97,7 +100,10 @@ def _compile(environment: Environment, expression: Expression) -> Compiled:
         if functions:
             return Compiled(expression, code, unknown=_unknown_function(functions[0], code))
         return Compiled(expression, code, problem=error.problems[0])
-    return Compiled(expression, code, program)
+    plain = re.sub(r"\s", "", code)
+    variables = list(dict.fromkeys(re.findall(r"(?<![\w.])variables\.(\w+)", plain)))
+    hidden = frozenset(name.partition(".")[0] for name in optional_reads(plain, unknown))
+    return Compiled(expression, plain, variables, hidden, program)
 
 
 def _unknown_function(name: str, code: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from renderer.admission.matching import Request
@@ -59,7 +59,7 @@ _OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "batch/v1/Job": ("spec.selector", "spec.template.metadata.labels"),
     "scheduling.k8s.io/v1/PriorityClass": (),
 }
-_DYNAMIC: Final = {"request": "request", "namespaceObject": "namespaceObject"}
+_DYNAMIC: Final = ("request", "namespaceObject")
 
 
 def unknown_names(request: Request) -> Mapping[str, str]:
@@ -78,21 +78,17 @@ def unknown_names(request: Request) -> Mapping[str, str]:
     return names
 
 
-def optional_reads(code: str, names: Mapping[str, str]) -> list[str]:
-    """Of unknown names, those that an expression without its literals reads in a way that does not fail: as
+def optional_reads(code: str, names: Iterable[str]) -> Iterator[str]:
+    """Of unknown names, those that an expression without literals and spaces reads in a way that does not fail: as
     `request.?userInfo`, or as a part of what is above it.
     """
-    found = []
-    plain = re.sub(r"\s", "", code)
-    for name in names:
+    for name in names if "?" in code else ():
         optional = re.escape(name).replace(r"\.", r"\.\??")
-        for match in re.finditer(rf"(?<![\w.]){optional}(?!\w)", plain):
-            if "?" in match[0]:
-                found.append(name)
+        if any("?" in match[0] for match in re.finditer(rf"(?<![\w.]){optional}(?!\w)", code)):
+            yield name
     for name in _DYNAMIC:
-        if re.search(rf"(?<![\w.]){name}(?![\w.])", plain):
-            found.append(name)
-    return found
+        if re.search(rf"(?<![\w.]){name}(?![\w.])", code):
+            yield name
 
 
 def reads_node_port(code: str, body: Body) -> bool:

@@ -130,10 +130,10 @@ def _range(count: int) -> list[int]:
 
 _LISTS: Final = ("list", "list", "bool")
 FUNCTIONS: Final = (
-    Function("isSorted", True, [(f"list<{kind}>", "bool") for kind in _COMPARED], _is_sorted),
-    Function("sum", True, [(f"list<{kind}>", kind) for kind in _SUMMED], _sum),
-    Function("min", True, [(f"list<{kind}>", kind) for kind in _COMPARED], _extreme("min", -1)),
-    Function("max", True, [(f"list<{kind}>", kind) for kind in _COMPARED], _extreme("max", 1)),
+    Function("isSorted", True, tuple((f"list<{kind}>", "bool") for kind in _COMPARED), _is_sorted),
+    Function("sum", True, tuple((f"list<{kind}>", kind) for kind in _SUMMED), _sum),
+    Function("min", True, tuple((f"list<{kind}>", kind) for kind in _COMPARED), _extreme("min", -1)),
+    Function("max", True, tuple((f"list<{kind}>", kind) for kind in _COMPARED), _extreme("max", 1)),
     Function("indexOf", True, (("list", "dyn", "int"),), _index_of),
     Function("lastIndexOf", True, (("list", "dyn", "int"),), _last_index_of),
     Function("sets.contains", False, (_LISTS,), _contains),

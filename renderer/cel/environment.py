@@ -97,21 +97,19 @@ class Program(Struct, frozen=True):
 class Environment:
     """Compiles expressions with these variables, by name and type, and functions."""
 
-    def __init__(self, variables: Mapping[str, str], functions: Sequence[Function]) -> None:
+    def __init__(self, variables: Mapping[str, str], functions: tuple[Function, ...]) -> None:
         from cel_expr_python import cel  # type: ignore[import-untyped]
         from cel_expr_python.ext import ext_optional, ext_strings  # type: ignore[import-untyped]
 
-        added = [function for function in functions if function.name in _DECLARED]
-        others = [function for function in functions if function.name not in _DECLARED]
         self._env = cel.NewEnv(
             config=cel.NewEnvConfigFromYaml(_config()),
             variables={name: _type(name_of_type) for name, name_of_type in variables.items()},
             extensions=[
                 ext_strings.ExtStrings(2),
                 ext_optional.ExtOptional(),
-                cel.CelExtension("kubernetes", [*_declarations(added)]),  # the last, which adds to the others
+                cel.CelExtension("kubernetes", _declared(functions, True)),  # the last, which adds to the others
             ],
-            functions=[*_mixed_comparisons(), *_declarations(others)],
+            functions=[*_mixed_comparisons(), *_declared(functions, False)],
         )
 
     def compile(self, text: str) -> Program:
@@ -187,6 +185,12 @@ def _mixed_comparisons() -> Sequence[Any]:
         )
         for name in _MIXED_COMPARISONS
     ]
+
+
+@cache
+def _declared(functions: tuple[Function, ...], by_language: bool) -> Sequence[Any]:
+    """The declarations of those functions that the language declares too, or of the others."""
+    return [*_declarations(function for function in functions if (function.name in _DECLARED) == by_language)]
 
 
 def _declarations(functions: Iterable[Function]) -> Iterator[Any]:

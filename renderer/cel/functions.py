@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from renderer.cel import addresses, collections, formats, quantities, regexes, urls, versions
 from renderer.cel.environment import Function
 
-KUBERNETES: Sequence[Function] = (
+KUBERNETES: tuple[Function, ...] = (
     *quantities.FUNCTIONS,
     *versions.FUNCTIONS,
     *urls.FUNCTIONS,
