@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from itertools import chain
 from operator import add
@@ -104,6 +104,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [problem for rendered in shared for problem in rendered.problems]
 
     problems += validate_foreign_objects(run, inputs, parts, shared, problems) if compares_foreign else ()
+    problems += judge_tree(scope, inputs, shared, needs) if scope.policies else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
@@ -138,6 +139,14 @@ def validate_foreign_objects(
     return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
 
 
+def judge_tree(scope: Scope, inputs: Inputs, shared: Sequence[Rendered], needs: Set[SharedNeed]) -> list[Diagnostic]:
+    """The errors for what the policies deny beside single apps."""
+    from renderer import policy  # few runs need it
+
+    manifests = chain.from_iterable(rendered.manifests for rendered in shared)
+    return policy.judge_tree(scope, inputs, manifests, partial(resolve.claimed_names, inputs, needs))
+
+
 def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
     """The rendered objects of apps and traffic, as foreign ones are compared with them."""
     from renderer.check import foreign  # few runs need it
@@ -168,6 +177,10 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
     options = run.scope.options
     apps, definitions = split_apps(chunk)
     problems = list(chain.from_iterable(each_of(definitions, partial(resolve.validate_item, run.context))))
+    if run.scope.policies:
+        from renderer import policy  # few runs need it
+
+        problems += policy.judge_definitions(run.scope, definitions)
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
@@ -209,7 +222,7 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
     if run.scope.policies:
         from renderer import policy  # few runs need it
 
-        denials = each_of(apps, partial(policy.judge_app, run.scope), apps, manifests)
+        denials = each_of(apps, partial(policy.judge_app, run.scope, run.context.inputs), apps, manifests)
         problems = list(map(add, problems, denials))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(

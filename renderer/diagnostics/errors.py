@@ -936,6 +936,38 @@ ERRORS: dict[str, Wording] = {
     "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
     "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
+    "E811": Wording(
+        "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"
+    ),
+    "E812": Wording(
+        "denied by {rule}: {file} may not define BackendRuntimes",
+        "use one of those who may, or ask them to add '{name}'",
+    ),
+    "E813": Wording("denied by {rule}: {file} may not define {what}", "give it another name"),
+    "E814": Wording("denied by {rule}: the namespace '{namespace}' {what}", "{hint}"),
+    "E815": Wording("denied by {rule}: the image '{image}'", "allowed: {allowed}"),
+    "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
+    "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
+    "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
+    "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
+    "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
+    "E821": Wording("denied by {rule}: the network of the node", "leave hostNetwork out"),
+    "E822": Wording("denied by {rule}: the processes of the node", "leave hostPID out"),
+    "E823": Wording(
+        "denied by {rule}: a privileged container", "leave it out, and name the capabilities that it needs"
+    ),
+    "E824": Wording("denied by {rule}: the user 0, who is root", "write another user, or leave runAsUser out"),
+    "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
+    "E826": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E827": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E828": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
     "E810": Wording("{file} may not write {where} ({rule})", "{hint}"),
     # 84x: ValidatingAdmissionPolicies
     "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),

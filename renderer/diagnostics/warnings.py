@@ -498,6 +498,7 @@ WARNINGS: dict[str, Wording] = {
         "gateway sends its own copy of every stream there, under the public name, after the picker has chosen",
         "give what counts or the pool a Gateway of its own",
     ),
+    "N800": Wording("there is no '{folder}' that this rule could be about", "leave it out, or mend the path"),
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",
         "without it the API server drops or refuses this: leave it out, or turn the gate on",

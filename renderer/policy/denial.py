@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+
+_SHOWN = 6  # globs in a hint
 
 
 class Denial(Struct, frozen=True):
@@ -28,4 +31,13 @@ def rule_place(policy: RenderPolicy, rule: Path) -> str:
 def denial_diagnostics(policy: RenderPolicy, denials: Iterable[Denial]) -> Iterator[Diagnostic]:
     """The errors for what a policy denies."""
     for denial in denials:
-        yield make_diagnostic(denial.code, denial.origin, rule=rule_place(policy, denial.rule), **denial.words)
+        diagnostic = make_diagnostic(denial.code, denial.origin, rule=rule_place(policy, denial.rule), **denial.words)
+        if policy.revision:
+            diagnostic = replace(diagnostic, hint=f"{diagnostic.hint}; a change of the policy counts once it is merged")
+        yield diagnostic
+
+
+def quoted_globs(globs: Sequence[str]) -> str:
+    """The globs that a hint names, the first few of many."""
+    shown = ", ".join(globs[:_SHOWN]) or "none"
+    return f"{shown} and {len(globs) - _SHOWN:,} more" if len(globs) > _SHOWN else shown

@@ -46,6 +46,13 @@ class PathGlobs:
 
 
 @cache
+def restricts(policy: RenderPolicy, key: tuple[str, ...]) -> bool:
+    """Whether the policy has the key, and it forbids anything: true allows all."""
+    value = policy.get(*key)
+    return value is not None and value is not True
+
+
+@cache
 def name_globs(policy: RenderPolicy, *path: str | int) -> NameGlobs | None:
     """The globs of names at a path of the policy; None without that key."""
     values = _value(policy, path)

@@ -57,7 +57,7 @@ def image_reference(config: RenderConfig, image: str) -> str:
     if not config.get("images"):
         return image
     digests, mirrors = config.get("images", "digests"), config.get("images", "mirrors")
-    registry, path = _split_image(image)
+    registry, path = split_image(image)
     digest = _find_digest(digests, registry, path) if digests and "@" not in image else ""
     mirror = next((mirrors[name] for name in _registry_names(registry) if name in mirrors), "") if mirrors else ""
     if mirror:
@@ -65,7 +65,7 @@ def image_reference(config: RenderConfig, image: str) -> str:
     return f"{image}@{digest}" if digest else image
 
 
-def _split_image(image: str) -> tuple[str, str]:
+def split_image(image: str) -> tuple[str, str]:
     """Registry and path; on Docker Hub with the implicit `library/`."""
     first, slash, rest = image.partition("/")
     if (
