@@ -7,11 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.admission.evaluation import Decision, Evaluation, EvaluationError, values_of
-from renderer.admission.loading import AdmissionFiles
 from renderer.admission.matching import Request, matches, resource_names
 from renderer.admission.params import Params
 from renderer.admission.programs import Programs, compile_policy
-from renderer.admission.records import AdmissionPolicy, Binding, Expression, JudgedObject, KnownNamespace, NotJudged
+from renderer.admission.records import (
+    AdmissionPolicy,
+    Binding,
+    Expression,
+    JudgedObject,
+    KnownNamespace,
+    NotJudged,
+    UnjudgedReason,
+)
 from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, resource_of
 from renderer.admission.server_view import server_view
 from renderer.admission.unknowns import unknown_names
@@ -35,38 +42,31 @@ class Verdict(Struct, frozen=True):
     always: bool = False
 
 
-class Unjudged(Struct, frozen=True):
-    """Something of a policy that cannot be evaluated. `expression`: None where it is the policy as a whole."""
-
-    policy: AdmissionPolicy
-    expression: Expression | None
-    reason: str
-
-
 class Judge:
-    """Judges objects by the policies of files.
-
-    `bodies`: all objects of the tree, among which are params.
-    """
+    """Judges objects by policies. `bodies`: the objects among which params are."""
 
     def __init__(
-        self, files: AdmissionFiles, bodies: Iterable[Body], namespaces: Mapping[str, KnownNamespace]
+        self,
+        policies: Mapping[str, AdmissionPolicy],
+        bindings: Sequence[Binding],
+        bodies: Iterable[Body],
+        namespaces: Mapping[str, KnownNamespace],
     ) -> None:
+        self.policies = policies
         self._bindings = [
-            (policy, [binding for binding in files.bindings if binding.policy_name == policy.name])
-            for policy in files.policies.values()
+            (policy, [binding for binding in bindings if binding.policy_name == policy.name])
+            for policy in policies.values()
         ]
-        others = (document.value for document in files.others)
-        kinds = [policy.param_kind for policy in files.policies.values()]
-        self._params = Params([*bodies, *others], kinds) if any(kinds) else Params((), kinds)
+        self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
         self._namespaces = namespaces
         self._programs: dict[tuple[str, frozenset[str]], Programs] = {}
-        self._unjudged: dict[tuple[str, str], Unjudged] = {}
+        self._unjudged: dict[tuple[str, str], UnjudgedReason] = {}
 
-    @property
-    def unjudged(self) -> Sequence[Unjudged]:
-        """What could not be evaluated so far, each reason of a policy once."""
-        return (*self._unjudged.values(),)
+    def take_unjudged(self) -> list[UnjudgedReason]:
+        """What could not be judged since this was asked for last, each reason of a policy once."""
+        taken = [*self._unjudged.values()]
+        self._unjudged = {}
+        return taken
 
     def verdicts(self, judged: JudgedObject) -> Iterator[Verdict]:
         """What is denied of an object, in the order of the policies and of their bindings."""
@@ -134,7 +134,8 @@ class Judge:
         return programs
 
     def _tell(self, policy: AdmissionPolicy, expression: Expression | None, reason: str) -> None:
-        self._unjudged.setdefault((policy.name, reason), Unjudged(policy, expression, reason))
+        path = expression.path if expression else ("metadata", "name")
+        self._unjudged.setdefault((policy.name, reason), UnjudgedReason(policy.name, path, reason))
 
 
 class _Facts:

@@ -138,3 +138,11 @@ class Resource(Struct, frozen=True):
 
 class NotJudged(Exception):
     """Something is not known here that the server knows; the text says what."""
+
+
+class UnjudgedReason(Struct, frozen=True):
+    """Something of a policy that cannot be judged here, and why, as processes exchange it."""
+
+    policy: str
+    path: Path
+    reason: str

@@ -7,15 +7,16 @@ from typing import Final
 
 from msgspec import Struct
 
+from renderer.admission.judging import Verdict
 from renderer.admission.programs import problems_of
-from renderer.admission.judging import Unjudged, Verdict
-from renderer.admission.records import AdmissionPolicy, Expression
+from renderer.admission.records import AdmissionPolicy, Expression, UnjudgedReason
 from renderer.admission.source_text import place_in_file, read_paths
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import text_at, value_at
 from renderer.yamlio import Document
 
 _CODES: Final[Mapping[str, str]] = {"Deny": "E842", "Warn": "W840", "Audit": "W841"}
+_TOLD: Final = 3  # reasons of a policy
 
 
 class _PlacedDocument(Struct, frozen=True):
@@ -60,19 +61,18 @@ def verdict_diagnostics(verdict: Verdict) -> Iterator[Diagnostic]:
         yield make_diagnostic(_CODES[action], origin, **words)
 
 
-def unjudged_diagnostics(unjudged: Iterable[Unjudged]) -> Iterator[Diagnostic]:
+def unjudged_diagnostics(
+    documents: Mapping[str, Document], unjudged: Iterable[UnjudgedReason]
+) -> Iterator[Diagnostic]:
     """One note for each policy of which something is not judged, at the first expression that it is about."""
-    by_policy: dict[str, list[Unjudged]] = {}
+    by_policy: dict[str, list[UnjudgedReason]] = {}
     for item in unjudged:
-        by_policy.setdefault(item.policy.name, []).append(item)
+        by_policy.setdefault(item.policy, []).append(item)
     for name, items in by_policy.items():
-        first = items[0]
-        path = first.expression.path if first.expression else ("metadata", "name")
         reasons = list(dict.fromkeys(item.reason for item in items))
-        more = f", and {len(reasons) - 3} more" if len(reasons) > 3 else ""
-        yield make_diagnostic(
-            "N840", Origin(first.policy.document, path), policy=name, reasons="; ".join(reasons[:3]) + more
-        )
+        more = f"; and {len(reasons) - _TOLD} more" if len(reasons) > _TOLD else ""
+        words = "; ".join(reasons[:_TOLD]) + more
+        yield make_diagnostic("N840", Origin(documents[name], items[0].path), policy=name, reasons=words)
 
 
 def _field(body: object, expression: Expression) -> Path:

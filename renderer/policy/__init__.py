@@ -17,6 +17,7 @@ from renderer.file_header import LONGEST_LINE, MARK, source_of
 from renderer.load.validation import GROUPS
 from renderer.plan import Manifest
 from renderer.policy import containers
+from renderer.policy.admission import admission_run
 from renderer.policy.config_keys import judge_config
 from renderer.policy.containers import judge_images, judge_privileged, judge_root
 from renderer.policy.definitions import at_models, judge_claims, judge_definition
@@ -99,6 +100,11 @@ def judge_tree(
     return list(dict.fromkeys(denied))
 
 
+def passed_manifests(scope: Scope) -> list[Document]:
+    """The objects of files that are passed through."""
+    return [document for file in passed_documents(scope) for document in file.objects if _is_manifest(document.value)]
+
+
 def judge_documents(
     policies: Sequence[RenderPolicy], base: str, output: str, documents: Sequence[Document]
 ) -> list[Diagnostic]:
@@ -115,6 +121,9 @@ def judge_documents(
             path = None if key is None else path_below(policy, base, key)
             objects.append(JudgedObject(document.value, _origin_of(document), path))
         denied += denial_diagnostics(policy, _foreign_denials(policy, objects))
+    if run := admission_run(policies):
+        denied += run.problems + run.judge_documents(manifests)
+        denied += run.notes(run.unjudged())
     return list(dict.fromkeys(denied))
 
 

@@ -85,15 +85,15 @@ def ours(name: str, bodies: Sequence[Body]) -> Iterator[Verdict]:
     """What we say of each object by one policy: the first denial, as the server does."""
     for body in bodies:
         judge = _judge(name)
-        before = len(judge.unjudged)
         denied = next(judge.verdicts(Judged(labelled(body, name))), None)
-        reasons = "; ".join(item.reason for item in judge.unjudged[before:])
+        reasons = "; ".join(item.reason for item in judge.take_unjudged())
         yield Verdict(denied.binding.name, denied.decision.message, reasons) if denied else Verdict("", "", reasons)
 
 
 @cache
 def _judge(name: str) -> Judge:
-    return Judge(files(name), world(), namespaces())
+    read = files(name)
+    return Judge(read.policies, read.bindings, world(), namespaces())
 
 
 def digest(*values: object) -> str:
