@@ -174,8 +174,8 @@ class ConfigPart(Struct, frozen=True):
 
 
 class AdmissionDocuments(Struct, frozen=True, eq=False):
-    """What `admission` of a RenderPolicy names: the documents of the files; the facts of the tree that their policies may
-    ask for; the problems of the files.
+    """What `admission` of a RenderPolicy names: the documents of the files; the facts of the tree that their policies
+    may ask for; the problems of the files.
     """
 
     documents: tuple[Document, ...] = ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
 
-Struct: TypeAlias = MutableMapping[str, Any]
+Value: TypeAlias = MutableMapping[str, Any]
 
 _MODE: Final = 0o644
 _TYPE: Final = "RollingUpdate"
@@ -69,7 +69,7 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
 """By type, the fields that are filled in where they are empty."""
 
 
-def _fill(value: Struct, **defaults: object) -> None:
+def _fill(value: Value, **defaults: object) -> None:
     for name, default in defaults.items():
         if value.get(name) in (None, ""):
             value[name] = default
@@ -82,39 +82,42 @@ def _pull_policy(image: object) -> str:
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
-def _container(value: Struct) -> None:
+def _container(value: Value) -> None:
     _fill(value, imagePullPolicy=_pull_policy(value.get("image") or ""))
 
 
-def _pod_spec(value: Struct) -> None:
+def _pod_spec(value: Value) -> None:
     account = value.get("serviceAccountName") or value.get("serviceAccount")
     if account:
         value["serviceAccountName"] = value["serviceAccount"] = account
 
 
-def _pod(value: Struct) -> None:
-    spec: Struct = value.get("spec") or {}
+def _pod(value: Value) -> None:
+    spec: Value = value.get("spec") or {}
     _fill(spec, enableServiceLinks=True)
     containers = [container for name in ("containers", "initContainers") for container in spec.get(name) or ()]
     for container in containers:
         resources = container.get("resources") or {}
         if resources.get("limits"):
-            container["resources"] = {**resources, "requests": {**resources["limits"], **(resources.get("requests") or {})}}
+            container["resources"] = {
+                **resources,
+                "requests": {**resources["limits"], **(resources.get("requests") or {})},
+            }
         for port in container.get("ports") or () if spec.get("hostNetwork") else ():
             _fill(port, hostPort=port.get("containerPort"))
 
 
-def _volume(value: Struct) -> None:
+def _volume(value: Value) -> None:
     if not any(item is not None for name, item in value.items() if name != "name"):
         value["emptyDir"] = {}
     if isinstance(value.get("image"), dict):
         _fill(value["image"], pullPolicy=_pull_policy(value["image"].get("reference") or ""))
 
 
-def _rolling(**defaults: object) -> Callable[[Struct], None]:
+def _rolling(**defaults: object) -> Callable[[Value], None]:
     """What an update strategy of type RollingUpdate has."""
 
-    def fill(value: Struct) -> None:
+    def fill(value: Value) -> None:
         if value.get("type") == _TYPE:
             value["rollingUpdate"] = rolling = dict(value.get("rollingUpdate") or {})
             _fill(rolling, **defaults)
@@ -122,7 +125,7 @@ def _rolling(**defaults: object) -> Callable[[Struct], None]:
     return fill
 
 
-def _stateful_strategy(value: Struct) -> None:
+def _stateful_strategy(value: Value) -> None:
     if not value.get("type"):
         value["type"] = _TYPE
         value["rollingUpdate"] = value.get("rollingUpdate") or {}
@@ -131,8 +134,8 @@ def _stateful_strategy(value: Struct) -> None:
         _fill(rolling, partition=0)
 
 
-def _service(value: Struct) -> None:
-    spec: Struct = value.get("spec") or {}
+def _service(value: Value) -> None:
+    spec: Value = value.get("spec") or {}
     _fill(spec, sessionAffinity="None", type="ClusterIP")
     if spec["sessionAffinity"] == "ClientIP":
         client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
@@ -150,13 +153,13 @@ def _service(value: Struct) -> None:
     value["spec"] = spec
 
 
-def _service_port(value: Struct) -> None:
+def _service_port(value: Value) -> None:
     if value.get("targetPort") in (None, "", 0):
         value["targetPort"] = value.get("port")
 
 
-def _job(value: Struct) -> None:
-    spec: Struct = value.get("spec") or {}
+def _job(value: Value) -> None:
+    spec: Value = value.get("spec") or {}
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     failure = spec.get("podFailurePolicy") is not None
@@ -170,33 +173,33 @@ def _job(value: Struct) -> None:
         manualSelector=False,
     )
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-    metadata: Struct = value.get("metadata") or {}
+    metadata: Value = value.get("metadata") or {}
     if labels and not metadata.get("labels"):
         value["metadata"] = {**metadata, "labels": labels}
 
 
-def _network_policy(value: Struct) -> None:
+def _network_policy(value: Value) -> None:
     if not value.get("policyTypes"):
         value["policyTypes"] = ["Ingress", *(["Egress"] if value.get("egress") else [])]
 
 
-def _namespace(value: Struct) -> None:
-    metadata: Struct = value.get("metadata") or {}
+def _namespace(value: Value) -> None:
+    metadata: Value = value.get("metadata") or {}
     name = metadata.get("name")
     if name:
         labels = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": name}
         value["metadata"] = {**metadata, "labels": labels}
-    spec: Struct = value.get("spec") or {}
+    spec: Value = value.get("spec") or {}
     finalizers = list(spec.get("finalizers") or ())
     value["spec"] = {**spec, "finalizers": finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]}
 
 
-def _subject(value: Struct) -> None:
+def _subject(value: Value) -> None:
     if value.get("kind") in ("User", "Group"):
         _fill(value, apiGroup=_RBAC)
 
 
-def _device_request(value: Struct) -> None:
+def _device_request(value: Value) -> None:
     _fill(value, allocationMode="ExactCount")
     if value["allocationMode"] == "ExactCount" and not value.get("count"):
         value["count"] = 1
@@ -220,7 +223,7 @@ _SCALE_DOWN: Final = {
 }
 
 
-def _autoscaler(value: Struct) -> None:
+def _autoscaler(value: Value) -> None:
     if not value.get("metrics"):
         value["metrics"] = [_CPU]
     behavior = value.get("behavior")
@@ -232,7 +235,7 @@ def _autoscaler(value: Struct) -> None:
         }
 
 
-def _secret(value: Struct) -> None:
+def _secret(value: Value) -> None:
     import base64  # few runs need it
 
     texts = value.pop("stringData", None) or {}
@@ -241,7 +244,7 @@ def _secret(value: Struct) -> None:
         value["data"] = {**(value.get("data") or {}), **encoded}
 
 
-RULES: Final[Mapping[str, Callable[[Struct], None]]] = {
+RULES: Final[Mapping[str, Callable[[Value], None]]] = {
     "core.Container": _container,
     "core.PodSpec": _pod_spec,
     "core.Pod": _pod,

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from renderer.admission.matching import Request
+from renderer.admission.matching import CreateRequest
 from renderer.admission.programs import Compiled, Programs
-from renderer.admission.records import AdmissionPolicy, Expression, NotJudged, Validation
+from renderer.admission.records import AdmissionPolicy, NotJudged, PolicyExpression, Validation
 from renderer.admission.unknowns import reads_node_port
-from renderer.cel.environment import Result
+from renderer.cel.compiler import Result
 from renderer.cel.messages import server_words
 from renderer.json_values import as_map
 
@@ -22,7 +22,7 @@ _LONGEST_MESSAGE: Final = 5 * 1024
 class Decision(Struct, frozen=True):
     """A denial. `expression`: that which does not hold, or fails; `message`: the server's."""
 
-    expression: Expression
+    expression: PolicyExpression
     message: str
 
 
@@ -62,7 +62,7 @@ class Evaluation:
             raise EvaluationError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
         return True
 
-    def decisions(self, not_judged: Callable[[Expression, str], None]) -> Iterator[Decision]:
+    def decisions(self, not_judged: Callable[[PolicyExpression, str], None]) -> Iterator[Decision]:
         """What the validations deny. `not_judged`: is told of each expression that cannot be evaluated."""
         for validation in self._policy.validations:
             try:
@@ -74,7 +74,7 @@ class Evaluation:
                 if self._policy.fails:
                     yield Decision(validation.expression, str(error))
 
-    def annotation_errors(self, not_judged: Callable[[Expression, str], None]) -> Iterator[Decision]:
+    def annotation_errors(self, not_judged: Callable[[PolicyExpression, str], None]) -> Iterator[Decision]:
         """The errors of audit annotations, which deny whatever the binding says."""
         for annotation in self._policy.annotations if self._policy.fails else ():
             try:
@@ -84,7 +84,7 @@ class Evaluation:
             except EvaluationError as error:
                 yield Decision(annotation, str(error))
 
-    def value(self, expression: Expression) -> object:
+    def value(self, expression: PolicyExpression) -> object:
         """What an expression gives. Raises NotJudged, EvaluationError."""
         compiled = self._programs.of(expression)
         result = self._result(compiled)
@@ -103,7 +103,9 @@ class Evaluation:
             self._activation = self._programs.environment.activation(self._values)
         activation = self._activation
         if compiled.hidden:
-            values = {name: item for name, item in self._values.items() if name.partition(".")[0] not in compiled.hidden}
+            values = {
+                name: item for name, item in self._values.items() if name.partition(".")[0] not in compiled.hidden
+            }
             activation = self._programs.environment.activation(values)
         result = compiled.program.evaluate(activation)
         if result.is_bounded:
@@ -165,7 +167,7 @@ class Evaluation:
         return message or validation.message.strip() or f"failed expression: {validation.expression.text.strip()}"
 
 
-def values_of(request: Request, view: object, namespace: object, params: object) -> dict[str, object]:
+def values_of(request: CreateRequest, view: object, namespace: object, params: object) -> dict[str, object]:
     """The values of the names of an expression, where all is known."""
     resource = request.resource
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, Rule
+from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
 from renderer.admission.resources import other_versions
 from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
@@ -12,7 +12,7 @@ from renderer.plan import Body
 _CREATE = "CREATE"
 
 
-class Request:
+class CreateRequest:
     """The creation of an object. `namespace`: its name, empty where the object has none."""
 
     def __init__(self, body: Body, resource: Resource, namespaces: Mapping[str, KnownNamespace]) -> None:
@@ -37,7 +37,7 @@ class Request:
         return self._namespaces[self.namespace]
 
 
-def matches(match: MatchResources, request: Request) -> bool:
+def matches(match: MatchResources, request: CreateRequest) -> bool:
     """Whether they are about the request. Raises NotJudged."""
     unknown: NotJudged | None = None
     try:
@@ -56,7 +56,7 @@ def matches(match: MatchResources, request: Request) -> bool:
     return True
 
 
-def _namespace_matches(match: MatchResources, request: Request) -> bool:
+def _namespace_matches(match: MatchResources, request: CreateRequest) -> bool:
     if not match.namespace_selector:
         return True
     if request.resource.kind == "Namespace" and not request.resource.group:
@@ -85,7 +85,7 @@ def selects(selector: Body, labels: Mapping[str, object]) -> bool:
     return True
 
 
-def _any_rule(rules: Sequence[Rule], is_exact: bool, request: Request) -> bool:
+def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequest) -> bool:
     """Whether one of the rules is about the request. Raises NotJudged where the server would convert the object."""
     resource = request.resource
     if any(_fits(rule, request, (resource.version,)) for rule in rules):
@@ -100,7 +100,7 @@ def _any_rule(rules: Sequence[Rule], is_exact: bool, request: Request) -> bool:
     return False
 
 
-def _fits(rule: Rule, request: Request, versions: Sequence[str]) -> bool:
+def _fits(rule: ResourceRule, request: CreateRequest, versions: Sequence[str]) -> bool:
     resource = request.resource
     return (
         _names(rule.operations, _CREATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from renderer.admission.matching import Request, selects
+from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import resource_of
 from renderer.admission.server_view import server_view
@@ -23,7 +23,9 @@ class Params:
             if kind in wanted:
                 self._bodies[kind].append(body)
 
-    def of(self, policy: AdmissionPolicy, binding: Binding, request: Request) -> Sequence[Mapping[str, object] | None]:
+    def of(
+        self, policy: AdmissionPolicy, binding: Binding, request: CreateRequest
+    ) -> Sequence[Mapping[str, object] | None]:
         """The params for a request, or one None where the policy has none. Raises NotJudged where the tree has none."""
         reference = binding.param_ref
         if policy.param_kind is None or reference is None:
@@ -34,14 +36,14 @@ class Params:
         if is_namespaced and not namespace:
             raise NotJudged(f"the namespace of the param {kind} '{reference.name}'")
         named = reference.name or "by its labels"
-        found = [
+        chosen = [
             body
             for body in self._bodies[policy.param_kind]
             if not is_namespaced or text_at(body, "metadata", "namespace") == namespace
             if (text_at(body, "metadata", "name") == reference.name if reference.name else True)
             if selects(reference.selector or {}, as_map(map_at(body, "metadata").get("labels")))
         ]
-        if not found:
+        if not chosen:
             place = f" in namespace '{namespace}'" if namespace else ""
             raise NotJudged(f"the param {kind} '{named}'{place}, which is not in the tree")
-        return [server_view(body) for body in found]
+        return [server_view(body) for body in chosen]

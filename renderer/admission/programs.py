@@ -8,10 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from renderer.admission.records import AdmissionPolicy, Expression
+from renderer.admission.records import AdmissionPolicy, PolicyExpression
 from renderer.admission.source_text import without_literals
 from renderer.admission.unknowns import REQUEST_FIELDS, optional_reads
-from renderer.cel.environment import CompileError, Environment, Problem, Program
+from renderer.cel.compiler import CelEnvironment, CompileError, Problem, Program
 from renderer.cel.functions import KUBERNETES
 
 _BASIC: Final = frozenset({"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "dyn"})
@@ -22,12 +22,12 @@ _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
 
 
 class Compiled(Struct, frozen=True):
-    """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not take
-    it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
+    """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not
+    take it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
     names; `hidden`: the roots of names without a value that it reads in a way that does not fail.
     """
 
-    expression: Expression
+    expression: PolicyExpression
     code: str
     variables: Sequence[str] = ()
     hidden: frozenset[str] = frozenset()
@@ -39,10 +39,10 @@ class Compiled(Struct, frozen=True):
 class Programs(Struct, frozen=True):
     """The programs of a policy for objects of which these names have no value."""
 
-    environment: Environment
+    environment: CelEnvironment
     by_path: Mapping[tuple[str | int, ...], Compiled]
 
-    def of(self, expression: Expression) -> Compiled:
+    def of(self, expression: PolicyExpression) -> Compiled:
         """The program of an expression."""
         return self.by_path[expression.path]
 
@@ -57,17 +57,17 @@ def compile_policy(policy: AdmissionPolicy, unknown: frozenset[str]) -> Programs
         types["params"] = "dyn"
     by_path: dict[tuple[str | int, ...], Compiled] = {}
     for name, variable in policy.variables.items():
-        environment = Environment(types, KUBERNETES)
+        environment = CelEnvironment(types, KUBERNETES)
         compiled = by_path[variable.path] = _compile(environment, variable, unknown)
         types[f"variables.{name}"] = _variable_type(compiled)
-    environment = Environment(types, KUBERNETES)
+    environment = CelEnvironment(types, KUBERNETES)
     for expression in policy.expressions:
         if expression.path not in by_path:
             by_path[expression.path] = _compile(environment, expression, unknown)
     return Programs(environment, by_path)
 
 
-def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[Expression, Problem]]:
+def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[PolicyExpression, Problem]]:
     """Why the server would not take expressions of a policy."""
     programs = compile_policy(policy, frozenset())
     compiled = [programs.of(expression) for expression in policy.expressions]
@@ -87,7 +87,7 @@ def _variable_type(compiled: Compiled) -> str:
     return name if is_basic else "dyn"
 
 
-def _compile(environment: Environment, expression: Expression, unknown: frozenset[str]) -> Compiled:
+def _compile(environment: CelEnvironment, expression: PolicyExpression, unknown: frozenset[str]) -> Compiled:
     code = without_literals(expression.text)
     if re.search(r"(?<![\w.])authorizer\b", code):
         return Compiled(expression, code, unknown="who may do what (authorizer)")

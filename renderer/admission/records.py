@@ -12,7 +12,7 @@ from renderer.plan import Body
 from renderer.yamlio import Document
 
 
-class JudgedObject(Protocol):
+class AdmittedObject(Protocol):
     """An object, and where its fields come from; a Manifest is one."""
 
     @property
@@ -36,7 +36,7 @@ class WrittenObject(Struct, frozen=True):
         return self.document.origin(*path)
 
 
-class Expression(Struct, frozen=True):
+class PolicyExpression(Struct, frozen=True):
     """An expression of a policy. `result`: the type that it must give, empty where any will do."""
 
     text: str
@@ -47,12 +47,12 @@ class Expression(Struct, frozen=True):
 class Validation(Struct, frozen=True):
     """What has to hold, and what is said where it does not."""
 
-    expression: Expression
+    expression: PolicyExpression
     message: str
-    message_expression: Expression | None
+    message_expression: PolicyExpression | None
 
 
-class Rule(Struct, frozen=True):
+class ResourceRule(Struct, frozen=True):
     """Which resources are meant; `*` is any."""
 
     groups: Sequence[str]
@@ -66,8 +66,8 @@ class Rule(Struct, frozen=True):
 class MatchResources(Struct, frozen=True):
     """Which requests a policy or a binding is about. `is_exact`: no other version of a resource is meant."""
 
-    rules: Sequence[Rule]
-    excluded: Sequence[Rule]
+    rules: Sequence[ResourceRule]
+    excluded: Sequence[ResourceRule]
     namespace_selector: Body
     object_selector: Body
     is_exact: bool
@@ -99,15 +99,15 @@ class AdmissionPolicy(Struct, frozen=True):
     name: str
     document: Document
     match: MatchResources
-    conditions: Sequence[Expression]
-    variables: Mapping[str, Expression]
+    conditions: Sequence[PolicyExpression]
+    variables: Mapping[str, PolicyExpression]
     validations: Sequence[Validation]
-    annotations: Sequence[Expression]
+    annotations: Sequence[PolicyExpression]
     param_kind: tuple[str, str] | None
     fails: bool
 
     @property
-    def expressions(self) -> Sequence[Expression]:
+    def expressions(self) -> Sequence[PolicyExpression]:
         """All of them, variables first."""
         messages = (validation.message_expression for validation in self.validations)
         return (

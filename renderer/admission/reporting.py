@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from renderer.admission.judging import Verdict
+from renderer.admission.judge import Verdict
 from renderer.admission.programs import problems_of
-from renderer.admission.records import AdmissionPolicy, Expression, UnjudgedReason
+from renderer.admission.records import AdmissionPolicy, PolicyExpression, UnjudgedReason
 from renderer.admission.source_text import place_in_file, read_paths
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import text_at, value_at
@@ -61,9 +61,7 @@ def verdict_diagnostics(verdict: Verdict) -> Iterator[Diagnostic]:
         yield make_diagnostic(_CODES[action], origin, **words)
 
 
-def unjudged_diagnostics(
-    documents: Mapping[str, Document], unjudged: Iterable[UnjudgedReason]
-) -> Iterator[Diagnostic]:
+def unjudged_diagnostics(documents: Mapping[str, Document], unjudged: Iterable[UnjudgedReason]) -> Iterator[Diagnostic]:
     """One note for each policy of which something is not judged, at the first expression that it is about."""
     by_policy: dict[str, list[UnjudgedReason]] = {}
     for item in unjudged:
@@ -75,7 +73,7 @@ def unjudged_diagnostics(
         yield make_diagnostic("N840", Origin(documents[name], items[0].path), policy=name, reasons=words)
 
 
-def _field(body: object, expression: Expression) -> Path:
+def _field(body: object, expression: PolicyExpression) -> Path:
     """The field that a denial is best told at: the first that the expression names and the object has."""
     for path in read_paths(expression.text):
         if value_at(body, *path) is not None:
@@ -83,7 +81,7 @@ def _field(body: object, expression: Expression) -> Path:
     return ()
 
 
-def _place(policy: AdmissionPolicy, expression: Expression) -> str:
+def _place(policy: AdmissionPolicy, expression: PolicyExpression) -> str:
     return _place_of(Origin(policy.document, expression.path))
 
 

@@ -10,11 +10,13 @@ from renderer.plan import Body
 
 _CLUSTER_SCOPED: Final = frozenset(
     {
-        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterIssuer", "ClusterQueue", "ClusterRole",
+        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterIssuer", "ClusterQueue",
+        "ClusterRole",
         "ClusterRoleBinding", "ClusterTriggerAuthentication", "Cohort", "CustomResourceDefinition", "DeviceClass",
         "EC2NodeClass", "FlowSchema", "GatewayClass", "IngressClass", "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node", "NodeClaim", "NodePool",
-        "OpenModel", "PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceFlavor", "ResourceSlice",
+        "OpenModel", "PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceFlavor",
+        "ResourceSlice",
         "RuntimeClass", "StorageClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
         "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass", "WorkloadPriorityClass",
     }
@@ -58,7 +60,7 @@ def resource_of(body: Body) -> Resource:
 
 def is_built_in(group: str) -> bool:
     """Whether the group is one of Kubernetes itself."""
-    return "." not in group or group.endswith(".k8s.io") and group.count(".") == 2
+    return "." not in group or (group.endswith(".k8s.io") and group.count(".") == 2)
 
 
 def plural(kind: str) -> str:

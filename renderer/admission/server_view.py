@@ -13,7 +13,14 @@ from renderer.admission.defaults import CONSTANTS, RULES
 from renderer.plan import Body
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")
-_ZERO: Final[Mapping[str, object]] = {"string": "", "int": 0, "float": 0.0, "bool": False, "quantity": "0", "intOrString": 0}
+_ZERO: Final[Mapping[str, object]] = {
+    "string": "",
+    "int": 0,
+    "float": 0.0,
+    "bool": False,
+    "quantity": "0",
+    "intOrString": 0,
+}
 _STRUCTS: Final = ("quantity", "intOrString")  # in Go: they are never empty
 
 
@@ -32,7 +39,7 @@ def server_view(body: Body) -> Mapping[str, Any]:
 @cache
 def _types() -> Mapping[str, Mapping[str, Any]]:
     with open(_FILE, "rb") as file:
-        types: Mapping[str, Mapping[str, Any]] = json.loads(file.read())
+        types: dict[str, dict[str, Any]] = json.loads(file.read())
     return types
 
 
@@ -143,5 +150,8 @@ class _CustomKind:
             reference = node.get("$ref")
             if not isinstance(reference, str):
                 break
-            node = {**self.schema["$defs"][reference.rpartition("/")[2]], **{key: node[key] for key in node if key != "$ref"}}
+            node = {
+                **self.schema["$defs"][reference.rpartition("/")[2]],
+                **{key: node[key] for key in node if key != "$ref"},
+            }
         return node

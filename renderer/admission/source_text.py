@@ -31,8 +31,8 @@ def read_paths(text: str) -> list[Path]:
 
 
 def place_in_file(document: Document, path: Path, text: str, line: int, column: int) -> tuple[int, int]:
-    """Line and column in the file of a place in the text of the scalar at `path`; where the scalar begins when its text is
-    written with escapes.
+    """Line and column in the file of a place in the text of the scalar at `path`; where the scalar begins when its text
+    is written with escapes.
     """
     start_line, start_column = document.locate(path)
     rows = document.data.decode("utf-8", "replace").splitlines()

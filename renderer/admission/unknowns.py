@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from renderer.admission.matching import Request
+from renderer.admission.matching import CreateRequest
 from renderer.json_values import map_at, value_at
 from renderer.plan import Body
 
@@ -62,7 +62,7 @@ _OF_KIND: Final[Mapping[str, tuple[str, ...]]] = {
 _DYNAMIC: Final = ("request", "namespaceObject")
 
 
-def unknown_names(request: Request) -> Mapping[str, str]:
+def unknown_names(request: CreateRequest) -> Mapping[str, str]:
     """The names that an expression may use and that have no value here, with the reason, for this object."""
     body = request.body
     names = dict(ALWAYS)

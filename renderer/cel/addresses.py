@@ -6,7 +6,7 @@ import ipaddress
 from typing import Final
 
 from renderer.cel.carriers import CIDR, IP, Address, Carrier, Network, carry, content, go_quoted, tag_of
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 
 def _parsed(text: str) -> Address:
@@ -83,11 +83,7 @@ def _is_global_unicast(value: object) -> bool:
     address = _address_of(value)
     is_broadcast = address.version == 4 and int(address) == 2**32 - 1
     return not (
-        is_broadcast
-        or address.is_unspecified
-        or address.is_loopback
-        or address.is_multicast
-        or (address.is_link_local)
+        is_broadcast or address.is_unspecified or address.is_loopback or address.is_multicast or (address.is_link_local)
     )
 
 

@@ -1,5 +1,5 @@
-"""Values of Kubernetes' own types, as maps with one entry: its key says which type and which value, and is equal where the
-server takes two values for equal.
+"""Values of Kubernetes' own types, as maps with one entry: its key says which type and which value, and is equal where
+the server takes two values for equal.
 """
 
 from __future__ import annotations

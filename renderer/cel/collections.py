@@ -8,7 +8,7 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from renderer.cel.carriers import NO_OVERLOAD
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 _SUMMED: Final = ("int", "uint", "double", "duration")
 _COMPARED: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
@@ -25,7 +25,7 @@ def _order(one: Any, other: Any) -> int:
         raise ValueError(NO_OVERLOAD)
     if isinstance(one, (dict, list)) or one is None:
         raise ValueError(NO_OVERLOAD)
-    return (one > other) - (one < other)
+    return int(one > other) - int(one < other)
 
 
 def _equal(one: object, other: object) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from renderer.cel.carriers import FAULTS, FORMAT, Carrier, carry, content, tag_of
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 from renderer.cel.urls import parse_fault
 
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -33,7 +33,8 @@ def _matching(text: str, pattern: str, words: str) -> list[str]:
 
 def _label(text: str) -> list[str]:
     words = (
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with"
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must"
+        " start and end with"
         " an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is"
         " '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
     )
@@ -42,7 +43,8 @@ def _label(text: str) -> list[str]:
 
 def _label_1035(text: str) -> list[str]:
     words = (
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character,"
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an"
+        " alphabetic character,"
         " and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is"
         " '[a-z]([-a-z0-9]*[a-z0-9])?')"
     )
@@ -51,7 +53,8 @@ def _label_1035(text: str) -> list[str]:
 
 def _subdomain(text: str) -> list[str]:
     words = (
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and"
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and"
+        " must start and"
         " end with an alphanumeric character (e.g. 'example.com', regex used for validation is"
         r" '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
     )
@@ -60,7 +63,8 @@ def _subdomain(text: str) -> list[str]:
 
 def _label_value(text: str) -> list[str]:
     words = (
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and"
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and"
+        " must start and"
         " end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is"
         " '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
     )
@@ -69,7 +73,8 @@ def _label_value(text: str) -> list[str]:
 
 def _qualified_name(text: str) -> list[str]:
     words = (
-        "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+        "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an"
+        " alphanumeric character"
         " (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is"
         " '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from renderer.cel import addresses, collections, formats, quantities, regexes, urls, versions
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 KUBERNETES: tuple[Function, ...] = (
     *quantities.FUNCTIONS,

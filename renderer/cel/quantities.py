@@ -6,12 +6,10 @@ from typing import Final
 
 from renderer import quantity
 from renderer.cel.carriers import QUANTITY, Carrier, carry, content
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 _NANO: Final = 10**9
-_NO_QUANTITY: Final = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
+_NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _MAX_INT: Final = 2**63
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from renderer import patterns
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 
 def _matches(text: str, pattern: str) -> Iterator[str]:
@@ -24,12 +24,12 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
-    found: list[str] = []
+    matches: list[str] = []
     for match in _matches(text, pattern):
-        if 0 <= count <= len(found):
+        if 0 <= count <= len(matches):
             break
-        found.append(match)
-    return found
+        matches.append(match)
+    return matches
 
 
 _FOUND: Final = "list<string>"

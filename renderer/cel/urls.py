@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 
 from renderer.cel.carriers import URL, Carrier, carry, content, go_quoted
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*"
 _HOST_CHARACTERS = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:\[\]<>\"%\x80-\U0010ffff-]*")

@@ -6,7 +6,7 @@ import re
 from typing import Final, TypeAlias
 
 from renderer.cel.carriers import QUANTITY, SEMVER, Carrier, carry, content, tag_of
-from renderer.cel.environment import Function
+from renderer.cel.compiler import Function
 from renderer.cel.quantities import nanos
 
 _NUMBER = r"0|[1-9][0-9]*"

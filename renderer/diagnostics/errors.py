@@ -968,7 +968,6 @@ ERRORS: dict[str, Wording] = {
     "E828": Wording(
         "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
     ),
-    "E810": Wording("{file} may not write {where} ({rule})", "{hint}"),
     # 84x: ValidatingAdmissionPolicies
     "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
     "E841": Wording(
@@ -981,6 +980,8 @@ ERRORS: dict[str, Wording] = {
     ),
     "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
     "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
-    "E845": Wording("no file fits '{glob}'", "mend the path, which starts at the folder of llmaz.yaml, or leave it out"),
+    "E845": Wording(
+        "no file fits '{glob}'", "mend the path, which starts at the folder of the RenderPolicy, or leave it out"
+    ),
     # 9xx: our own fault
 }

@@ -1,4 +1,4 @@
-"""The files that `admission` of a RenderPolicy names, and what their policies ask of the tree: namespaces and params."""
+"""The files that `admission` of a RenderPolicy names, and what their policies ask of the tree: namespaces, params."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def admission_documents(policy: RenderPolicy, file_system: FileSystem, base: str
         for file in fitting:
             if file.key not in read:
                 read.add(file.key)
-                found, faults = _parse(file)
-                documents += found
+                parsed, faults = _parse(file)
+                documents += parsed
                 problems += faults
     facts = tuple(_facts(files, read, {text_at(item.value, "spec", "paramKind", "kind") for item in documents}))
     return AdmissionDocuments(tuple(documents), facts, tuple(problems))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from renderer.admission import records
-from renderer.admission.judging import Judge
-from renderer.admission.loading import read_admission_files
+from renderer.admission.judge import Judge
+from renderer.admission.policy_files import read_admission_files
 from renderer.admission.records import KnownNamespace, UnjudgedReason
 from renderer.admission.reporting import expression_problems, unjudged_diagnostics, verdict_diagnostics
 from renderer.api import RenderPolicy
@@ -30,25 +30,27 @@ class AdmissionRun:
                 continue
             files = read_admission_files(policy.admission.documents)
             faults = {name: expression_problems(item) for name, item in files.policies.items()}
-            if not policy.revision:  # those of another revision are what they are; the head's own are judged beside them
+            if (
+                not policy.revision
+            ):  # those of another revision are what they are; the head's own are judged beside them
                 self.problems += [*policy.admission.problems, *files.problems]
-                self.problems += [problem for found in faults.values() for problem in found]
+                self.problems += [problem for problems in faults.values() for problem in problems]
             usable = {name: item for name, item in files.policies.items() if not faults[name]}
             facts = [*policy.admission.facts, *files.others]
             namespaces = _namespaces(policy, facts)
             bodies = [document.value for document in facts]
             self._judges.append(Judge(usable, files.bindings, bodies, namespaces))
 
-    def judge(self, objects: Iterable[records.JudgedObject]) -> list[Diagnostic]:
+    def judge(self, objects: Iterable[records.AdmittedObject]) -> list[Diagnostic]:
         """What is denied of objects."""
-        found = [
+        diagnostics = [
             diagnostic
             for judged in objects
             for judge in self._judges
             for verdict in judge.verdicts(judged)
             for diagnostic in verdict_diagnostics(verdict)
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(diagnostics))
 
     def judge_documents(self, documents: Iterable[Document]) -> list[Diagnostic]:
         """What is denied of objects that stand in files."""

@@ -20,14 +20,16 @@ Chance: TypeAlias = random.Random
 
 NAMES = ("web", "settings", "tmp-job", "a-long-name-of-a-thing", "dotted.name", "x1-300", "zeta", "team-a-web-7")
 IMAGES = (
-    "registry.example.com/app:1.2.3", "ghcr.io/org/app", "nginx:latest", "docker.io/library/nginx:1.27", "localhost:5000/app",
+    "registry.example.com/app:1.2.3", "ghcr.io/org/app", "nginx:latest", "docker.io/library/nginx:1.27",
+    "localhost:5000/app",
     "ghcr.io/org/app@sha256:0000000000000000000000000000000000000000000000000000000000000000",
 )  # fmt: skip
 AMOUNTS = ("500m", "1", "1500m", "3", "0.25", "2000m", "12")
 MEMORY = ("512Mi", "1Gi", "1024Mi", "64Gi", "0.5Gi", "128Gi", "1e9", "2G")
 SETTINGS = {
-    "url": ("https://api.example.com/v1?token=1", "http://api.example.com", "https://api.example.com:443/", "ftp//x", "/only/a/path",
-            "https://evil.org:8443/a%20b?x=1&x=2", "https://[::1]:8080/x", "https://user@a.example.com/#f", ""),
+    "url": ("https://api.example.com/v1?token=1", "http://api.example.com", "https://api.example.com:443/", "ftp//x",
+            "/only/a/path", "https://evil.org:8443/a%20b?x=1&x=2", "https://[::1]:8080/x",
+            "https://user@a.example.com/#f", ""),
     "ip": ("10.1.2.3", "192.168.1.1", "127.0.0.1", "::1", "010.0.0.1", "300.1.1.1", "2001:DB8::1", "2001:db8::1"),
     "cidr": ("10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/24", "192.168.0.0/16", "2001:db8::/32", "10.0.0.0", "10.0.0.0/33"),
     "version": ("1.2.3", "1.1.9", "v2.0.0", "2.9.9", "1.2.0-rc.1", "3.0", "1.10.0", "01.2.3", "2.9.9+build", "x"),
@@ -155,7 +157,9 @@ def secure_pod(body: Body, chance: Chance) -> None:
 
 def mount_host(body: Body, chance: Chance) -> None:
     for spec in pod_specs(body):
-        spec.setdefault("volumes", []).append({"name": "host", "hostPath": {"path": chance.choice(("/data/a", "/etc"))}})
+        spec.setdefault("volumes", []).append(
+            {"name": "host", "hostPath": {"path": chance.choice(("/data/a", "/etc"))}}
+        )
 
 
 def add_container(body: Body, chance: Chance) -> None:
@@ -193,7 +197,10 @@ def serve(body: Body, chance: Chance) -> None:
 
 
 def open_ports(body: Body, chance: Chance) -> None:
-    ports = [{"name": f"p{i}", "port": chance.choice((22, 80, 443, 8080, 30000)) + i} for i in range(chance.choice((1, 2, 3)))]
+    ports = [
+        {"name": f"p{i}", "port": chance.choice((22, 80, 443, 8080, 30000)) + i}
+        for i in range(chance.choice((1, 2, 3)))
+    ]
     for port in ports:
         port.update(chance.choice(({}, {"targetPort": "http"}, {"targetPort": 8080}, {"protocol": "UDP"})))
     body["spec"]["ports"] = ports
@@ -215,7 +222,9 @@ def configure_anew(body: Body, chance: Chance) -> None:
 
 
 def claim(body: Body, chance: Chance) -> None:
-    body["spec"]["resources"] = {"requests": {"storage": chance.choice(("10Gi", "100Gi", "1Ti", "1.5Gi", "102400Mi", "100G"))}}
+    body["spec"]["resources"] = {
+        "requests": {"storage": chance.choice(("10Gi", "100Gi", "1Ti", "1.5Gi", "102400Mi", "100G"))}
+    }
     body["spec"]["accessModes"] = [chance.choice(("ReadWriteOnce", "ReadWriteMany"))]
 
 
@@ -243,7 +252,15 @@ def write_secret(body: Body, chance: Chance) -> None:
     body["stringData"] = {"password": "x" * chance.choice((10, 300))}
 
 
-CHANGES: tuple[Callable[[Body, Chance], None], ...] = (rename, move, label, label, strip_labels, annotate, strip_annotations)
+CHANGES: tuple[Callable[[Body, Chance], None], ...] = (
+    rename,
+    move,
+    label,
+    label,
+    strip_labels,
+    annotate,
+    strip_annotations,
+)
 OF_PODS = (take_image, limit, unlimit, secure, secure_pod, mount_host, add_container, add_container, take_image, limit)
 OF_KINDS: dict[str, tuple[Callable[[Body, Chance], None], ...]] = {
     "Deployment": (*OF_PODS, count, count, uncount, strategy, count),

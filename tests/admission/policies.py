@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from renderer import yamlio
-from renderer.admission.judging import Judge
-from renderer.admission.loading import AdmissionFiles, read_admission_files
+from renderer.admission.judge import Judge
+from renderer.admission.policy_files import AdmissionFiles, read_admission_files
 from renderer.admission.records import KnownNamespace
 from renderer.diagnostics import Origin
 from renderer.yamlio import Document
@@ -27,7 +27,8 @@ NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 class Verdict(NamedTuple):
-    """What is said of an object: binding and message where it is denied, else nothing; `unjudged`: what is not known."""
+    """What is said of an object: binding and message where it is denied, else nothing; `unjudged`: what is not known.
+    """
 
     binding: str = ""
     message: str = ""

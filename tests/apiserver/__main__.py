@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
     parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the four questions")
     parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
-    parser.add_argument("--record", action="store_true", help="write what the server says of policies to tests/admission")
+    parser.add_argument("--record", action="store_true", help="write what the server says of policies")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -281,8 +281,8 @@ def about_admission(client: Client, made_up: int | None, *, record: bool) -> Sco
     denied = sum(bool(verdict.message) for answered in answers.values() for verdict in answered)
     say(
         f"admission: {len(answers)} policies about {len(bodies)} objects each: alike on {alike} of {asked}"
-        f" ({denied} denied), different for a reason of differences.yaml on {asked - alike - unexplained}, without one on"
-        f" {unexplained} ({time.monotonic() - start:.0f} s)"
+        f" ({denied} denied), different for a reason of differences.yaml on {asked - alike - unexplained},"
+        f" without one on {unexplained} ({time.monotonic() - start:.0f} s)"
     )
     for reason in reasons if not made_up else ():
         if reason not in used:

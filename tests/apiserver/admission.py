@@ -82,7 +82,11 @@ class Trial:
 
     def _wait(self) -> None:
         """Until the policy that was made last denies."""
-        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": PROBE, "namespace": "default", "labels": {}}}
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": PROBE, "namespace": "default", "labels": {}},
+        }
         end = time.monotonic() + PATIENCE
         while self._verdict(labelled(body, PROBE)).message != "in force":
             if time.monotonic() > end:

@@ -11,10 +11,10 @@ from renderer import schema_validation
 from renderer.admission.records import (
     AdmissionPolicy,
     Binding,
-    Expression,
     MatchResources,
     ParamRef,
-    Rule,
+    PolicyExpression,
+    ResourceRule,
     Validation,
 )
 from renderer.admission.resources import ADMISSION_GROUP
@@ -116,8 +116,8 @@ def _policy(document: Document) -> AdmissionPolicy:
     )
 
 
-def _expression(value: Body, path: Path, result: str) -> Expression:
-    return Expression(text_at(value, str(path[-1])), path, result)
+def _expression(value: Body, path: Path, result: str) -> PolicyExpression:
+    return PolicyExpression(text_at(value, str(path[-1])), path, result)
 
 
 def _validation(value: Body, index: int) -> Validation:
@@ -162,8 +162,8 @@ def _match(value: Body) -> MatchResources:
     )
 
 
-def _rule(value: Body) -> Rule:
-    return Rule(
+def _rule(value: Body) -> ResourceRule:
+    return ResourceRule(
         as_texts(value.get("apiGroups")),
         as_texts(value.get("apiVersions")),
         as_texts(value.get("resources")),

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.admission.evaluation import Decision, Evaluation, EvaluationError, values_of
-from renderer.admission.matching import Request, matches, resource_names
+from renderer.admission.matching import CreateRequest, matches, resource_names
 from renderer.admission.params import Params
 from renderer.admission.programs import Programs, compile_policy
 from renderer.admission.records import (
     AdmissionPolicy,
+    AdmittedObject,
     Binding,
-    Expression,
-    JudgedObject,
     KnownNamespace,
     NotJudged,
+    PolicyExpression,
     UnjudgedReason,
 )
 from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, resource_of
@@ -35,7 +35,7 @@ _MAKERS = frozenset(
 class Verdict(Struct, frozen=True):
     """What a policy with a binding denies of an object. `always`: whatever the binding's actions are."""
 
-    object: JudgedObject
+    object: AdmittedObject
     policy: AdmissionPolicy
     binding: Binding
     decision: Decision
@@ -68,13 +68,13 @@ class Judge:
         self._unjudged = {}
         return taken
 
-    def verdicts(self, judged: JudgedObject) -> Iterator[Verdict]:
+    def verdicts(self, judged: AdmittedObject) -> Iterator[Verdict]:
         """What is denied of an object, in the order of the policies and of their bindings."""
         body = judged.body
         resource = resource_of(body)
         if resource.group == ADMISSION_GROUP and resource.kind in EXEMPT:
             return
-        request = Request(body, resource, self._namespaces)
+        request = CreateRequest(body, resource, self._namespaces)
         facts: _Facts | None = None
         for policy, bindings in self._bindings:
             if bindings and resource.kind in _MAKERS and _is_about_pods(policy):
@@ -90,7 +90,7 @@ class Judge:
                 yield from self._of_binding(judged, policy, binding, facts)
 
     def _of_binding(
-        self, judged: JudgedObject, policy: AdmissionPolicy, binding: Binding, facts: _Facts
+        self, judged: AdmittedObject, policy: AdmissionPolicy, binding: Binding, facts: _Facts
     ) -> Iterator[Verdict]:
         try:
             if binding.match is not None and not matches(binding.match, facts.request):
@@ -103,9 +103,9 @@ class Judge:
             yield from self._evaluated(judged, policy, binding, facts, param)
 
     def _evaluated(
-        self, judged: JudgedObject, policy: AdmissionPolicy, binding: Binding, facts: _Facts, param: object
+        self, judged: AdmittedObject, policy: AdmissionPolicy, binding: Binding, facts: _Facts, param: object
     ) -> Iterator[Verdict]:
-        def tell(expression: Expression, reason: str) -> None:
+        def tell(expression: PolicyExpression, reason: str) -> None:
             self._tell(policy, expression, reason)
 
         programs = self._compiled(policy, frozenset(facts.unknown))
@@ -133,7 +133,7 @@ class Judge:
             programs = self._programs[key] = compile_policy(policy, unknown)
         return programs
 
-    def _tell(self, policy: AdmissionPolicy, expression: Expression | None, reason: str) -> None:
+    def _tell(self, policy: AdmissionPolicy, expression: PolicyExpression | None, reason: str) -> None:
         path = expression.path if expression else ("metadata", "name")
         self._unjudged.setdefault((policy.name, reason), UnjudgedReason(policy.name, path, reason))
 
@@ -141,7 +141,7 @@ class Judge:
 class _Facts:
     """What is known of an object, worked out once for all policies."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: CreateRequest) -> None:
         self.request = request
         self.view = server_view(request.body)
         self.unknown = dict(unknown_names(request))

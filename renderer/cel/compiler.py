@@ -1,7 +1,7 @@
 """The door to cel_expr_python: environments, compiled expressions, results.
 
-Kubernetes' own types (quantities, URLs, addresses, versions) are maps with one entry here, since values of types of ours
-cannot be made; `carriers` makes and reads them. What the checker calls them is put right in messages.
+Kubernetes' own types (quantities, URLs, addresses, versions) are maps with one entry here, since values of types of
+ours cannot be made; `carriers` makes and reads them. What the checker calls them is put right in messages.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Program(Struct, frozen=True):
         return Result(error=message, unbound=unbound[1] if unbound else "")
 
 
-class Environment:
+class CelEnvironment:
     """Compiles expressions with these variables, by name and type, and functions."""
 
     def __init__(self, variables: Mapping[str, str], functions: tuple[Function, ...]) -> None:
@@ -125,7 +125,9 @@ class Environment:
         return self._env.Activation(values)
 
 
-def plain_environment(variables: Mapping[str, str], functions: Iterable[Function] = (), *, strings: bool = False) -> Any:
+def plain_environment(
+    variables: Mapping[str, str], functions: Iterable[Function] = (), *, strings: bool = False
+) -> Any:
     """An environment of the package itself, with no more than is asked for."""
     from cel_expr_python import cel
 
@@ -141,14 +143,15 @@ def plain_environment(variables: Mapping[str, str], functions: Iterable[Function
 def _problems(text: str, message: str) -> Iterator[Problem]:
     """The problems in the package's message, the first first."""
     lines = text.split("\n")
-    found = [*_ERROR.finditer(message)]
-    for match in found:
+    matches = [*_ERROR.finditer(message)]
+    for match in matches:
         line, column = int(match[1]), int(match[2])
         words = _named_types(_without_status(match[3]))
         undeclared = re.match(r"undeclared reference to '([^']*)'", words)
-        is_call = undeclared and lines[line - 1 : line] and lines[line - 1][column - 1 : column] == "("
-        yield Problem(line, column, words.removesuffix(" (in container '')"), undeclared[1] if is_call else "")
-    if not found:
+        is_call = "".join(lines[line - 1 : line])[column - 1 : column] == "("
+        function = undeclared[1] if undeclared and is_call else ""
+        yield Problem(line, column, words.removesuffix(" (in container '')"), function)
+    if not matches:
         yield Problem(1, 1, _without_status(message.partition("\n")[0]))
 
 
