@@ -31,9 +31,9 @@ class CreateRequest:
     def known_namespace(self) -> KnownNamespace:
         """What is known of the object's namespace. Raises NotJudged."""
         if self.is_namespace_unknown:
-            raise NotJudged("an object names no namespace")
+            raise NotJudged("the namespace of an object that names none")
         if self.namespace not in self._namespaces:
-            raise NotJudged(f"nothing is known of namespace '{self.namespace}'")
+            raise NotJudged(f"the labels of namespace '{self.namespace}', which the tree does not tell")
         return self._namespaces[self.namespace]
 
 
@@ -96,7 +96,7 @@ def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequ
     for rule in rules:
         versions = rule.versions if others is None else others
         if _fits(rule, request, versions):
-            raise NotJudged(f"it names another version of {resource.plural}, to which the server converts objects")
+            raise NotJudged(f"{resource.plural} in another version, to which the server converts them")
     return False
 
 
@@ -126,5 +126,5 @@ def _in_scope(scope: str, resource: Resource) -> bool:
     if scope in ("", "*"):
         return True
     if resource.is_namespaced is None:
-        raise NotJudged(f"it is not known whether {resource.plural} are in namespaces")
+        raise NotJudged(f"whether {resource.plural} are in namespaces")
     return resource.is_namespaced == (scope == "Namespaced")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from msgspec import Struct
@@ -43,6 +43,7 @@ def read_admission_files(documents: Iterable[Document]) -> AdmissionFiles:
     bindings: list[Binding] = []
     others: list[Document] = []
     problems: list[Diagnostic] = []
+    broken: set[str] = set()
     for document in documents:
         kind = text_at(document.value, "kind")
         group, _, version = text_at(document.value, "apiVersion").rpartition("/")
@@ -55,6 +56,7 @@ def read_admission_files(documents: Iterable[Document]) -> AdmissionFiles:
         faults = list(_shape_problems(document, kind))
         problems += faults
         if faults:
+            broken.add(text_at(document.value, "metadata", "name"))
             continue
         if kind == BINDING:
             bindings.append(_binding(document))
@@ -63,7 +65,7 @@ def read_admission_files(documents: Iterable[Document]) -> AdmissionFiles:
             problems.append(_duplicate(policy, first))
         else:
             policies[policy.name] = policy
-    problems += _missing_policies(policies, bindings)
+    problems += _missing_policies(policies, bindings, broken)
     return AdmissionFiles(policies, bindings, others, problems)
 
 
@@ -79,9 +81,11 @@ def _duplicate(policy: AdmissionPolicy, first: Origin) -> Diagnostic:
     return make_diagnostic("E844", policy.document.origin("metadata", "name"), name=policy.name, place=f"{file}:{line}")
 
 
-def _missing_policies(policies: Mapping[str, AdmissionPolicy], bindings: Sequence[Binding]) -> Iterator[Diagnostic]:
+def _missing_policies(
+    policies: Mapping[str, AdmissionPolicy], bindings: Sequence[Binding], broken: Set[str]
+) -> Iterator[Diagnostic]:
     for binding in bindings:
-        if binding.policy_name not in policies:
+        if binding.policy_name not in policies and binding.policy_name not in broken:
             origin = binding.document.origin("spec", "policyName")
             yield make_diagnostic("E841", origin, binding=binding.name, policy=binding.policy_name)
     used = {binding.policy_name for binding in bindings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from renderer.diagnostics import Path
@@ -31,34 +32,42 @@ def read_paths(text: str) -> list[Path]:
 
 
 def place_in_file(document: Document, path: Path, text: str, line: int, column: int) -> tuple[int, int]:
-    """Line and column in the file of a place in the text of the scalar at `path`; where the scalar begins when its text
-    is written with escapes.
+    """Line and column in the file of a place in the text of the scalar at `path`; where the scalar begins when it is
+    written in a way that does not tell.
     """
-    start_line, start_column = document.locate(path)
+    start = document.locate(path)
     rows = document.data.decode("utf-8", "replace").splitlines()
-    if not 0 < start_line <= len(rows):
-        return start_line, start_column
+    if not 0 < start[0] <= len(rows):
+        return start
     lines = text.split("\n")
-    before = "".join(lines[: line - 1]) + lines[line - 1][: column - 1] if line <= len(lines) else text
+    before = "".join([*lines[: line - 1], lines[line - 1][: column - 1]])
+    written = re.sub(r"\s", "", text)
     count = len(re.sub(r"\s", "", before))
-    wanted = re.sub(r"\s", "", text)
-    row, position = start_line - 1, start_column - 1
-    if rows[row][position : position + 1] in ("|", ">"):
-        row, position = row + 1, 0
-    elif rows[row][position : position + 1] in ("'", '"'):
-        position += 1
-    seen = 0
-    while row < len(rows):
-        for index in range(position, len(rows[row])):
-            character = rows[row][index]
-            if character.isspace():
-                continue
-            if seen >= len(wanted) or character != wanted[seen]:
-                return start_line, start_column
-            if seen == count:
-                return row + 1, index + 1
-            seen += 1
-        row, position = row + 1, 0
-        if seen == len(wanted):
+    last = start
+    for index, (row, position, character) in enumerate(_characters(rows, start[0] - 1, start[1] - 1)):
+        if index == len(written):
             break
-    return start_line, start_column
+        if character != written[index]:
+            return start
+        last = row + 1, position + 1
+        if index == count:
+            return last
+    return last[0], last[1] + 1
+
+
+def _characters(rows: list[str], row: int, column: int) -> Iterator[tuple[int, int, str]]:
+    """The characters of the scalar that begins there, white space left out, each with row and column from 0."""
+    quote = rows[row][column : column + 1]
+    if quote in ("|", ">"):
+        row, column = row + 1, 0
+    elif quote in ("'", '"'):
+        column += 1
+    while row < len(rows):
+        text = rows[row]
+        while column < len(text):
+            if (quote == "'" and text.startswith("''", column)) or (quote == '"' and text[column] == "\\"):
+                column += 1  # the second one is what is meant
+            if not text[column : column + 1].isspace():
+                yield row, column, text[column : column + 1]
+            column += 1
+        row, column = row + 1, 0

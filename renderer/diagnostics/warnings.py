@@ -536,7 +536,7 @@ WARNINGS: dict[str, Wording] = {
         "add the file of its ValidatingAdmissionPolicyBinding to admission",
     ),
     "N840": Wording(
-        "the policy '{policy}' is not judged where it needs what only the cluster has: {reasons}",
+        "the policy '{policy}' is not judged as far as it needs {reasons}",
         "the cluster judges it when the objects are applied",
     ),
 }
