@@ -99,6 +99,8 @@ def _compile(environment: CelEnvironment, expression: PolicyExpression, unknown:
         functions = [problem.function for problem in error.problems if problem.function]
         if functions:
             return Compiled(expression, code, unknown=_unknown_function(functions[0], code))
+        if "kubernetes.Optional" in error.problems[0].message:
+            return Compiled(expression, code, unknown="other functions of optional values than hasValue and value")
         return Compiled(expression, code, problem=error.problems[0])
     plain = re.sub(r"\s", "", code)
     variables = list(dict.fromkeys(re.findall(r"(?<![\w.])variables\.(\w+)", plain)))

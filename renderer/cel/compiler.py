@@ -14,6 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
+_INCONVERTIBLE = re.compile(r"(?:Non-CEL|Unexpected) value type for")
 _UNBOUND = re.compile(r'No value with name "([^"]*)" found in Activation')
 _CARRIERS: Final = {
     "Quantity": "map<string, list<bytes>>",
@@ -24,7 +25,7 @@ _CARRIERS: Final = {
     "OptionalFormat": "map<string, list<list<list<uint>>>>",
     "OptionalFaults": "map<string, list<list<list<double>>>>",
 }
-_DECLARED: Final = ("indexOf", "lastIndexOf", "string", "hasValue", "value", "orValue")  # by the language too
+_DECLARED: Final = ("indexOf", "lastIndexOf", "string", "hasValue", "value")  # by the language too
 _NEVER: Final = "never"  # a type that no expression has
 _KINDS = re.compile(r"<.*")
 
@@ -90,6 +91,8 @@ class Program(Struct, frozen=True):
         except TypeError:  # an optional value cannot leave the package
             return Result(error="the value of an optional type is not known here", is_bounded=True)
         message = str(value.value())
+        if _INCONVERTIBLE.search(message):
+            return Result(error="a value that cannot be worked out here", is_bounded=True)
         unbound = _UNBOUND.search(message)
         return Result(error=message, unbound=unbound[1] if unbound else "")
 

@@ -1,5 +1,5 @@
 """Kubernetes' named formats. A format, and what it has against a text, are optional values in the server's CEL; here
-they are carried, and of an optional value's functions they have hasValue, value and orValue.
+they are carried, and of an optional value's functions they have hasValue and value.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import binascii
 import datetime
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from renderer.cel.carriers import FAULTS, FORMAT, Carrier, carry, content, tag_of
@@ -161,15 +161,10 @@ def _value(value: object) -> object:
     return value if tag_of(value) == FORMAT else json.loads(content(value, FAULTS))
 
 
-def _or_value(value: object, otherwise: Sequence[str]) -> object:
-    return _value(value) if _has_value(value) else otherwise
-
-
 FUNCTIONS: Final = (
     Function("format.named", False, (("string", "OptionalFormat"),), _named),
     Function("validate", True, (("map", "string", "OptionalFaults"),), _validate),
     # What the language has for optional values is added to; the carrier is looked at when it runs.
     Function("hasValue", True, (("map", "bool"),), _has_value),
     Function("value", True, (("map", "dyn"),), _value),
-    Function("orValue", True, (("map", "list<string>", "list<string>"),), _or_value),
 )
