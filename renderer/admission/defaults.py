@@ -93,25 +93,31 @@ def _pod_spec(value: Value) -> None:
 
 
 def _pod(value: Value) -> None:
-    spec: Value = value.get("spec") or {}
+    spec: Value = dict(value.get("spec") or {})
+    value["spec"] = spec
     _fill(spec, enableServiceLinks=True)
-    containers = [container for name in ("containers", "initContainers") for container in spec.get(name) or ()]
-    for container in containers:
-        resources = container.get("resources") or {}
-        if resources.get("limits"):
-            container["resources"] = {
-                **resources,
-                "requests": {**resources["limits"], **(resources.get("requests") or {})},
-            }
-        for port in container.get("ports") or () if spec.get("hostNetwork") else ():
-            _fill(port, hostPort=port.get("containerPort"))
+    for name in ("containers", "initContainers"):
+        if name in spec:
+            spec[name] = [_pod_container(container, bool(spec.get("hostNetwork"))) for container in spec[name] or ()]
+
+
+def _pod_container(given: Value, has_host_network: bool) -> Value:
+    """A container of a pod that no controller makes."""
+    container = dict(given)
+    resources = container.get("resources") or {}
+    if limits := resources.get("limits"):
+        container["resources"] = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
+    if has_host_network and container.get("ports"):
+        ports = [{"hostPort": port.get("containerPort"), **port} for port in container["ports"]]
+        container["ports"] = ports
+    return container
 
 
 def _volume(value: Value) -> None:
     if not any(item is not None for name, item in value.items() if name != "name"):
         value["emptyDir"] = {}
-    if isinstance(value.get("image"), dict):
-        _fill(value["image"], pullPolicy=_pull_policy(value["image"].get("reference") or ""))
+    if isinstance(image := value.get("image"), dict):
+        value["image"] = {"pullPolicy": _pull_policy(image.get("reference") or ""), **image}
 
 
 def _rolling(**defaults: object) -> Callable[[Value], None]:
@@ -134,8 +140,7 @@ def _stateful_strategy(value: Value) -> None:
         _fill(rolling, partition=0)
 
 
-def _service(value: Value) -> None:
-    spec: Value = value.get("spec") or {}
+def _service_spec(spec: Value) -> None:
     _fill(spec, sessionAffinity="None", type="ClusterIP")
     if spec["sessionAffinity"] == "ClientIP":
         client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
@@ -150,7 +155,6 @@ def _service(value: Value) -> None:
         _fill(spec, internalTrafficPolicy="Cluster")
     if spec["type"] == "LoadBalancer":
         _fill(spec, allocateLoadBalancerNodePorts=True)
-    value["spec"] = spec
 
 
 def _service_port(value: Value) -> None:
@@ -159,7 +163,8 @@ def _service_port(value: Value) -> None:
 
 
 def _job(value: Value) -> None:
-    spec: Value = value.get("spec") or {}
+    spec: Value = dict(value.get("spec") or {})
+    value["spec"] = spec
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     failure = spec.get("podFailurePolicy") is not None
@@ -249,7 +254,7 @@ RULES: Final[Mapping[str, Callable[[Value], None]]] = {
     "core.PodSpec": _pod_spec,
     "core.Pod": _pod,
     "core.Volume": _volume,
-    "core.Service": _service,
+    "core.ServiceSpec": _service_spec,
     "core.ServicePort": _service_port,
     "core.Secret": _secret,
     "core.Namespace": _namespace,

@@ -12,28 +12,37 @@ DATA = {"object": {"a": 1, "f": 1.5, "l": [3, 1, 2], "m": {"x": 1}, "n": None, "
 TRUE = (
     # quantities
     "quantity('1.5G').isLessThan(quantity('1.5Gi')) && quantity('200M').compareTo(quantity('0.2G')) == 0",
-    "quantity('50k').add(20).compareTo(quantity('50020')) == 0 && quantity('50k').sub(quantity('20k')).asInteger() == 30000",
+    "quantity('50k').add(20).compareTo(quantity('50020')) == 0",
+    "quantity('50k').sub(quantity('20k')).asInteger() == 30000",
     "quantity('1500m').asApproximateFloat() == 1.5 && !quantity('1500m').isInteger() && sign(quantity('-3')) == -1",
-    "isQuantity('1.3Gi') && isQuantity('1Ki') && !isQuantity('200K') && !isQuantity('') && quantity('1000m') == quantity('1')",
+    "isQuantity('1.3Gi') && isQuantity('1Ki') && !isQuantity('200K') && !isQuantity('')",
+    "quantity('1000m') == quantity('1')",
     # regular expressions
     "'abc 123'.find('[0-9]+') == '123' && 'abc'.find('[0-9]+') == ''",
-    "'123 abc 456'.findAll('[0-9]+') == ['123', '456'] && '1 2 3'.findAll('[0-9]', 1) == ['1'] && '1'.findAll('[0-9]', 0) == []",
+    "'123 abc 456'.findAll('[0-9]+') == ['123', '456'] && '1 2 3'.findAll('[0-9]', 1) == ['1']",
+    "'1'.findAll('[0-9]', 0) == []",
     # URLs
     "url('https://user:pw@example.com:80/path?k=a&k=b#frag').getHost() == 'example.com:80'",
-    "url('https://example.com:80/').getHostname() == 'example.com' && url('https://[::1]:80/').getHostname() == '::1'",
+    "url('https://example.com:80/').getHostname() == 'example.com'",
+    "url('https://[::1]:80/').getHostname() == '::1'",
     "url('https://example.com/').getPort() == '' && url('https://example.com:8443').getPort() == '8443'",
-    "url('https://example.com/path with spaces/').getEscapedPath() == '/path%20with%20spaces/' && url('/a').getScheme() == ''",
+    "url('https://example.com/path with spaces/').getEscapedPath() == '/path%20with%20spaces/'",
+    "url('/a').getScheme() == ''",
     "url('https://example.com/path?k1=a&k2=b&k1=c').getQuery() == {'k1': ['a', 'c'], 'k2': ['b']}",
     "isURL('https://example.com:80/path') && !isURL('../path') && !isURL('http://a b/') && !isURL('')",
     # addresses
-    "isIP('127.0.0.1') && !isIP('127.0.0.1.0') && !isIP('::ffff:1.2.3.4') && !isIP('fe80::1%eth0') && !isIP('010.0.0.1')",
+    "isIP('127.0.0.1') && !isIP('127.0.0.1.0') && !isIP('::ffff:1.2.3.4') && !isIP('fe80::1%eth0')",
+    "!isIP('010.0.0.1')",
     "ip.isCanonical('2001:db8::abcd') && !ip.isCanonical('2001:DB8::ABCD') && ip('::1').family() == 6",
     "ip('0.0.0.0').isUnspecified() && ip('127.0.0.1').isLoopback() && ip('224.0.0.1').isLinkLocalMulticast()",
-    "ip('169.254.1.1').isLinkLocalUnicast() && ip('10.0.0.1').isGlobalUnicast() && !ip('255.255.255.255').isGlobalUnicast()",
+    "ip('169.254.1.1').isLinkLocalUnicast() && ip('10.0.0.1').isGlobalUnicast()",
+    "!ip('255.255.255.255').isGlobalUnicast()",
     "cidr('192.168.0.0/24').containsIP('192.168.0.1') && cidr('192.168.0.0/24').containsIP(ip('192.168.0.1'))",
-    "cidr('192.168.0.0/16').containsCIDR('192.168.10.0/24') && !cidr('192.168.10.0/24').containsCIDR(cidr('192.168.0.0/16'))",
+    "cidr('192.168.0.0/16').containsCIDR('192.168.10.0/24')",
+    "!cidr('192.168.10.0/24').containsCIDR(cidr('192.168.0.0/16'))",
     "cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24') && cidr('192.168.0.1/24').ip() == ip('192.168.0.1')",
-    "cidr('::1/128').prefixLength() == 128 && string(cidr('10.0.0.0/8')) == '10.0.0.0/8' && string(ip('::1')) == '::1'",
+    "cidr('::1/128').prefixLength() == 128 && string(cidr('10.0.0.0/8')) == '10.0.0.0/8'",
+    "string(ip('::1')) == '::1'",
     "!isCIDR('10.0.0.0') && !isCIDR('10.0.0.0/33') && !isCIDR('10.0.0.0/08') && isCIDR('10.0.0.1/8')",
     # versions
     "semver('1.2.3-alpha').isLessThan(semver('1.2.3')) && semver('1.10.0').isGreaterThan(semver('1.9.0'))",
@@ -42,18 +51,21 @@ TRUE = (
     # lists and sets
     "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5",
     "object.l.max() == 3 && object.l.min() == 1 && !object.l.isSorted() && ['a', 'b'].isSorted() && [].sum() == 0",
-    "object.l.indexOf(1) == 1 && object.l.lastIndexOf(9) == -1 && 'abcb'.lastIndexOf('b') == 3 && object.s.indexOf('c') == 2",
+    "object.l.indexOf(1) == 1 && object.l.lastIndexOf(9) == -1 && 'abcb'.lastIndexOf('b') == 3",
+    "object.s.indexOf('c') == 2",
     "sets.contains([1, 2], [2, 2]) && sets.equivalent([1, 2], [2, 1, 1]) && !sets.intersects(object.l, [7])",
     "[1, 1.0, 2].distinct().size() == 2 || [1, 2, 1].distinct() == [1, 2]",
-    "object.l.sort() == [1, 2, 3] && object.l.reverse() == [2, 1, 3] && object.l.slice(0, 1) == [3] && lists.range(2) == [0, 1]",
+    "object.l.sort() == [1, 2, 3] && object.l.reverse() == [2, 1, 3] && object.l.slice(0, 1) == [3]",
+    "lists.range(2) == [0, 1]",
     "[[1], [2, [3]]].flatten() == [1, 2, [3]]",
     # formats
-    "!format.named('dns1123Label').value().validate('web').hasValue() && format.named('dns1123Label').value().validate('-a').hasValue()",
+    "!format.named('dns1123Label').value().validate('web').hasValue()",
+    "format.named('dns1123Label').value().validate('-a').hasValue()",
     "!format.named('nosuch').hasValue() && format.named('uuid').value().validate('x').value().size() == 1",
     # numbers of different types, optional fields
     "1 < 1.5 && object.a < object.f && 2u >= 1 && object.f == 1.5",
     "object.?m.?x.orValue(0) == 1 && object.?nosuch.orValue('none') == 'none' && !object.?nosuch.hasValue()",
-)  # fmt: skip
+)
 ERRORS = (
     ("quantity(object.s).isLessThan(quantity('1'))", "quantities must match the regular expression"),
     ("object.nosuch == 1", "no such key: nosuch"),
