@@ -24,21 +24,23 @@ if TYPE_CHECKING:
 
 
 class OpenModel(Struct, frozen=True):
-    """A model. `document`: its source; `ours`: whether it is a preset."""
+    """A model. `document`: its source; `ours`: whether it is a preset; `file`: its input path as in headers."""
 
     name: str
     spec: OpenModelSpec
     document: Document
     ours: bool = False
+    file: str = ""
 
 
 class BackendRuntime(Struct, frozen=True):
-    """How an engine is run. `ours`: whether it is a preset."""
+    """How an engine is run. `ours`: whether it is a preset; `file`: its input path as in headers."""
 
     name: str
     spec: BackendRuntimeSpec
     document: Document
     ours: bool = False
+    file: str = ""
 
 
 class UnreadableList(ValueError):

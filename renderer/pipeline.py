@@ -87,6 +87,8 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
 
     compares_foreign = bool(inputs.foreign_documents or inputs.foreign_files) and options.reused is None
     output = OutputFolder(scope.folder) if options.compares else None
+    if scope.policies:
+        from renderer import policy as policy  # here, since workers begin with what is imported
     run = Run(scope, context, outside, output, compares_foreign, admission_run(scope))
     rendered_items, textless_items, reused_parts = split_items(inputs, options)
     textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)

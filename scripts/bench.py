@@ -169,6 +169,55 @@ spec:
 {spread}"""
 
 
+def policy() -> str:
+    """RenderPolicy: the keys of docs/policy.md, with values that allow the corpus."""
+    folders = "".join(
+        f"    - {{path: 'team-{i:02d}/**', namespaces: [team-{i:02d}, 'team-{i:02d}-*']}}\n" for i in range(NAMESPACES)
+    )
+    return f"""apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderPolicy
+metadata: {{name: policy}}
+spec:
+  folders:
+{folders}    - {{path: "platform/**", namespaces: ["*"]}}
+  definitions: {{models: ["team-*/**"], backends: ["platform/**"], presetNames: ["platform/**"]}}
+  publicNames: [{{namespaces: ["team-*"], names: ["qwen3-*"]}}]
+  images: {{registries: [ghcr.io/org, docker.io]}}
+  providers: {{hosts: [api.openai.com]}}
+  weights: {{sources: ["hf://org-*/*", "s3://models/*"], hostPaths: [/data/models]}}
+  pods:
+    serviceAccounts: [default, "team-*"]
+    priorityClasses: ["team-*"]
+    hostNetwork: false
+    hostPID: false
+    privileged: false
+    runAsRoot: false
+  passThrough: {{kinds: [ConfigMap, apps/Deployment]}}
+  config: {{output: ["."], passThrough: ["."], external: ["."]}}
+"""
+
+
+def judged(size: int, lines: list[Line]) -> None:
+    """Renders a corpus without and with a policy in turns, and adds the ratio to `lines`."""
+    inputs, out = WORK / f"in-{size}", f"out-{size}"
+    (inputs / "platform").mkdir(exist_ok=True)
+    costs: list[tuple[float, float]] = []
+    for _ in range(11):
+        walls = []
+        for text in ("", policy()):
+            fresh(out, inputs)
+            (inputs / "llmaz-policy.yaml").write_text(text) if text else None
+            start = time.perf_counter()
+            render(size)
+            walls.append(time.perf_counter() - start)
+            (inputs / "llmaz-policy.yaml").unlink(missing_ok=True)
+        costs.append((walls[0], walls[1]))
+    without, within = (statistics.median(column) for column in zip(*costs, strict=True))
+    row(size, "no policy", Timing(without, 0.0))
+    row(size, "policy", Timing(within, 0.0))
+    lines.append(_most(f"{size:,} fresh with a policy / without", within / without, 1.15))
+
+
 def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
     fresh(folder.name)

@@ -168,7 +168,7 @@ GLOSSARY_FILES = {
     "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools"},
     "preset": {"cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"},
     "provider": {"build/provider", "jwt_providers"},
-    "public name": {"resolve/gateway/public_names"},
+    "public name": {"policy/public_names", "resolve/gateway/public_names"},
     "route": {
         *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),

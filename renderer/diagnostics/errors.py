@@ -936,6 +936,10 @@ ERRORS: dict[str, Wording] = {
     "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
     "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E804": Wording(
+        "the policy of {name} cannot be read, so nothing is judged as allowed: {what}",
+        "mend this file in a change of its own, and merge that first",
+    ),
     "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
     "E811": Wording(
         "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"

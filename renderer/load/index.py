@@ -139,11 +139,11 @@ class InputIndex:
                 )
         elif kind == "OpenModel":
             if self._is_new_name(document, kind, name):
-                self.models[name] = model = OpenModel(name, value["spec"], document)
+                self.models[name] = model = OpenModel(name, value["spec"], document, file=file.key)
                 self.definitions += [] if outside else [model]
         elif kind == "BackendRuntime":
             if self._is_new_name(document, kind, name):
-                self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document)
+                self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document, file=file.key)
                 self.definitions += [] if outside else [runtime]
         elif kind == "RenderPolicy":
             if file.path != self.policy_path:

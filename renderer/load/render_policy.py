@@ -26,9 +26,9 @@ def render_policies(options: RenderOptions, base: str) -> tuple[tuple[RenderPoli
         policy, problems = _policy_of_command_line(options.policy)
     else:
         policy, problems = tree_policy(options.file_system, base)
-    others = options.earlier_policies
-    own = () if policy is None or any(_is_same(policy, other) for other in others) else (policy,)
-    return (*others, *own), problems
+    if policy is None:
+        return options.earlier_policies, problems
+    return (*(other for other in options.earlier_policies if not _is_same(policy, other)), policy), problems
 
 
 def _is_same(policy: RenderPolicy, other: RenderPolicy) -> bool:

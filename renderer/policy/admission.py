@@ -66,11 +66,6 @@ class AdmissionRun:
         return list(unjudged_diagnostics(documents, reasons))
 
 
-def admission_run(policies: Sequence[RenderPolicy]) -> AdmissionRun | None:
-    """What judges by the policies; None where none names files."""
-    return AdmissionRun(policies) if any(policy.get("admission") for policy in policies) else None
-
-
 def _namespaces(policy: RenderPolicy, facts: Iterable[Document]) -> dict[str, KnownNamespace]:
     """What is known of namespaces: what a manifest says, and before it `namespaces` of the policy."""
     known: dict[str, KnownNamespace] = {}

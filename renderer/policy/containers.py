@@ -8,7 +8,7 @@ from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.json_values import map_at
+from renderer.json_values import as_map
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.objects import JudgedObject
 from renderer.resolve.kube.images import split_image
@@ -31,7 +31,7 @@ def judge_privileged(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Den
     for located in judged.contexts:
         field: Path = ("privileged",)
         if located.context.get("privileged") is not True:
-            if map_at(located.context, "windowsOptions").get("hostProcess") is not True:
+            if as_map(located.context.get("windowsOptions")).get("hostProcess") is not True:
                 continue
             field = ("windowsOptions", "hostProcess")
         yield Denial("E823", judged.origin((*located.path, *field)), PRIVILEGED, {})

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, RenderPolicy
-from renderer.diagnostics import Origin
+from renderer.diagnostics import Origin, Path
 from renderer.json_values import as_map, map_at, maps_at, text_at
 from renderer.load import preset_names
 from renderer.policy.denial import Denial, quoted_globs
@@ -41,10 +41,10 @@ def judge_claims(policy: RenderPolicy, inputs: Inputs, app: App) -> Iterator[Den
     """A denial of each preset that an app claims and whose weights may not come from its source."""
     if policy.get(*_SOURCES) is None:
         return
-    for name, origin in _claimed_names(app):
+    for name, path in _claimed_names(app):
         model = inputs.models.get(name)
         if model and model.ours:
-            yield from _source_denials(policy, model, origin)
+            yield from _source_denials(policy, model, app.origin(*path))
 
 
 def at_models(inputs: Inputs, app: App, denials: Iterable[Denial]) -> Iterator[Denial]:
@@ -69,12 +69,12 @@ def _node_folders(inputs: Inputs, app: App) -> Iterator[tuple[str, Origin]]:
         yield str(path).rstrip("/"), inputs.config.origin(*_CACHE)
 
 
-def _claimed_names(app: App) -> Iterator[tuple[str, Origin]]:
-    """The names of the models that an app claims, and where."""
-    if name := text_at(app.spec, "modelClaim", "modelName"):
-        yield name, app.origin("spec", "modelClaim", "modelName")
-    for i, entry in enumerate(maps_at(app.spec, "modelClaims", "models")):
-        yield text_at(entry, "name"), app.origin("spec", "modelClaims", "models", i, "name")
+def _claimed_names(app: App) -> Iterator[tuple[str, Path]]:
+    """The names of the models that an app claims, and their paths there."""
+    if name := as_map(app.spec.get("modelClaim")).get("modelName"):
+        yield str(name), ("spec", "modelClaim", "modelName")
+    for i, entry in enumerate(maps_at(app.spec, "modelClaims", "models") if "modelClaims" in app.spec else ()):
+        yield text_at(entry, "name"), ("spec", "modelClaims", "models", i, "name")
 
 
 def _may_define(policy: RenderPolicy, key: str, path: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from renderer import patterns
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.source.tree import glob
+from renderer.source.tree import Glob, glob
 
 _WILDCARDS = frozenset("*?[")
 
@@ -20,21 +20,41 @@ class NameGlobs:
 
     def __init__(self, globs: Sequence[str]) -> None:
         self.globs = globs
-        self._globs = [text for text in globs if _WILDCARDS.intersection(text)]
-        self._answers = {text: True for text in globs if not _WILDCARDS.intersection(text)}
+        wild = [text for text in globs if _WILDCARDS.intersection(text)]
+        self._starts = tuple(text[:-1] for text in wild if not _WILDCARDS.intersection(text[:-1]) and text[-1] == "*")
+        self._globs = [text for text in wild if text[:-1] not in self._starts or text[-1] != "*"]
+        self._answers = {text: True for text in globs if text not in wild}
 
     def fit(self, name: str) -> bool:
         """Whether one of them matches the name."""
         if (answer := self._answers.get(name)) is None:
-            answer = self._answers[name] = any(patterns.fits(name, text) for text in self._globs)
+            begins = name.startswith(self._starts)
+            answer = self._answers[name] = begins or any(patterns.fits(name, text) for text in self._globs)
         return answer
+
+
+class _Folder:
+    """A glob without wildcards but `/**` at its end: what lies below a folder, or that folder itself too."""
+
+    def __init__(self, text: str) -> None:
+        self._name = "" if text.endswith("/**") else text.strip("/")
+        self._start = f"{text.removesuffix('**').strip('/')}/"
+
+    def fullmatch(self, path: str) -> bool:
+        return path.startswith(self._start) or (path == self._name and path != "")
+
+
+def _path_glob(text: str) -> _Folder | Glob:
+    """The glob of a path; most need no regular expression."""
+    plain = text.removesuffix("/**")
+    return glob(text) if not plain.strip("/") or _WILDCARDS.intersection(plain) else _Folder(text)
 
 
 class PathGlobs:
     """Globs of paths, as in `ignore`, of one list of a policy."""
 
     def __init__(self, globs: Sequence[str]) -> None:
-        self._globs = [glob(text) for text in globs]
+        self._globs = [_path_glob(text) for text in globs]
         self._answers: dict[str, int] = {}
 
     def first(self, path: str) -> int:
@@ -82,6 +102,13 @@ def path_below(policy: RenderPolicy, base: str, key: str) -> str:
     """The path of an input file as the policy's globs are about it. `key`: relative to the folder `base` of
     llmaz.yaml.
     """
-    if policy.folder in ("", base):
-        return key
-    return os.path.relpath(os.path.join(base, key), policy.folder).replace(os.sep, "/")
+    folder = _folder_below(policy, base)
+    return key if not folder else os.path.normpath(f"{folder}/{key}").replace(os.sep, "/")
+
+
+@cache
+def _folder_below(policy: RenderPolicy, base: str) -> str:
+    """The folder of llmaz.yaml, relative to that of the policy; '' where it is the same."""
+    real = os.path.realpath(base)
+    folder = os.path.relpath(real, os.path.realpath(policy.folder or base)).replace(os.sep, "/")
+    return "" if folder == "." else folder

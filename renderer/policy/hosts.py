@@ -7,14 +7,15 @@ from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, text_at
+from renderer.json_values import as_map, maps_at, text_at
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs
 from renderer.policy.objects import JudgedObject
 
 HOSTS: Final = ("providers", "hosts")
-_BACKEND = ("gateway.envoyproxy.io", "Backend")
-_SERVICE = ("", "Service")
+BACKEND = ("gateway.envoyproxy.io", "Backend")
+SERVICE = ("", "Service")
+KINDS: Final = (BACKEND, SERVICE)  # that name hosts
 # Names of Services as every cluster has them. Another domain of a cluster is a setting of the tree, so a policy has to
 # list it.
 _IN_CLUSTER = (".svc", ".svc.cluster.local")
@@ -35,12 +36,12 @@ def judge_hosts(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
 
 def _hosts(judged: JudgedObject) -> Iterator[tuple[Path, str]]:
     """The hosts that an object names, with their paths; `*` where clients choose one."""
-    spec = map_at(judged.body, "spec") if judged.kind in (_BACKEND, _SERVICE) else {}
-    if judged.kind == _SERVICE:
-        if text_at(spec, "type") == "ExternalName":
+    spec = as_map(judged.body.get("spec"))
+    if judged.kind == SERVICE:
+        if spec.get("type") == "ExternalName":
             yield ("spec", "externalName"), text_at(spec, "externalName")
         return
-    if text_at(spec, "type") == "DynamicResolver":
+    if spec.get("type") == "DynamicResolver":
         yield ("spec", "type"), _ANY
     for i, endpoint in enumerate(maps_at(spec, "endpoints")):
         for field in (("fqdn", "hostname"), ("ip", "address")):

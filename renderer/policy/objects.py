@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
+from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import as_map, map_at, maps_at, text_at
-from renderer.plan import Body
+from renderer.json_values import as_map, map_at, text_at
+from renderer.plan import Body, Manifest
 from renderer.yamlio import Document
 
+Kind = tuple[str, str]  # API group and name
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 _POD_FIELDS = (*_CONTAINERS, "volumes", "hostNetwork", "hostPID")  # by which a pod is known in other kinds
 # By API group and kind, where pods stand in what is rendered most; all other kinds are searched.
-_POD_PATHS: Mapping[tuple[str, str], tuple[Path, ...]] = {
+_POD_PATHS: Mapping[Kind, tuple[Path, ...]] = {
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         ("spec", "leaderWorkerTemplate", "leaderTemplate", "spec"),
         ("spec", "leaderWorkerTemplate", "workerTemplate", "spec"),
@@ -23,7 +25,7 @@ _POD_PATHS: Mapping[tuple[str, str], tuple[Path, ...]] = {
     ("apps", "Deployment"): (("spec", "template", "spec"),),
 }
 # Kinds without pods that are rendered most, or in which texts of others stand under any key.
-_PODLESS = frozenset(
+PODLESS = frozenset(
     (
         *(("", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "Secret", "Service", "ServiceAccount")),
         *(("aigateway.envoyproxy.io", kind) for kind in ("AIGatewayRoute", "AIServiceBackend")),
@@ -43,7 +45,7 @@ class JudgedPod(Struct, frozen=True):
     def containers(self) -> Iterator[tuple[Path, Mapping[str, object]]]:
         """Its containers of all sorts, with their paths in the object."""
         for field in _CONTAINERS:
-            for i, container in enumerate(maps_at(self.spec, field)):
+            for i, container in enumerate(_maps(self.spec.get(field))):
                 yield (*self.path, field, i), container
 
     @property
@@ -81,8 +83,12 @@ class JudgedObject:
 
     def __init__(self, body: Body, origin: Callable[[Path], Origin], path: str | None) -> None:
         self.body, self.origin, self.path = body, origin, path
-        self.namespace = text_at(body, "metadata", "namespace")
-        self.kind = (group_of(str(body.get("apiVersion"))), str(body.get("kind")))
+        self.kind = kind_of(body)
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace; '' without one."""
+        return namespace_of(self.body)
 
     @property
     def pods(self) -> list[JudgedPod]:
@@ -102,7 +108,7 @@ class JudgedObject:
     @cached_property
     def _parts(self) -> _Parts:
         parts = _Parts([], [], [])
-        if self.kind in _PODLESS:
+        if self.kind in PODLESS:
             return parts
         paths = _POD_PATHS.get(self.kind)
         for path in paths or ():
@@ -113,23 +119,54 @@ class JudgedObject:
         return parts
 
 
+def judged_object(source: Manifest | Document, path: str | None) -> JudgedObject:
+    """The object of a manifest, or of a document, whose fields are located in what made them, or what is nearest above
+    them there.
+    """
+    if isinstance(source, Manifest):
+        return JudgedObject(source.body, lambda field: existing_origin(source.origin(field)), path)
+    body = source.value if isinstance(source.value, dict) else {}
+    return JudgedObject(body, lambda field: existing_origin(source.origin(*field)), path)
+
+
+def namespace_of(body: Body) -> str:
+    """The namespace of an object; '' without one."""
+    metadata = body.get("metadata")
+    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+    return namespace if isinstance(namespace, str) else ""
+
+
+def kind_of(body: Body) -> Kind:
+    """The API group and kind of an object; '' for the core group."""
+    return _kind(str(body.get("apiVersion")), str(body.get("kind")))
+
+
 @lru_cache(maxsize=256)
-def group_of(version: str) -> str:
-    """The API group of an apiVersion; '' for the core group."""
-    return version.rpartition("/")[0]
+def _kind(version: str, kind: str) -> Kind:
+    return version.rpartition("/")[0], kind
 
 
 def _add_pod(parts: _Parts, pod: JudgedPod) -> None:
     """Adds a pod of a known kind with its images and contexts."""
     parts.pods.append(pod)
-    if "securityContext" in pod.spec:
-        parts.contexts.append(LocatedContext((*pod.path, "securityContext"), map_at(pod.spec, "securityContext")))
+    _add_context(parts, pod.spec, pod.path)
     for path, container in pod.containers():
         _add_image(parts, container, path)
-        if "securityContext" in container:
-            parts.contexts.append(LocatedContext((*path, "securityContext"), map_at(container, "securityContext")))
-    for i, volume in enumerate(maps_at(pod.spec, "volumes")):
-        _add_image(parts, volume, (*pod.path, "volumes", i))
+        _add_context(parts, container, path)
+    for i, volume in enumerate(_maps(pod.spec.get("volumes"))):
+        if "image" in volume:
+            _add_image(parts, volume, (*pod.path, "volumes", i))
+
+
+def _maps(value: object) -> Sequence[Mapping[str, object]]:
+    """The items of a list, an empty map in the place of each that is none."""
+    return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else ()
+
+
+def _add_context(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
+    """Adds the security context of a pod or container."""
+    if isinstance(context := value.get("securityContext"), dict):
+        parts.contexts.append(LocatedContext((*path, "securityContext"), context))
 
 
 def _add_image(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
@@ -146,13 +183,17 @@ def _search(parts: _Parts, value: object, path: Path) -> None:
     if isinstance(value, dict):
         if any(field in value for field in _POD_FIELDS):
             parts.pods.append(JudgedPod(path, value))
-        if isinstance(context := value.get("securityContext"), dict):
-            parts.contexts.append(LocatedContext((*path, "securityContext"), context))
+        _add_context(parts, value, path)
         _add_image(parts, value, path)
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         if isinstance(item, (dict, list)):
             _search(parts, item, (*path, key))
+
+
+def has_parts(kind: Kind) -> bool:
+    """Whether objects of the kind may have pods, images or security contexts."""
+    return kind not in PODLESS
 
 
 def list_items(document: Document) -> Iterator[Document]:

@@ -14,10 +14,10 @@ from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs, restricts
 from renderer.policy.objects import JudgedObject, JudgedPod
 
-_VOLUME: Final = ("", "PersistentVolume")
+VOLUME: Final = ("", "PersistentVolume")
 _ACCOUNTS: Final = ("pods", "serviceAccounts")
 _PRIORITIES: Final = ("pods", "priorityClasses")
-_HOST_PATHS: Final = ("weights", "hostPaths")
+HOST_PATHS: Final = ("weights", "hostPaths")
 
 
 def judge_service_account(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
@@ -54,23 +54,23 @@ def judge_host_pid(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -
 
 def judge_host_paths(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
     """A denial of each hostPath volume that lies in none of the folders."""
-    allowed = policy.get(*_HOST_PATHS)
+    allowed = policy.get(*HOST_PATHS)
     for i, volume in enumerate(maps_at(pod.spec, "volumes")):
         if "hostPath" in volume:
             folder = text_at(volume, "hostPath", "path")
             if not lies_in(folder, allowed):
                 path: Path = (*pod.path, "volumes", i, "hostPath", "path")
                 words = {"path": folder, "allowed": quoted_globs(allowed)}
-                yield Denial("E818", judged.origin(path), _HOST_PATHS, words)
+                yield Denial("E818", judged.origin(path), HOST_PATHS, words)
 
 
 def judge_persistent_volume(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of a PersistentVolume that is a folder of nodes."""
-    for field in ("hostPath", "local") if judged.kind == _VOLUME else ():
-        allowed, folder = policy.get(*_HOST_PATHS), text_at(judged.body, "spec", field, "path")
+    for field in ("hostPath", "local") if judged.kind == VOLUME else ():
+        allowed, folder = policy.get(*HOST_PATHS), text_at(judged.body, "spec", field, "path")
         if folder and not lies_in(folder, allowed):
             words = {"path": folder, "allowed": quoted_globs(allowed)}
-            yield Denial("E818", judged.origin(("spec", field, "path")), _HOST_PATHS, words)
+            yield Denial("E818", judged.origin(("spec", field, "path")), HOST_PATHS, words)
 
 
 def lies_in(path: str, folders: Sequence[str]) -> bool:
@@ -85,7 +85,7 @@ PodRule = Callable[[RenderPolicy, JudgedObject, JudgedPod], Iterator[Denial]]
 _RULES: Mapping[tuple[str, ...], PodRule] = {
     _ACCOUNTS: judge_service_account,
     _PRIORITIES: judge_priority_class,
-    _HOST_PATHS: judge_host_paths,
+    HOST_PATHS: judge_host_paths,
     ("pods", "hostNetwork"): judge_host_network,
     ("pods", "hostPID"): judge_host_pid,
 }

@@ -20,7 +20,8 @@ _ANY = "*"
 def judge_claimed_names(policy: RenderPolicy, names: Iterable[ClaimedName]) -> Iterator[Denial]:
     """A denial of each public name of a rendered route that its namespace may not have, at the input that asks."""
     for claimed in names:
-        yield from _denials(policy, claimed.owner.namespace, claimed.model, _claim_origin(claimed))
+        if not _allows(policy, claimed.owner.namespace, claimed.model):
+            yield _denial(policy, claimed.owner.namespace, claimed.model, _claim_origin(claimed))
 
 
 def judge_routes(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
@@ -48,13 +49,22 @@ def _matched_names(match: Mapping[str, object], path: Path, of_models: bool) -> 
 
 
 def _denials(policy: RenderPolicy, namespace: str, name: str, origin: Origin) -> Iterator[Denial]:
-    entries = [entry for entry in _entries(policy) if entry[0].fit(namespace)]
-    if any(_ANY in names.globs if name == _ANY else names.fit(name) for _, names in entries):
-        return
+    if not _allows(policy, namespace, name):
+        yield _denial(policy, namespace, name, origin)
+
+
+def _allows(policy: RenderPolicy, namespace: str, name: str) -> bool:
+    for namespaces, names in _entries(policy):
+        if namespaces.fit(namespace) and (_ANY in names.globs if name == _ANY else names.fit(name)):
+            return True
+    return False
+
+
+def _denial(policy: RenderPolicy, namespace: str, name: str, origin: Origin) -> Denial:
     what = "may not match every public name" if name == _ANY else f"may not have the public name '{name}'"
-    allowed = [text for _, names in entries for text in names.globs]
-    hint = f"allowed: {quoted_globs(allowed)}"
-    yield Denial("E814", origin, ("publicNames",), {"what": what, "namespace": namespace, "hint": hint})
+    allowed = [text for namespaces, names in _entries(policy) if namespaces.fit(namespace) for text in names.globs]
+    words = {"what": what, "namespace": namespace, "hint": f"allowed: {quoted_globs(allowed)}"}
+    return Denial("E814", origin, ("publicNames",), words)
 
 
 @cache

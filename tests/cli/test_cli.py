@@ -23,7 +23,10 @@ FOLDERS = ("backends", "models", "loaders", "pickers")
 SHIPPED = [
     f"{folder}/{name}" for folder in FOLDERS for name in sorted(p.stem for p in (PRESETS / folder).glob("*.yaml"))
 ]
-KINDS = ["BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "Service"]
+KINDS = [
+    *("BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "RenderPolicy"),
+    "Service",
+]
 PLAYGROUND = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
