@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Final
 
+import msgspec
+
 from renderer import quantity, schema_validation
 from renderer.admission.defaults import CONSTANTS, RULES
 from renderer.plan import Body
@@ -19,15 +21,16 @@ _Writer = Callable[[Any], Any]
 
 
 def server_view(body: Body) -> Mapping[str, Any]:
-    """The object as a policy sees it. Of a kind that we do not know, it is the object itself."""
+    """The object as a policy sees it, in plain types. Of a kind that we do not know, it is the object itself."""
     version, kind = str(body.get("apiVersion")), str(body.get("kind"))
+    text = msgspec.json.encode(body)
+    plain: dict[str, Any] = msgspec.json.decode(text)
     name = _types()["kinds"].get(f"{version}/{kind}")
     if name is not None:
-        view: Mapping[str, Any] = _struct_writer(name)(body)
-        return view
-    completed = _without_nulls(body) if "None" in repr(body) else body
+        return _struct_writer(name)(plain)
+    plain = _without_nulls(plain) if b"null" in text else plain
     complete = _completion_of_kind(version, kind) if "/" in version else None
-    return complete(completed) if complete else completed
+    return complete(plain) if complete else plain
 
 
 @cache

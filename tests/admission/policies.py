@@ -27,7 +27,7 @@ NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 class Verdict(NamedTuple):
-    """What is said of an object: binding and message where it is denied, else nothing; `unjudged`: what is not known."""
+    """What is said of an object: binding and message where it is denied; `unjudged`: what is not known."""
 
     binding: str = ""
     message: str = ""

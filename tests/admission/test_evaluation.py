@@ -81,7 +81,7 @@ def of(expression: str, **more: Any) -> dict[str, Any]:
         (of("false", messageExpression="request.userInfo.username"), "failed expression: false"),
         (of("object.nosuch == 1"), "expression 'object.nosuch == 1' resulted in error: no such key: nosuch"),
         ({**of("object.nosuch == 1"), "failurePolicy": "Ignore"}, None),
-        (of("namespaceObject.metadata.labels.env == 'dev'"), "failed expression: namespaceObject.metadata.labels.env == 'dev'"),
+        (of("namespaceObject.metadata.labels.env == 'dev'", message="not dev"), "not dev"),
         (of("request.operation != 'CREATE' || oldObject != null", message="created"), "created"),
         (of("request.resource.resource + request.kind.kind != 'deploymentsDeployment'", message="r"), "r"),
         ({**of("false"), "matchConditions": [{"name": "a", "expression": "object.metadata.name != 'web'"}]}, None),
@@ -90,7 +90,13 @@ def of(expression: str, **more: Any) -> dict[str, Any]:
             "expression 'object.nosuch == 1' resulted in error: no such key: nosuch",
         ),
         (
-            {**of("variables.b == 4"), "variables": [{"name": "a", "expression": "object.spec.replicas"}, {"name": "b", "expression": "variables.a * 2"}]},
+            {
+                **of("variables.b == 4"),
+                "variables": [
+                    {"name": "a", "expression": "object.spec.replicas"},
+                    {"name": "b", "expression": "variables.a * 2"},
+                ],
+            },
             "failed expression: variables.b == 4",
         ),
         (
