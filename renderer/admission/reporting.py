@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -10,7 +11,8 @@ from msgspec import Struct
 from renderer.admission.judge import Verdict
 from renderer.admission.programs import problems_of
 from renderer.admission.records import AdmissionPolicy, PolicyExpression, UnjudgedReason
-from renderer.admission.source_text import place_in_file, read_paths
+from renderer.admission.source_text import place_in_file, read_paths, without_literals
+from renderer.check.finding import existing_origin
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.json_values import text_at, value_at
 from renderer.yamlio import Document
@@ -56,7 +58,7 @@ def verdict_diagnostics(verdict: Verdict) -> Iterator[Diagnostic]:
         "rule": _place(verdict.policy, verdict.decision.expression),
         "bound": _place_of(Origin(verdict.binding.document, ("metadata", "name"))),
     }
-    origin = verdict.object.origin(_field(body, verdict.decision.expression))
+    origin = existing_origin(verdict.object.origin(_field(body, verdict.policy, verdict.decision.expression)))
     for action in ("Deny",) if verdict.always else verdict.binding.actions:
         yield make_diagnostic(_CODES[action], origin, **words)
 
@@ -73,11 +75,16 @@ def unjudged_diagnostics(documents: Mapping[str, Document], unjudged: Iterable[U
         yield make_diagnostic("N840", Origin(documents[name], items[0].path), policy=name, reasons=words)
 
 
-def _field(body: object, expression: PolicyExpression) -> Path:
-    """The field that a denial is best told at: the first that the expression names and the object has."""
-    for path in read_paths(expression.text):
-        if value_at(body, *path) is not None:
-            return path
+def _field(body: object, policy: AdmissionPolicy, expression: PolicyExpression) -> Path:
+    """The field that a denial is best told at: the first that the expression names and the object has, else one of its
+    variables.
+    """
+    names = re.findall(r"(?<![\w.])variables\s*\.\s*(\w+)", without_literals(expression.text))
+    variables = [policy.variables[name] for name in names if name in policy.variables]
+    for text in (expression, *variables):
+        for path in read_paths(text.text):
+            if value_at(body, *path) is not None:
+                return path
     return ()
 
 
