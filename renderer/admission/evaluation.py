@@ -17,6 +17,7 @@ from renderer.cel.messages import server_words
 from renderer.json_values import as_map
 
 _LONGEST_MESSAGE: Final = 5 * 1024
+_MOST_MEMORY: Final = 1 << 24  # bytes
 
 
 class Decision(Struct, frozen=True):
@@ -31,10 +32,17 @@ class EvaluationError(Exception):
 
 
 class Evaluation:
-    """The evaluation of one policy about one object and one param. `names`: those without a value, with the reason."""
+    """The evaluation of one policy about one object and one param. `names`: those without a value, with the reason;
+    `size`: the bytes of the values.
+    """
 
     def __init__(
-        self, policy: AdmissionPolicy, programs: Programs, names: Mapping[str, str], values: Mapping[str, object]
+        self,
+        policy: AdmissionPolicy,
+        programs: Programs,
+        names: Mapping[str, str],
+        values: Mapping[str, object],
+        size: int = 0,
     ) -> None:
         self._policy, self._programs, self._names = policy, programs, names
         self._body = as_map(values["object"])
@@ -42,6 +50,7 @@ class Evaluation:
         self._outcomes: dict[str, str] = {}  # of variables: what the server says, or '' for a value
         self._reasons: dict[str, str] = {}  # of variables without a value, what is not known
         self._activation: Any = None
+        self._sizes = {"": size}  # of all that is given, and of variables
 
     def matches(self) -> bool:
         """Whether the conditions of the policy hold. Raises NotJudged, EvaluationError."""
@@ -99,6 +108,8 @@ class Evaluation:
         if reads_node_port(compiled.code, self._body):
             raise NotJudged("object.spec.ports[].nodePort (the server sets it)")
         self._evaluate_variables(compiled.variables)
+        if self._size(compiled.variables) * compiled.growth > _MOST_MEMORY:
+            raise NotJudged("more memory than is given here")
         if self._activation is None:
             self._activation = self._programs.environment.activation(self._values)
         activation = self._activation
@@ -113,6 +124,10 @@ class Evaluation:
         if result.error:
             self._raise_unknown(compiled, result)
         return result
+
+    def _size(self, variables: Sequence[str]) -> int:
+        """The bytes of what an expression may read."""
+        return self._sizes[""] + sum(self._sizes.get(name, 0) for name in variables)
 
     def _raise_unknown(self, compiled: Compiled, result: Result) -> None:
         """Raises NotJudged where the error may come from what is not known here."""
@@ -145,6 +160,7 @@ class Evaluation:
                 self._outcomes[full] = f'composited variable "{name}" fails to evaluate: {words}'
             else:
                 self._values[full] = result.value
+                self._sizes[name] = _encoded_size(result.value)
                 self._activation = None
 
     def _words(self, compiled: Compiled, result: Result) -> str:
@@ -187,6 +203,11 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
 
 def _mentions(code: str, name: str) -> bool:
     return name in code and bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", code))
+
+
+def _encoded_size(value: object) -> int:
+    """About how many bytes a value has."""
+    return len(repr(value))
 
 
 def _bound_words(error: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from renderer.admission.evaluation import Decision, Evaluation, EvaluationError, values_of
@@ -110,7 +111,8 @@ class Judge:
 
         programs = self._compiled(policy, frozenset(facts.unknown))
         values = values_of(facts.request, facts.view, facts.namespace, param)
-        evaluation = Evaluation(policy, programs, facts.unknown, values)
+        size = facts.size + (len(repr(param)) if param else 0)
+        evaluation = Evaluation(policy, programs, facts.unknown, values, size)
         try:
             if not evaluation.matches():
                 return
@@ -144,6 +146,7 @@ class _Facts:
     def __init__(self, request: CreateRequest) -> None:
         self.request = request
         self.view = server_view(request.body)
+        self.size = len(msgspec.json.encode(self.view))
         self.unknown = dict(unknown_names(request))
         self.namespace: object = None
         if request.resource.kind == "Namespace" or request.resource.is_namespaced is False:

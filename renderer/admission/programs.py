@@ -13,24 +13,29 @@ from renderer.admission.source_text import without_literals
 from renderer.admission.unknowns import REQUEST_FIELDS, optional_reads
 from renderer.cel.compiler import CelEnvironment, CompileError, Problem, Program
 from renderer.cel.functions import KUBERNETES
+from renderer.diagnostics import Path
 
 _BASIC: Final = frozenset({"bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint", "dyn"})
 _TWO_VARIABLES: Final = frozenset(
     {"all", "exists", "existsOne", "exists_one", "transformList", "transformMap", "transformMapEntry"}
 )
+_VARIABLE: Final = re.compile(r"(?<![\w.])variables\s*\.\s*(\w+)")
+_MOST_GROWTH: Final = 1 << 40
 _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
 
 
 class Compiled(Struct, frozen=True):
     """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not
     take it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
-    names; `hidden`: the roots of names without a value that it reads in a way that does not fail.
+    names; `hidden`: the roots of names without a value that it reads in a way that does not fail; `growth`: how many
+    times as large as what it reads its values may be.
     """
 
     expression: PolicyExpression
     code: str
     variables: Sequence[str] = ()
     hidden: frozenset[str] = frozenset()
+    growth: int = 1
     program: Program | None = None
     unknown: str = ""
     problem: Problem | None = None
@@ -40,7 +45,7 @@ class Programs(Struct, frozen=True):
     """The programs of a policy for objects of which these names have no value."""
 
     environment: CelEnvironment
-    by_path: Mapping[tuple[str | int, ...], Compiled]
+    by_path: Mapping[Path, Compiled]
 
     def of(self, expression: PolicyExpression) -> Compiled:
         """The program of an expression."""
@@ -55,12 +60,15 @@ def compile_policy(policy: AdmissionPolicy, unknown: frozenset[str]) -> Programs
     types = dict.fromkeys(names, "dyn")
     if policy.param_kind:
         types["params"] = "dyn"
-    by_path: dict[tuple[str | int, ...], Compiled] = {}
+    by_path: dict[Path, Compiled] = {}
+    environment, declared = CelEnvironment(types, KUBERNETES), len(types)
     for name, variable in policy.variables.items():
-        environment = CelEnvironment(types, KUBERNETES)
+        if len(types) > declared and _VARIABLE.search(without_literals(variable.text)):
+            environment, declared = CelEnvironment(types, KUBERNETES), len(types)
         compiled = by_path[variable.path] = _compile(environment, variable, unknown)
         types[f"variables.{name}"] = _variable_type(compiled)
-    environment = CelEnvironment(types, KUBERNETES)
+    if len(types) > declared:
+        environment = CelEnvironment(types, KUBERNETES)
     for expression in policy.expressions:
         if expression.path not in by_path:
             by_path[expression.path] = _compile(environment, expression, unknown)
@@ -99,13 +107,24 @@ def _compile(environment: CelEnvironment, expression: PolicyExpression, unknown:
         functions = [problem.function for problem in error.problems if problem.function]
         if functions:
             return Compiled(expression, code, unknown=_unknown_function(functions[0], code))
+        if "recursion limit" in error.problems[0].message:
+            return Compiled(expression, code, unknown="an expression that is nested deeper than is read here")
         if "kubernetes.Optional" in error.problems[0].message:
             return Compiled(expression, code, unknown="other functions of optional values than hasValue and value")
         return Compiled(expression, code, problem=error.problems[0])
     plain = re.sub(r"\s", "", code)
-    variables = list(dict.fromkeys(re.findall(r"(?<![\w.])variables\.(\w+)", plain)))
+    variables = list(dict.fromkeys(_VARIABLE.findall(plain)))
     hidden = frozenset(name.partition(".")[0] for name in optional_reads(plain, unknown))
-    return Compiled(expression, plain, variables, hidden, program)
+    return Compiled(expression, plain, variables, hidden, _growth(plain), program)
+
+
+def _growth(code: str) -> int:
+    """How many times as large as what an expression reads its values may be: sums double what they add, and macros give
+    a name to a sum.
+    """
+    macros = len(re.findall(r"\.(?:map|optMap|optFlatMap)\(", code))
+    sums = code.count("+") + 1
+    return min(sums ** min(macros + 1, 64), _MOST_GROWTH) * (100 if macros else 1)
 
 
 def _unknown_function(name: str, code: str) -> str:

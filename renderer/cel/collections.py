@@ -8,11 +8,11 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from renderer.cel.carriers import NO_OVERLOAD
-from renderer.cel.compiler import Function
+from renderer.cel.compiler import TOO_LARGE, Function
 
 _SUMMED: Final = ("int", "uint", "double", "duration")
 _COMPARED: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
-_MOST: Final = 1_000_000  # items of lists.range
+_MOST: Final = 1_000  # items of lists.range
 
 
 def _is_number(value: object) -> bool:
@@ -124,7 +124,7 @@ def _sorted(items: Sequence[object]) -> list[object]:
 
 def _range(count: int) -> list[int]:
     if count > _MOST:
-        raise ValueError(f"more than {_MOST} items")
+        raise ValueError(TOO_LARGE)
     return list(range(count))
 
 

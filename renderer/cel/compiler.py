@@ -14,6 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
+TOO_LARGE: Final = "a value that is too large here"
 _INCONVERTIBLE = re.compile(r"(?:Non-CEL|Unexpected) value type for")
 _UNBOUND = re.compile(r'No value with name "([^"]*)" found in Activation')
 _CARRIERS: Final = {
@@ -25,7 +26,7 @@ _CARRIERS: Final = {
     "OptionalFormat": "map<string, list<list<list<uint>>>>",
     "OptionalFaults": "map<string, list<list<list<double>>>>",
 }
-_DECLARED: Final = ("indexOf", "lastIndexOf", "string", "hasValue", "value")  # by the language too
+_DECLARED: Final = ("indexOf", "lastIndexOf", "string", "hasValue", "value")  # or with a parameter of any type
 _NEVER: Final = "never"  # a type that no expression has
 _KINDS = re.compile(r"<.*")
 
@@ -91,6 +92,8 @@ class Program(Struct, frozen=True):
         except TypeError:  # an optional value cannot leave the package
             return Result(error="the value of an optional type is not known here", is_bounded=True)
         message = str(value.value())
+        if TOO_LARGE in message:
+            return Result(error=TOO_LARGE, is_bounded=True)
         if _INCONVERTIBLE.search(message):
             return Result(error="a value that cannot be worked out here", is_bounded=True)
         unbound = _UNBOUND.search(message)
@@ -102,13 +105,12 @@ class CelEnvironment:
 
     def __init__(self, variables: Mapping[str, str], functions: tuple[Function, ...]) -> None:
         from cel_expr_python import cel  # type: ignore[import-untyped]
-        from cel_expr_python.ext import ext_optional, ext_strings  # type: ignore[import-untyped]
+        from cel_expr_python.ext import ext_optional  # type: ignore[import-untyped]
 
         self._env = cel.NewEnv(
             config=cel.NewEnvConfigFromYaml(_config()),
             variables={name: _type(name_of_type) for name, name_of_type in variables.items()},
             extensions=[
-                ext_strings.ExtStrings(2),
                 ext_optional.ExtOptional(),
                 cel.CelExtension("kubernetes", _declared(functions, True)),  # the last, which adds to the others
             ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from renderer.cel import addresses, collections, formats, quantities, regexes, urls, versions
+from renderer.cel import addresses, collections, formats, quantities, regexes, texts, urls, versions
 from renderer.cel.compiler import Function
 
 KUBERNETES: tuple[Function, ...] = (
@@ -11,6 +11,7 @@ KUBERNETES: tuple[Function, ...] = (
     *urls.FUNCTIONS,
     *addresses.FUNCTIONS,
     *collections.FUNCTIONS,
+    *texts.FUNCTIONS,
     *regexes.FUNCTIONS,
     *formats.FUNCTIONS,
 )
