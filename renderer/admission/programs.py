@@ -124,7 +124,8 @@ def _growth(code: str) -> int:
     """
     macros = len(re.findall(r"\.(?:map|optMap|optFlatMap)\(", code))
     sums = code.count("+") + 1
-    return min(sums ** min(macros + 1, 64), _MOST_GROWTH) * (100 if macros else 1)
+    growth: int = sums ** min(macros + 1, 64)
+    return min(growth, _MOST_GROWTH) * (100 if macros else 1)
 
 
 def _unknown_function(name: str, code: str) -> str:
