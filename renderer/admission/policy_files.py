@@ -112,7 +112,7 @@ def _policy(document: Document) -> AdmissionPolicy:
         },
         validations=[_validation(validation, i) for i, validation in enumerate(maps_at(spec, "validations"))],
         annotations=[
-            _expression(annotation, ("spec", "auditAnnotations", i, "valueExpression"), "")
+            _expression(annotation, ("spec", "auditAnnotations", i, "valueExpression"), "string null")
             for i, annotation in enumerate(maps_at(spec, "auditAnnotations"))
         ],
         param_kind=(text_at(kind, "apiVersion"), text_at(kind, "kind")) if kind else None,

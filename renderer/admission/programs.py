@@ -81,8 +81,10 @@ def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[PolicyExpression, Pro
     compiled = [programs.of(expression) for expression in policy.expressions]
     faults = [(item.expression, item.problem) for item in compiled if item.problem]
     for item in compiled:
-        if item.program and item.expression.result and item.program.type_name != item.expression.result.upper():
-            words = f"must evaluate to {item.expression.result} but got {item.program.type_name.lower()}"
+        types = item.expression.result.split()
+        if item.program and types and item.program.type_name.lower() not in types:
+            wanted = types[0] if len(types) == 1 else f"one of {types}".replace("'", "").replace(",", "")
+            words = f"must evaluate to {wanted} but got {item.program.type_name.lower()}"
             faults.append((item.expression, Problem(1, 1, words)))
     return faults
 

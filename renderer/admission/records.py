@@ -37,7 +37,7 @@ class WrittenObject(Struct, frozen=True):
 
 
 class PolicyExpression(Struct, frozen=True):
-    """An expression of a policy. `result`: the type that it must give, empty where any will do."""
+    """An expression of a policy. `result`: the types that it may give, empty where any will do."""
 
     text: str
     path: Path

@@ -32,6 +32,7 @@ class Trial:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._made: list[str] = []
+        self._refused: list[str] = []
 
     def __enter__(self) -> Trial:
         for body in policies.world():
@@ -41,6 +42,8 @@ class Trial:
                 self._make(selecting(document.value))
         for body in probe():
             self._make(body)
+        if self._refused:
+            raise CannotJudge("\n".join(self._refused))
         self._wait()
         return self
 
@@ -68,8 +71,8 @@ class Trial:
         path = self._path(body)
         answer = self._client("POST", path, json.dumps(body))
         if answer.message and not (keep and answer.body.get("reason") == "AlreadyExists"):
-            raise CannotJudge(f"{body['kind']} {body['metadata']['name']}: {answer.message}")
-        if not keep:
+            self._refused.append(f"{body['kind']} {body['metadata']['name']}: {answer.message}")
+        elif not keep:
             self._made.append(f"{path}/{body['metadata']['name']}")
 
     def _path(self, body: Body) -> str:
