@@ -175,15 +175,31 @@ class ConfigPart(Struct, frozen=True):
         return self.config.origin(*self.path, *more)
 
 
+class AdmissionDocuments(Struct, frozen=True, eq=False):
+    """What `admission` of a RenderPolicy names: the documents of the files; the facts of the tree that their policies
+    may ask for; the problems of the files.
+    """
+
+    documents: tuple[Document, ...] = ()
+    facts: tuple[Document, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+    @property
+    def values(self) -> tuple[list[object], list[object]]:
+        """What documents and facts say."""
+        return [document.value for document in self.documents], [document.value for document in self.facts]
+
+
 class RenderPolicy(Struct, frozen=True, eq=False):
     """RenderPolicy: what folders may do. `folder`: the one that its paths are relative to, '' for that of llmaz.yaml;
-    `revision`: the commit that it stands in, where it is not that of the tree.
+    `revision`: the commit that it stands in, where it is not that of the tree; `admission`: the files that it names.
     """
 
     spec: RenderPolicySpec
     document: Document
     folder: str = ""
     revision: str = ""
+    admission: AdmissionDocuments = AdmissionDocuments()
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""

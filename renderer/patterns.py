@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -34,6 +34,7 @@ class Expression(Protocol):
     def groups(self) -> int: ...
     def search(self, text: str | bytes, /) -> Match | None: ...
     def fullmatch(self, text: str | bytes, /) -> Match | None: ...
+    def finditer(self, text: str | bytes, /) -> Iterator[Match]: ...
 
 
 def expression(pattern: str) -> Expression:

@@ -91,6 +91,7 @@ CRDS = (
 )
 
 BUILT_IN = {
+    "admissionregistration.v1": ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
     "core.v1": (
         "ConfigMap",
         "Namespace",
@@ -111,6 +112,7 @@ BUILT_IN = {
     "scheduling.v1": ("PriorityClass",),
 }
 GROUPS = {
+    "admissionregistration": "admissionregistration.k8s.io",
     "core": "",
     "networking": "networking.k8s.io",
     "rbac": "rbac.authorization.k8s.io",

@@ -989,6 +989,21 @@ ERRORS: dict[str, Wording] = {
     "E828": Wording(
         "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
     ),
+    # 84x: ValidatingAdmissionPolicies
+    "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
+    "E841": Wording(
+        "the binding '{binding}' is for the policy '{policy}', which is in no file of admission",
+        "add its file to admission of the RenderPolicy, or mend policyName",
+    ),
+    "E842": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denies the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
+    "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
+    "E845": Wording(
+        "no file fits '{glob}'", "mend the path, which starts at the folder of the RenderPolicy, or leave it out"
+    ),
     # 86x: files that a cluster gets although no input makes them
     "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
     "E861": Wording(

@@ -546,5 +546,22 @@ WARNINGS: dict[str, Wording] = {
         "Karpenter does not ask InftyAI's scheduler: it makes the cheapest nodes that hold a pod, whatever the flavor",
         "set flavorPolicy: auto, so that pods say it themselves, or use the fork of Karpenter that knows OpenModels",
     ),
+    "W840": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns of the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "W841": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' notes the {kind} '{name}' in the audit log: "
+        "{message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "W842": Wording(
+        "no binding of the files of admission is for the policy '{policy}', so nothing is judged by it",
+        "add the file of its ValidatingAdmissionPolicyBinding to admission",
+    ),
+    "N840": Wording(
+        "the policy '{policy}' is not judged as far as it needs {reasons}",
+        "the cluster judges it when the objects are applied",
+    ),
     "W860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
 }

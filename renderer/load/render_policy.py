@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from renderer import yamlio
 from renderer.api import RenderOptions, RenderPolicy
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.load.admission_files import admission_documents, base_of_policy
 from renderer.load.validation import check, kind_of
 from renderer.source.paths import POLICY, LinkError, read_file
-from renderer.source.tree import FileSystem
+from renderer.source.tree import DISK, FileSystem
 
 
 def render_policies(options: RenderOptions, base: str) -> tuple[tuple[RenderPolicy, ...], list[Diagnostic]]:
@@ -29,7 +32,9 @@ def render_policies(options: RenderOptions, base: str) -> tuple[tuple[RenderPoli
 
 
 def _is_same(policy: RenderPolicy, other: RenderPolicy) -> bool:
-    return policy.folder == other.folder and policy.spec == other.spec
+    if policy.folder != other.folder or policy.spec != other.spec:
+        return False
+    return policy.admission.values == other.admission.values
 
 
 def tree_policy(file_system: FileSystem, base: str, revision: str = "") -> tuple[RenderPolicy | None, list[Diagnostic]]:
@@ -44,7 +49,10 @@ def tree_policy(file_system: FileSystem, base: str, revision: str = "") -> tuple
         return None, [make_diagnostic("E802", Origin(NamedSource(name)))]
     except OSError as error:
         return None, [read_error(name, error)]
-    return (None, []) if data is None else _parse_policy(name, data, base, revision)
+    if data is None:
+        return None, []
+    policy, problems = _parse_policy(name, data, base, revision)
+    return _with_admission(policy, file_system, base), problems
 
 
 def _policy_of_command_line(file: str) -> tuple[RenderPolicy | None, list[Diagnostic]]:
@@ -52,7 +60,15 @@ def _policy_of_command_line(file: str) -> tuple[RenderPolicy | None, list[Diagno
         data = read_file(file)
     except OSError as error:
         return None, [read_error(file, error)]
-    return _parse_policy(file, data)
+    policy, problems = _parse_policy(file, data)
+    return _with_admission(policy, DISK, base_of_policy(file)), problems
+
+
+def _with_admission(policy: RenderPolicy | None, file_system: FileSystem, base: str) -> RenderPolicy | None:
+    """The policy, with the files of ValidatingAdmissionPolicies that it names."""
+    if policy is None or not policy.get("admission"):
+        return policy
+    return replace(policy, admission=admission_documents(policy, file_system, base))
 
 
 def _parse_policy(

@@ -27,7 +27,7 @@ from renderer.policy.rules import judge_objects
 from renderer.source.paths import CONFIG, is_inside
 from renderer.yamlio import Document
 
-__all__ = ["judge_app", "judge_definitions", "judge_documents", "judge_tree"]
+__all__ = ["judge_app", "judge_definitions", "judge_documents", "judge_tree", "passed_manifests"]
 
 _MODEL = ("llmaz.io", "OpenModel")  # of the file that defines it, which has a rule of its own
 _NAMES = ("publicNames",)
@@ -79,6 +79,11 @@ def judge_tree(
     return problems + _merged(parts)
 
 
+def passed_manifests(scope: Scope) -> list[Document]:
+    """The objects of files that are passed through."""
+    return [document for file in passed_documents(scope) for document in file.objects if _is_manifest(document.value)]
+
+
 def judge_documents(
     policies: Sequence[RenderPolicy], base: str, output: str, documents: Sequence[Document]
 ) -> list[Diagnostic]:
@@ -97,7 +102,19 @@ def judge_documents(
             path = None if key is None else path_below(policy, base, key)
             denials += _judge_foreign(policy, read, path)
         parts.append([*denial_diagnostics(policy, denials)])
-    return _merged(parts)
+    return _merged(parts) + _judged_by_admission(policies, by_file.values())
+
+
+def _judged_by_admission(policies: Sequence[RenderPolicy], files: Iterable[Sequence[Document]]) -> list[Diagnostic]:
+    """What the ValidatingAdmissionPolicies that the policies name say of manifests."""
+    if not any(policy.get("admission") for policy in policies):
+        return []
+    from renderer.policy.admission import AdmissionRun  # few runs need it
+
+    run = AdmissionRun(policies)
+    objects = [part for documents in files for document in documents for part in list_items(document)]
+    denied = run.judge_documents(part for part in objects if _is_manifest(part.value))
+    return [*run.problems, *denied, *run.notes(run.unjudged())]
 
 
 def _judge_shared(policy: RenderPolicy, base: str, inputs: Inputs, manifests: Sequence[Manifest]) -> Iterator[Denial]:

@@ -330,9 +330,10 @@ def test_other_keys_are_none(repository: Repository, llmaz: Llmaz) -> None:
 
 
 def test_the_policy_is_one_of_them(repository: Repository, llmaz: Llmaz) -> None:
-    put(repository, **{"llmaz-policy": "kind: RenderPolicy\nspec: {registries: [docker.io]}\n"})
+    policy = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderPolicy\nmetadata: {name: policy}\n"
+    put(repository, **{"llmaz-policy": f"{policy}spec: {{pods: {{priorityClasses: [batch]}}}}\n"})
     assert guards(compare(repository, llmaz, "work tree", "--format", "json")) == [
-        ("llmaz-policy.yaml", 'registries: none → ["docker.io"]'),
+        ("llmaz-policy.yaml", 'pods.priorityClasses: none → ["batch"]'),
         ("llmaz-policy.yaml", "added"),
     ]
 
