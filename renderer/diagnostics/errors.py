@@ -973,12 +973,12 @@ ERRORS: dict[str, Wording] = {
     "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
     "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
     "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
-    "E821": Wording("denied by {rule}: the network of the node", "leave hostNetwork out"),
-    "E822": Wording("denied by {rule}: the processes of the node", "leave hostPID out"),
+    "E821": Wording("denied by {rule}: hostNetwork, the network of the node", "leave hostNetwork out"),
+    "E822": Wording("denied by {rule}: hostPID, the processes of the node", "leave hostPID out"),
     "E823": Wording(
         "denied by {rule}: a privileged container", "leave it out, and name the capabilities that it needs"
     ),
-    "E824": Wording("denied by {rule}: the user 0, who is root", "write another user, or leave runAsUser out"),
+    "E824": Wording("denied by {rule}: runAsUser: 0, which is root", "write another user, or leave runAsUser out"),
     "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
     "E826": Wording(
         "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"

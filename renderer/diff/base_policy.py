@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
@@ -12,16 +11,6 @@ from renderer.api import RenderOptions, RenderPolicy
 from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.source.tree import POLICY, FileSystem
-
-
-class PolicyChange(Struct, frozen=True):
-    """A key of RenderPolicy, below `spec`, that differs between two sides; None where a side does not have it. `key` is
-    '' where one side has no policy, or none that can be read, and is described by a text.
-    """
-
-    key: str
-    before: object
-    after: object
 
 
 def judged_by_base(now: RenderOptions, before: RenderOptions, name: str) -> RenderOptions:
@@ -38,36 +27,10 @@ def judged_by_base(now: RenderOptions, before: RenderOptions, name: str) -> Rend
     return replace(now, earlier_policies=(policy,)) if policy else now
 
 
-def policy_changes(before: RenderOptions, now: RenderOptions) -> list[PolicyChange]:
-    """What differs between the policies of both sides; nothing where the command line names one."""
-    if now.policy:
-        return []
-    (old, old_problems), (new, new_problems) = _policy(before), _policy(now)
-    if old and new:
-        old_keys, new_keys = dict(_keys(old.spec)), dict(_keys(new.spec))
-        keys = dict.fromkeys([*old_keys, *new_keys])
-        pairs = [PolicyChange(key, old_keys.get(key), new_keys.get(key)) for key in keys]
-        return [pair for pair in pairs if pair.before != pair.after]
-    states = [
-        "a policy" if policy else "a policy that cannot be read" if problems else "no policy"
-        for policy, problems in ((old, old_problems), (new, new_problems))
-    ]
-    return [PolicyChange("", *states)] if states[0] != states[1] else []
-
-
 def _policy(options: RenderOptions, name: str = "") -> tuple[RenderPolicy | None, list[Diagnostic]]:
     """The policy of the tree of a side, and the problems of its file."""
     base, _ = options.file_system.base_of(options.paths)
     return load.tree_policy(options.file_system, base, name)
-
-
-def _keys(spec: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The keys of a policy, those of maps one by one."""
-    for key, value in spec.items():
-        if isinstance(value, dict):
-            yield from ((f"{key}.{below}", item) for below, item in value.items())
-        else:
-            yield key, value
 
 
 def _unreadable(problem: Diagnostic, name: str) -> Diagnostic:

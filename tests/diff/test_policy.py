@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer.api import RenderOptions
-from renderer.diff.base_policy import PolicyChange, policy_changes
-from renderer.source.commit import commit_tree
 from tests.diff.repository import CHAT, CONFIG, MAILS, MODEL, Repository
 
 if TYPE_CHECKING:
@@ -159,23 +156,3 @@ def test_two_environments_are_judged_by_the_tree(repository: Repository, llmaz: 
     done = llmaz("diff", "--env-a", "dev", "--env-b", "prod")
     assert done.code == 2
     assert "mails.yaml may not write to the namespace 'prod' [E810]" in done.err
-
-
-def test_what_of_a_policy_changed(repository: Repository) -> None:
-    start(repository, f"{HEAD}  folders: []\n  pods: {{privileged: false, hostPID: false}}\n")
-    before = RenderOptions(file_system=commit_tree(str(repository.folder), repository.commit_of("HEAD")))
-    none = RenderOptions(file_system=commit_tree(str(repository.folder), repository.commit_of("HEAD~1")))
-    assert policy_changes(before, RenderOptions()) == []
-    assert policy_changes(none, before) == [PolicyChange("", "no policy", "a policy")]
-    file = repository.folder / POLICY
-    file.write_text(f"# Words alone.\n{HEAD}  pods: {{hostPID: false, privileged: false}}\n  folders: []\n", "utf-8")
-    assert policy_changes(before, RenderOptions()) == []
-    file.write_text(f"{HEAD}  pods: {{hostPID: false, privileged: true}}\n  admission: [a]\n", "utf-8")
-    assert policy_changes(before, RenderOptions()) == [
-        PolicyChange("folders", [], None),
-        PolicyChange("pods.privileged", False, True),
-        PolicyChange("admission", None, ["a"]),
-    ]
-    assert policy_changes(before, RenderOptions(policy="elsewhere.yaml")) == []
-    file.write_text(BROKEN, "utf-8")
-    assert policy_changes(before, RenderOptions()) == [PolicyChange("", "a policy", "a policy that cannot be read")]
