@@ -221,8 +221,7 @@ def inputs(count: int, seed: int) -> Iterator[Input]:
 
 
 def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
-    """The documents that a field needs, with the text in it; without a field it is in an object that is passed through.
-    """
+    """The documents that a field needs, with the text in it; without a field it is in an object that is passed through."""
     documents = base(i)
     kinds = {"openmodel", "playground"}
     passed: list[Node] = []

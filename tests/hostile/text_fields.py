@@ -163,5 +163,3 @@ def at(document: Node, path: Sequence[Step]) -> Node:
     for step in path:
         document = document["a" if step is None else step]
     return document
-
-
