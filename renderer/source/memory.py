@@ -76,8 +76,13 @@ class MemoryTree:
         return [self._contents[path] for path in paths]
 
     def _below(self, path: str) -> str:
-        """A path relative to the top, '' for the top itself."""
-        relative = os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/")
+        """A path relative to the top, '' for the top itself. Links of the disk lead to the top alone: below it stands
+        what is held.
+        """
+        absolute = os.path.abspath(path)
+        if os.path.commonpath([absolute, self.top]) != self.top:
+            absolute = os.path.realpath(path)
+        relative = os.path.relpath(absolute, self.top).replace(os.sep, "/")
         return "" if relative == "." else relative
 
     def exists(self, path: str) -> bool:
