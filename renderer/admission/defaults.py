@@ -39,7 +39,6 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
     "core.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
     "core.HostPathVolumeSource": {"type": ""},
     "core.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
-    "core.PersistentVolumeClaimStatus": {"phase": "Pending"},
     "core.NamespaceStatus": {"phase": "Active"},
     "core.Secret": {"type": "Opaque"},
     "apps.DeploymentSpec": {"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600},

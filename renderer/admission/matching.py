@@ -112,6 +112,11 @@ def _fits(rule: ResourceRule, request: CreateRequest, versions: Sequence[str]) -
     )
 
 
+def names_resource(rule: ResourceRule, resource: Resource) -> bool:
+    """Whether a rule names the resource, in whatever version."""
+    return _names(rule.groups, resource.group) and any(resource_names(name, resource.plural) for name in rule.resources)
+
+
 def resource_names(name: str, plural: str) -> bool:
     """Whether a rule's name of a resource means objects of it, and not only a subresource."""
     resource, _, subresource = name.partition("/")

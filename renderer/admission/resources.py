@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from renderer.admission.records import Resource
@@ -50,10 +51,15 @@ _ONE_VERSION: Final = frozenset(
 
 def resource_of(body: Body) -> Resource:
     """The resource of an object."""
-    group, _, version = str(body.get("apiVersion", "")).rpartition("/")
-    kind = str(body.get("kind", ""))
+    names_namespace = bool(map_at(body, "metadata").get("namespace"))
+    return _resource(str(body.get("apiVersion", "")), str(body.get("kind", "")), names_namespace)
+
+
+@lru_cache(maxsize=1024)
+def _resource(api_version: str, kind: str, names_namespace: bool) -> Resource:
+    group, _, version = api_version.rpartition("/")
     scope = False if kind in _CLUSTER_SCOPED else None
-    if scope is None and (is_built_in(group) or map_at(body, "metadata").get("namespace")):
+    if scope is None and (is_built_in(group) or names_namespace):
         scope = True
     return Resource(group, version, kind, plural(kind), scope)
 

@@ -25,12 +25,18 @@ def server_view(body: Body) -> Mapping[str, Any]:
     version, kind = str(body.get("apiVersion")), str(body.get("kind"))
     text = msgspec.json.encode(body)
     plain: dict[str, Any] = msgspec.json.decode(text)
+    plain.pop("status", None)  # the server begins with an empty one
     name = _types()["kinds"].get(f"{version}/{kind}")
     if name is not None:
         return _struct_writer(name)(plain)
     plain = _without_nulls(plain) if b"null" in text else plain
     complete = _completion_of_kind(version, kind) if "/" in version else None
     return complete(plain) if complete else plain
+
+
+def is_own_kind(body: Body) -> bool:
+    """Whether the kind is one of the server's own, some of whose defaults depend on other fields."""
+    return f"{body.get('apiVersion')}/{body.get('kind')}" in _types()["kinds"]
 
 
 @cache

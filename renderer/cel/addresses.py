@@ -14,13 +14,38 @@ def _parsed(text: str) -> Address:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        fault = f"ParseAddr({go_quoted(text)}): unable to parse IP"
+        fault = f"ParseAddr({go_quoted(text)}): {_address_fault(text)}"
         raise ValueError(f"IP Address {go_quoted(text)} parse error during conversion from string: {fault}") from None
     if "%" in text:
         raise ValueError(f"IP address {go_quoted(text)} with zone value is not allowed")
     if getattr(address, "ipv4_mapped", None) is not None:
         raise ValueError(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
     return address
+
+
+def _address_fault(text: str) -> str:
+    """Why Go takes a text for no IPv4 address, in its words; of IPv6 addresses it has many."""
+    if "." not in text or ":" in text:
+        return "unable to parse IP"
+    fields = 0
+    value = digits = 0
+    for i, character in enumerate(text):
+        rest = f" (at {go_quoted(text[i:])})"
+        if character.isascii() and character.isdigit():
+            if digits == 1 and value == 0:
+                return "IPv4 field has octet with leading zero"
+            value, digits = value * 10 + int(character), digits + 1
+            if value > 255:
+                return "IPv4 field has value >255"
+        elif character == ".":
+            if i in (0, len(text) - 1) or text[i - 1] == ".":
+                return f"IPv4 field must have at least one digit{rest}"
+            if fields == 3:
+                return "IPv4 address too long"
+            fields, value, digits = fields + 1, 0, 0
+        else:
+            return f"unexpected character{rest}"
+    return "IPv4 address too short"
 
 
 def _network(text: str) -> Network:

@@ -38,7 +38,10 @@ def _label(text: str) -> list[str]:
         " an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is"
         " '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
     )
-    return _length(text, 63) + _matching(text, _LABEL, words)
+    faults = _matching(text, _LABEL, words)
+    if faults and not _subdomain_fault(text):
+        faults = ["must not contain dots"]
+    return _length(text, 63) + faults
 
 
 def _label_1035(text: str) -> list[str]:
@@ -58,7 +61,11 @@ def _subdomain(text: str) -> list[str]:
         " end with an alphanumeric character (e.g. 'example.com', regex used for validation is"
         r" '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
     )
-    return _length(text, 253) + _matching(text, _SUBDOMAIN, words)
+    return _length(text, 253) + (_matching(text, _SUBDOMAIN, words) if _subdomain_fault(text) else [])
+
+
+def _subdomain_fault(text: str) -> bool:
+    return re.fullmatch(_SUBDOMAIN, text) is None
 
 
 def _label_value(text: str) -> list[str]:
@@ -92,7 +99,7 @@ def _qualified_name(text: str) -> list[str]:
 
 def _prefix(validate: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
     """The same for a name that something is put behind."""
-    return lambda text: validate(f"{text[:-1]}a" if len(text) > 1 and text.endswith("-") else text)
+    return lambda text: validate(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
 
 
 def _uri(text: str) -> list[str]:

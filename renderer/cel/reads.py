@@ -1,5 +1,5 @@
-"""Which parts of an object an expression can read, worked out of its checked syntax tree: objects that are alike in these
-get the same verdict.
+"""Which parts of an object an expression can read, worked out of its checked syntax tree: objects that are alike in
+these get the same verdict.
 
 The tree is read from the package's own serialization, a CheckedExpr in protobuf's encoding.
 """
@@ -63,7 +63,7 @@ def _first(parts: Mapping[int, list[bytes]], field: int) -> bytes:
 
 
 class Reads:
-    """Collects what expressions read of `object`: paths whose whole value counts, and paths that only have to be there."""
+    """What expressions read of `object`: paths whose whole value counts, and paths that only have to be there."""
 
     def __init__(self) -> None:
         self.whole: set[tuple[str, ...]] = set()

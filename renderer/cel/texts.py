@@ -175,7 +175,7 @@ def _floating(letter: str, precision: int, value: object) -> str:
     mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
     superscripts = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
     sign, digits = exponent[:1], exponent[1:]
-    return f"{mantissa}\u202f×\u202f10{(sign.replace('+', '') + digits).translate(superscripts)}"
+    return f"{mantissa}×10{(sign.replace('+', '') + digits).translate(superscripts)}"
 
 
 def _shown(value: object) -> str:

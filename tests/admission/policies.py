@@ -84,14 +84,14 @@ def files(name: str) -> AdmissionFiles:
 def ours(name: str, bodies: Sequence[Body]) -> Iterator[Verdict]:
     """What we say of each object by one policy: the first denial, as the server does."""
     for body in bodies:
-        judge = _judge(name)
+        judge = judge_of(name)
         denied = next(judge.verdicts(Judged(labelled(body, name))), None)
         reasons = "; ".join(item.reason for item in judge.take_unjudged())
         yield Verdict(denied.binding.name, denied.decision.message, reasons) if denied else Verdict("", "", reasons)
 
 
 @cache
-def _judge(name: str) -> Judge:
+def judge_of(name: str) -> Judge:
     read = files(name)
     return Judge(read.policies, read.bindings, world(), namespaces())
 

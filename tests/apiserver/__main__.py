@@ -49,6 +49,7 @@ GOLDENS = (
 QUESTIONS = ("goldens", "generated", "mutated", "admission")
 INPUTS = 2200  # of which at least two thousand render
 SPOILT = 2000
+JUDGED = 300  # objects by each policy
 MOST = 0.9  # of the made-up inputs must render
 KUSTOMIZATION = "kustomization.yaml"  # kustomize reads it, no cluster does
 
@@ -263,7 +264,7 @@ def about_admission(client: Client, made_up: int | None, *, record: bool) -> Sco
     """Whether policies say the same offline and on the server, of so many objects each."""
     start = time.monotonic()
     with Trial(client) as trial:
-        bodies = [body for body in objects() if trial.accepted(body)][: made_up and max(20, made_up // 10)]
+        bodies = [body for body in objects() if trial.accepted(body)][: max(20, made_up // 10) if made_up else JUDGED]
         answers = {name: trial.verdicts(name, bodies) for name in policies.policies()}
     reasons, alike, unexplained = policies.differences(), 0, 0
     used: set[policies.Difference] = set()
