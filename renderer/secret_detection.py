@@ -367,9 +367,9 @@ def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) 
 
 def _find_hidden_args(args: Sequence[object]) -> Iterator[SecretArgument]:
     """The secrets in a command line, and values of variables that may be secrets; as `find_secrets`."""
-    found = list(find_secrets(args))
-    yield from found
-    known = {argument.index for argument in found}
+    secrets = list(find_secrets(args))
+    yield from secrets
+    known = {argument.index for argument in secrets}
     for argument in _arguments(args):
         if argument.name.startswith("-") or argument.index in known or not argument.value:
             continue

@@ -33,6 +33,7 @@ _OPEN_SERVICES = ("LoadBalancer", "NodePort")
 _POD_NAME = "statefulset.kubernetes.io/pod-name"
 _NAMED_ROUTES = ("AIGatewayRoute", "HTTPRoute", "GRPCRoute")  # those that can match the name of a model
 _MOST_NAMES = 3  # that one message names
+_ANY_NAMES = frozenset(("a", "0/Z.z_9:-", "no model is called so"))  # all of which only `.*` and its like match
 _MOST_STEPS = 8  # from a route to the pods
 
 
@@ -252,14 +253,14 @@ def _add_guarded(
     labels: dict[str, list[tuple[Mapping[str, object], Guard]]],
 ) -> None:
     """Adds what stands between a model's own route and its pods, and the labels of these."""
-    for found in _chain(view, key):
-        objects[found] = guard
-        path = ("spec", "selector", "matchLabels") if found[0] == "InferencePool" else ("spec", "selector")
-        selector = map_at(view.find(*found), *path) if found[0] in ("Service", "InferencePool") else {}
-        for pods in view_pods(view, found[1], selector) if selector else ():
-            labels.setdefault(found[1], []).append((pods.labels, guard))
+    for link in _chain(view, key):
+        objects[link] = guard
+        path = ("spec", "selector", "matchLabels") if link[0] == "InferencePool" else ("spec", "selector")
+        selector = map_at(view.find(*link), *path) if link[0] in ("Service", "InferencePool") else {}
+        for pods in view_pods(view, link[1], selector) if selector else ():
+            labels.setdefault(link[1], []).append((pods.labels, guard))
             if group := as_text(pods.labels.get(wellknown.GROUPS)):
-                objects["Service", found[1], group] = guard  # LeaderWorkerSet makes one of its own name
+                objects["Service", link[1], group] = guard  # LeaderWorkerSet makes one of its own name
 
 
 def _chain(view: ObjectView, key: Key) -> Iterator[Key]:
@@ -278,10 +279,10 @@ def _chain(view: ObjectView, key: Key) -> Iterator[Key]:
 
 
 def validate_name_patterns(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A finding for each regular expression of a route that matches names which other routes of its Gateway match
-    exactly.
+    """A finding for each regular expression of a route that matches every name, where other routes of its Gateway match
+    some exactly. One that matches some names may be meant to share them.
     """
-    if any(model_patterns(body)):
+    if any(_matched_names(pattern, _ANY_NAMES) == sorted(_ANY_NAMES) for _, pattern in model_patterns(body)):
         yield from validate_patterns(body, namespace, view.once("names of gateways", _names_by_gateway))
 
 

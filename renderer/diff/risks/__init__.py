@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
 from renderer.diff.risks.access import access_risks, listener_risks
+from renderer.diff.risks.hosts import provider_risks
 from renderer.diff.risks.kinds import GUARD, KINDS, NAME, STANDING, ObjectPair, Risk
 from renderer.diff.risks.names import unanswered_names
 from renderer.diff.risks.pods import is_floating, pod_risks
 from renderer.diff.risks.privileges import privilege_risks
-from renderer.diff.risks.providers import provider_risks
 from renderer.diff.risks.replicas import replica_risks
 from renderer.diff.risks.requests import lost_requests, unlike_roles
 from renderer.diff.risks.rollout import restarting_fields, update_risks
