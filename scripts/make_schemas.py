@@ -670,7 +670,7 @@ def input_kinds() -> Iterator[tuple[str, Node]]:
         yield from own_kind(kind, [f"{group}/{each['name']}" for each in versions], body, extensions)
     for kind, rules in extensions["kinds"].items():
         if kind not in INPUT_CRDS:
-            body = {"type": "object", "properties": {"spec": shorthand(rules["spec"])}}
+            body = {"type": "object", "properties": {"spec": bounded(shorthand(rules["spec"]))}}
             yield from own_kind(kind, ["renderer.llmaz.io/v1alpha1"], body, extensions)
 
 
@@ -682,7 +682,8 @@ def own_kind(kind: str, versions: list[str], body: Node, extensions: Node) -> It
 
         def added(node: Node, field: str = field, more: Node = more) -> Node:
             properties = node.get("properties", {})
-            return {**node, "properties": {**properties, field: merged(properties.get(field, {}), more)}}
+            own = more if field in properties else bounded(more)  # what llmaz's CRD takes stays without a bound
+            return {**node, "properties": {**properties, field: merged(properties.get(field, {}), own)}}
 
         body = changed(body, parent, added)
     spec = body["properties"]["spec"]
@@ -734,6 +735,23 @@ def shorthand(node: Node) -> Node:
         if result.pop("open", False):
             result["additionalProperties"] = True
     return strict(result)
+
+
+def bounded(node: Node, field: str = "") -> Node:
+    """A schema of ours where each list has a bound: that of extensions.yaml, else 1,000 for what a container gets, and
+    256. The insides of Kubernetes' types have none.
+    """
+    if NAME in node:
+        return node
+    result = dict(node)
+    if isinstance(node.get("items"), dict):
+        result.setdefault("maxItems", 1_000 if field in ("args", "command", "env", "envs") else 256)
+        result["items"] = bounded(node["items"], field)
+    if isinstance(node.get("additionalProperties"), dict):
+        result["additionalProperties"] = bounded(node["additionalProperties"], field)
+    if "properties" in node:
+        result["properties"] = {key: bounded(value, key) for key, value in node["properties"].items()}
+    return result
 
 
 def undescribed(node: Node, path: str) -> Iterator[str]:
