@@ -929,5 +929,9 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
+    "E870": Wording(
+        "Helm does not know the hook '{hook}', and would leave this object out of the release",
+        "name one of {known}, or leave the annotation out",
+    ),
     # 9xx: our own fault
 }

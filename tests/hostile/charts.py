@@ -31,6 +31,7 @@ from renderer.diagnostics import RenderError
 from renderer.integrations.helm.files import files
 from renderer.output.manifest_files import OutputFile
 from renderer.source.memory import memory_tree
+from tests.hostile.bases import base, passed_through
 from tests.hostile.text_fields import KINDS, Field, at, fields, put
 from tests.inputs import document
 from tests.programs import tool
@@ -113,91 +114,7 @@ class Report(NamedTuple):
 def texts_of(random: Random, number: int) -> str:
     """A hostile text, at times in the midst of a harmless one."""
     text = TEXTS[number % len(TEXTS)]
-    return random.choice([text, text, f"a{text}", f"{text}a", f"a/{text}", f"a.b/{text}"])
-
-
-def base(i: int) -> dict[str, Node]:
-    """One document of each kind, which go together."""
-    namespace, name = f"n{i}", f"a{i}"
-    source = {"modelHub": {"modelID": f"org/m{i}", "filename": "m.gguf"}}
-    model = {"familyName": "f", "servedModelName": f"s{i}", "source": source}
-    runtime = {
-        "image": "example.com/x",
-        "version": "1",
-        "command": ["x"],
-        "recommendedConfigs": [{"name": "default", "args": ["--port", "8080"]}],
-    }
-    claim = {"modelName": f"m{i}"}
-    pod = {"spec": {"containers": [{"name": "model-runner", "image": "example.com/x:1"}]}}
-    target = {"name": f"s{i}"}
-    api = {"modelroute": "renderer.llmaz.io/v1alpha1", "inferencemodel": "inference.networking.x-k8s.io/v1alpha2"}
-    return {
-        "openmodel": document("OpenModel", f"m{i}", model),
-        "backendruntime": {
-            "apiVersion": "inference.llmaz.io/v1alpha1",
-            "kind": "BackendRuntime",
-            "metadata": {"name": f"b{i}"},
-            "spec": runtime,
-        },
-        "playground": document(
-            "Playground", name, {"modelClaim": claim, "backendRuntimeConfig": {"backendName": "llamacpp"}}, namespace
-        ),
-        "service": {
-            "apiVersion": "inference.llmaz.io/v1alpha1",
-            "kind": "Service",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {"modelClaims": {"models": [{"name": f"m{i}"}]}, "workloadTemplate": {"workerTemplate": pod}},
-        },
-        "modelroute": {
-            "apiVersion": api["modelroute"],
-            "kind": "ModelRoute",
-            "metadata": {"name": f"r{i}", "namespace": namespace},
-            "spec": {"modelName": f"r{i}", "backends": [{"playground": name}]},
-        },
-        "inferencemodel": {
-            "apiVersion": api["inferencemodel"],
-            "kind": "InferenceModel",
-            "metadata": {"name": f"i{i}", "namespace": namespace},
-            "spec": {"modelName": f"i{i}", "poolRef": {"name": name}, "targetModels": [target]},
-        },
-        "renderconfig": document("RenderConfig", "config", {}),
-    }
-
-
-def passed_through(i: int) -> list[Node]:
-    """Objects of kinds that the chart looks into."""
-    meta = {"name": f"x{i}", "namespace": f"n{i}", "annotations": {"a": "b"}}
-    container = {
-        "name": "c",
-        "image": "docker.io/nginx",
-        "args": ["--namespace", f"n{i}", f"--pool-namespace=n{i}"],
-        "env": [{"name": "A", "value": "b"}],
-    }
-    volumes = [{"name": "v", "image": {"reference": "ghcr.io/a/b:1"}}, {"name": "w", "image": {"reference": "b"}}]
-    data = {"a": "b", "c": f'up{{namespace="n{i}"}}\nx'}
-    return [
-        {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container], "volumes": volumes}},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data},
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "RoleBinding",
-            "metadata": meta,
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
-            "subjects": [{"kind": "User", "name": f"system:serviceaccount:n{i}:x"}],
-        },
-        {
-            "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-            "kind": "EnvoyProxy",
-            "metadata": meta,
-            "spec": {"provider": {"type": "Kubernetes", "kubernetes": {"envoyService": {"name": f"n{i}-x{i}"}}}},
-        },
-        {
-            "apiVersion": "gateway.networking.k8s.io/v1",
-            "kind": "HTTPRoute",
-            "metadata": meta,
-            "spec": {"parentRefs": [{"name": "g", "namespace": f"n{i}"}], "hostnames": ["a.example"]},
-        },
-    ]
+    return random.choice([text, text, f"a{text}", f"{text}a", f"a.b/{text}", f"{text}.b/c"])
 
 
 def leaves(value: Node, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -213,7 +130,7 @@ def inputs(count: int, seed: int) -> Iterator[Input]:
     """So many inputs: every field in turn, in another order for each seed."""
     random = Random(seed)
     every: list[Field | None] = [field for kind in KINDS for field in fields(kind)]
-    every += [None] * (len(every) // 8)  # objects that are passed through
+    every += [None] * (len(every) // 5)  # objects that are passed through
     random.shuffle(every)
     offset = random.randrange(len(TEXTS))
     for i in range(count):
@@ -221,17 +138,15 @@ def inputs(count: int, seed: int) -> Iterator[Input]:
 
 
 def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
-    """The documents that a field needs, with the text in it; without a field it is in an object that is passed through."""
+    """The documents that a field needs, with the text in it; without a field, objects that are passed through."""
     documents = base(i)
     kinds = {"openmodel", "playground"}
     passed: list[Node] = []
     if field is None:
         passed = passed_through(i)
-        body = random.choice(passed)
-        *way, last = random.choice([path for path in leaves(body) if path[0] not in ("apiVersion", "kind")])
-        at(body, way)[last] = text
-        name = f"{body['kind']}.{'.'.join(map(str, (*way, last)))}"
-        return Input(f"n{i}", name, text, [documents["openmodel"]], passed)
+        for body in passed:
+            spoil(body, i, random)
+        return Input(f"n{i}", "passed through", text, [documents["openmodel"]], passed)
     put(field, text, documents[field.kind])
     beside(field, documents)
     kinds.add(field.kind)
@@ -242,15 +157,22 @@ def made_input(i: int, field: Field | None, text: str, random: Random) -> Input:
     return Input(f"n{i}", field.name, text, [documents[kind] for kind in sorted(kinds)], passed)
 
 
+def spoil(body: Node, i: int, random: Random) -> None:
+    """Puts a text into each field of an object but its kind and name; each text of each field comes up in turn."""
+    paths = [path for path in leaves(body) if path[:1] not in (("apiVersion",), ("kind",), ("metadata",))]
+    for position, (*way, last) in enumerate([*paths, ("metadata", "annotations", "a")]):
+        if random.random() < 0.8:
+            at(body, way)[last] = texts_of(random, i + position)
+
+
 def beside(field: Field, documents: Mapping[str, Node]) -> None:
     """Writes what no schema asks for and the field needs: names that are known, volumes, a pool."""
     spec = documents[field.kind]["spec"]
     if field.path[1] == "disaggregation":
         spec["gateway"] = {"mode": "pool"}
         spec["backendRuntimeConfig"] = {"backendName": "vllm"}
-        documents["openmodel"]["spec"]["inferenceConfig"] = {
-            "flavors": [{"name": "g", "limits": {"nvidia.com/gpu": 1}}]
-        }
+        flavor = {"name": "g", "limits": {"nvidia.com/gpu": 1}}
+        documents["openmodel"]["spec"]["inferenceConfig"] = {"flavors": [flavor]}
         del documents["openmodel"]["spec"]["source"]["modelHub"]["filename"]
         for role in ("prefill", "decode"):
             spec["disaggregation"].setdefault(role, {})
@@ -269,9 +191,8 @@ def beside(field: Field, documents: Mapping[str, Node]) -> None:
 
 def chart(batch: Sequence[Input], name: str, config: Node = None) -> tuple[Chart | None, int]:
     """The chart of those inputs that render under this RenderConfig, and the number of those that do not."""
-    config = config or document(
-        "RenderConfig", "config", {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}}
-    )
+    own = {"passThrough": ["own/**"], "targets": {"kubernetes": "1.37"}}
+    config = config or document("RenderConfig", "config", own)
     environments = config["spec"].get("environments")
     env = next(iter(environments)) if isinstance(environments, dict) and environments else ""
     left = {f"i{i}.yaml": item for i, item in enumerate(batch)}
@@ -296,8 +217,15 @@ def tree(items: Mapping[str, Input], config: Node) -> dict[str, bytes]:
     for path, item in items.items():
         made[path] = yamlio.dump(*item.documents).encode()
         if item.passed:
-            made[f"own/{path}"] = yamlio.dump(*item.passed).encode()
+            made[f"own/{path}"] = as_written(item.passed, len(item.namespace + item.text) % 2).encode()
     return made
+
+
+def as_written(bodies: Sequence[Node], escaped: int) -> str:
+    """The objects as a file, in which an `a` may be an escape."""
+    if not escaped:
+        return yamlio.dump(*bodies)
+    return "---\n".join(json.dumps(body).replace("a", "\\u0061") + "\n" for body in bodies)
 
 
 def objects(text: str) -> list[str]:

@@ -140,7 +140,7 @@ def _sample(whole: Node, node: Node, left: int) -> Node:
     if node.get("enum"):
         return node["enum"][0]
     types = node.get("type") or next((part["type"] for part in _branches(node) if "type" in part), "string")
-    if "integer" in types and "string" in types or "anyOf" in node:
+    if ("integer" in types and "string" in types) or "anyOf" in node:
         return 1  # a quantity, or a port
     kind = types if isinstance(types, str) else types[0]
     if kind == "object":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from renderer import escapes, file_header, yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.file_header import MARK
 from renderer.integrations.helm.actions import dump
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
@@ -25,11 +25,17 @@ from renderer.integrations.helm.replicas import (
     refer_from_shared_route,
     refer_to_replicas,
 )
+from renderer.json_values import value_at
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import CONFIG
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'
+_HOOK = ("metadata", "annotations", "helm.sh/hook")
+_HOOKS = (
+    *("pre-install", "post-install", "pre-delete", "post-delete", "pre-upgrade", "post-upgrade"),
+    *("pre-rollback", "post-rollback", "test", "test-success"),
+)
 _NAME, _VERSION = "llmaz-models", "0.1.0"
 _NAMESPACE = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
@@ -93,8 +99,22 @@ def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[obje
             continue
         documents, file_problems = yamlio.parse(text.path, text.text.encode())
         problems += file_problems
+        if any(value_at(document.value, *_HOOK) is not None for document in documents):
+            problems += _unknown_hooks(text)
         parsed.append((text, [document.value for document in documents]))
     return parsed, problems
+
+
+def _unknown_hooks(text: OutputFile) -> Iterator[Diagnostic]:
+    """An error for each object of a file that is passed through which Helm takes for a hook of no kind it knows."""
+    header, _, body = text.text.partition("\n")
+    documents, _ = yamlio.parse(file_header.source_of(header.encode()) or text.path, body.encode())
+    for document in documents:
+        hooks = value_at(document.value, *_HOOK)
+        unknown = [hook for hook in str(hooks).split(",") if hook.strip().lower() not in _HOOKS]
+        if hooks is not None and unknown:
+            words = {"hook": unknown[0].strip(), "known": ", ".join(_HOOKS)}
+            yield make_diagnostic("E870", document.origin(*_HOOK), **words)
 
 
 def _template(path: str, taken: set[str]) -> str:
