@@ -40,6 +40,7 @@ ELSEWHERE = {
     "E114": "hostile/test_work.py::test_aliases_expand_to_so_much_text",
     "E115": "hostile/test_work.py::test_so_many_problems_of_a_file_are_told",
     "E116": "hostile/test_work.py::test_so_many_problems_of_an_object_are_told",
+    "W117": "hostile/test_work.py::test_so_many_warnings_of_an_object_are_told",
     "W223": "explain/test_rendered_files.py::test_a_stale_file",
     "E160": "hostile/test_work.py::test_so_many_environments_are_rendered",
     "W129": "hostile/test_files.py::test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from renderer import diagnostics, patterns, suggestions, template
 from renderer.cli.console import FORMATS
@@ -138,6 +139,7 @@ def test_failing_is_honest(repository: Path) -> None:
 
 
 def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
+    lists = yaml.safe_load((ROOT / "scripts" / "extensions.yaml").read_text("utf-8"))["lists"]
     bounds = {
         "a file": [paths.MAX_BYTES],
         "a line of YAML": [limits.MAX_LINE],
@@ -147,6 +149,8 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "levels of nesting": [limits.MAX_DEPTH],
         "findings of one file that are told": [limits.MAX_PROBLEMS],
         "problems of one object that are told": [diagnostics.MAX_PROBLEMS],
+        "`args`, `command`, `env` and `envs` of our extensions": [lists["arguments"]],
+        "another list of our extensions, where its schema has no bound of its own": [lists["others"]],
         "a regular expression, a glob": [patterns.MAX_PATTERN],
         "a template": [template.MAX_TEMPLATE, template.MAX_VALUE],
         "a text that a template makes": [template.MAX_TEXT],

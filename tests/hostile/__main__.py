@@ -51,7 +51,9 @@ def report(numbers: list[int], seed: int) -> int:
     """Runs these trials, and prints what went wrong."""
     faults: list[Fault] = []
     rendered = 0
-    for number in numbers:
+    for i, number in enumerate(numbers):
+        if i and i % 1_000 == 0:
+            click.echo(f"{i:,} of {len(numbers):,} trials, of which {rendered:,} render")
         outcome = trial(number, seed)
         rendered += outcome.renders
         faults += outcome.faults

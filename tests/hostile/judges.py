@@ -31,8 +31,12 @@ def _run(words: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def helm_faults(folder: Path, plain: str) -> Iterator[str]:
-    """What the real Helm makes of the chart `made` in a folder, and should not. `plain`: the manifests of the same input."""
-    done = _run([str(TOOLS / "helm"), "template", "r", "made"], folder)
+    """What the real Helm makes of the chart below `made`, and should not. `plain`: the manifests of the same input."""
+    charts = [str(path.parent) for path in folder.glob("made/**/Chart.yaml")]  # of an environment, below its name
+    if len(charts) != 1:
+        yield f"{len(charts)} charts"
+        return
+    done = _run([str(TOOLS / "helm"), "template", "r", *charts], folder)
     if done.returncode:
         yield done.stderr.decode("utf-8", "replace")[-400:]
         return
