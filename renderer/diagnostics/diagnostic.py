@@ -80,10 +80,10 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
         *source.locate(path, key=origin.key),
         code,
         dotted(path),
-        escapes.line(wording.message.format(**words)),
-        escapes.line(wording.hint.format(**words)),
-        code.startswith("W"),
-        getattr(source, "index", 0),
+        message=escapes.line(wording.message.format(**words)),
+        hint=escapes.line(wording.hint.format(**words)),
+        warning=code.startswith("W"),
+        document=getattr(source, "index", 0),
     )
 
 
@@ -96,16 +96,16 @@ def told_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
         return ordered
     bounded = {(problem.file, problem.document, True) for problem in ordered if problem.code == "E116"}
     counts: dict[tuple[str, int, bool], int] = {}
-    told: list[Diagnostic] = []
+    bounded_problems: list[Diagnostic] = []
     for problem in ordered:
         key = problem.file, problem.document, problem.severity == "error"
         counts[key] = count = counts.get(key, 0) + (problem.code != "E116")
         if count <= MAX_PROBLEMS:
-            told.append(problem)
+            bounded_problems.append(problem)
         elif key not in bounded:
             bounded.add(key)
-            told.append(_bound_finding(problem))
-    return told
+            bounded_problems.append(_bound_finding(problem))
+    return bounded_problems
 
 
 def _bound_finding(problem: Diagnostic) -> Diagnostic:

@@ -41,8 +41,9 @@ def test_a_pull_request_that_loosens_the_policy_and_needs_it_is_denied(
     ((kind, _, text),) = ran.annotations
     assert kind == "error"
     assert "chat.yaml may not write to the namespace 'kube-system' [E810]" in text
-    assert "[E810]" in ran.summary
-    assert ["[E810]" in comment["body"] for comment in hub.comments] == ([] if "INPUT_COMMENT" in inputs else [True])
+    assert "| `E810` |" in ran.summary
+    commented = [] if "INPUT_COMMENT" in inputs else [True]
+    assert ["| `E810` |" in comment["body"] for comment in hub.comments] == commented
 
 
 def test_the_same_in_two_steps_passes(act: Act, repository: Repository) -> None:

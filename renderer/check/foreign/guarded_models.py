@@ -13,7 +13,7 @@ from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph import ObjectView, declared_objects
 from renderer.check.graph.guarded_models import (
     ROUTES,
-    Guard,
+    GuardedModel,
     GuardedPods,
     route_policies,
     validate_guard,
@@ -32,7 +32,7 @@ def validate_guarded_models(
     through, since it is written then. `judged`: the objects that a schema finds valid.
     """
     guards = {
-        place: Guard(app.name, f"spec.gateway.allow of {describe(app)}", frozenset(map(str, allow)))
+        place: GuardedModel(app.name, f"spec.gateway.allow of {describe(app)}", frozenset(map(str, allow)))
         for place, app in rendered.apps.items()
         if (allow := (app.spec.get("gateway") or {}).get("allow"))
     }
@@ -50,10 +50,12 @@ def validate_guarded_models(
             yield foreign, (code.replace("W", "E") if foreign.passed else code, path, words)
 
 
-def _guarded_pods(guards: Mapping[tuple[str, str], Guard], rendered: OwnObjects, view: ObjectView) -> GuardedPods:
+def _guarded_pods(
+    guards: Mapping[tuple[str, str], GuardedModel], rendered: OwnObjects, view: ObjectView
+) -> GuardedPods:
     """What is rendered for guarded models."""
-    objects: dict[Key, Guard] = {}
-    labels: dict[str, list[tuple[Mapping[str, object], Guard]]] = {}
+    objects: dict[Key, GuardedModel] = {}
+    labels: dict[str, list[tuple[Mapping[str, object], GuardedModel]]] = {}
     for key, own in rendered.objects.items():
         if not (guard := guards.get((own.owner[1], own.owner[2]))):
             continue

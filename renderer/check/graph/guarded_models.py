@@ -37,7 +37,7 @@ _ANY_NAMES = frozenset(("a", "0/Z.z_9:-", "no model is called so"))  # all of wh
 _MOST_STEPS = 8  # from a route to the pods
 
 
-class Guard(Struct, frozen=True):
+class GuardedModel(Struct, frozen=True):
     """A model that only some may call. `name`: of its app; `rule`: the words for what says so; `allowed`: who may, by
     what tells a client; empty where any authorization of a route is as good.
     """
@@ -52,12 +52,12 @@ class GuardedPods(Struct, frozen=True):
     namespace; `find`: the body of another object; `domain`: of the cluster.
     """
 
-    objects: Mapping[Key, Guard]
-    labels: Mapping[str, Sequence[tuple[Mapping[str, object], Guard]]]
+    objects: Mapping[Key, GuardedModel]
+    labels: Mapping[str, Sequence[tuple[Mapping[str, object], GuardedModel]]]
     find: Callable[[str, str, str], Body | None]
     domain: str
 
-    def behind(self, kind: str, namespace: str, name: str, steps: int = 0) -> Guard | None:
+    def behind(self, kind: str, namespace: str, name: str, steps: int = 0) -> GuardedModel | None:
         """The guarded model to which an object leads; None where it leads to none, or nobody knows."""
         if guard := self.objects.get((kind, namespace, name)):
             return guard
@@ -76,7 +76,7 @@ class GuardedPods(Struct, frozen=True):
         path = ("selector", "matchLabels") if kind == "InferencePool" else ("selector",)
         return self.selected(namespace, map_at(spec, *path)) if kind in ("Service", "InferencePool") else None
 
-    def behind_host(self, host: str, steps: int = 0) -> Guard | None:
+    def behind_host(self, host: str, steps: int = 0) -> GuardedModel | None:
         """The guarded model behind a host name of the cluster, in any of its spellings."""
         name = host.lower().rstrip(".")
         labels = name.removesuffix(f".{self.domain.lower()}").split(".")
@@ -86,7 +86,7 @@ class GuardedPods(Struct, frozen=True):
             return None
         return self.behind("Service", labels[-1], labels[-2], steps) if len(labels) > 1 else None
 
-    def selected(self, namespace: str, selector: Mapping[str, object]) -> Guard | None:
+    def selected(self, namespace: str, selector: Mapping[str, object]) -> GuardedModel | None:
         """The guarded model of which a selector selects pods."""
         for labels, guard in self.labels.get(namespace, ()) if selector else ():
             if all(_has_label(labels, key, value) for key, value in selector.items()):
@@ -187,7 +187,7 @@ def validate_guard(
         yield from _validate_reference_grant(pods, body, namespace)
 
 
-def _words(kind: str, guard: Guard) -> dict[str, object]:
+def _words(kind: str, guard: GuardedModel) -> dict[str, object]:
     return {"kind": kind.partition(".")[0], "name": guard.name, "rule": guard.rule}
 
 
@@ -229,14 +229,14 @@ def route_policies(view: ObjectView) -> dict[Key, frozenset[str]]:
 
 def _guarded_pods(view: ObjectView) -> GuardedPods:
     """The guarded models of a set: those whose own route has an authorization."""
-    objects: dict[Key, Guard] = {}
-    labels: dict[str, list[tuple[Mapping[str, object], Guard]]] = {}
+    objects: dict[Key, GuardedModel] = {}
+    labels: dict[str, list[tuple[Mapping[str, object], GuardedModel]]] = {}
     for kind, namespace, name in view.once("route policies", route_policies):
         route = view.find("AIGatewayRoute", namespace, name) if kind == "HTTPRoute" else None
         app = text_at(route, "metadata", "labels", wellknown.NAME) or name
         if not route:
             continue
-        guard = Guard(app, f"the SecurityPolicy of the AIGatewayRoute '{name}'")
+        guard = GuardedModel(app, f"the SecurityPolicy of the AIGatewayRoute '{name}'")
         for _, target_kind, reference in route_references("AIGatewayRoute", route):
             place = named_place(reference, namespace)
             target = view.find(target_kind, *place)
@@ -247,10 +247,10 @@ def _guarded_pods(view: ObjectView) -> GuardedPods:
 
 def _add_guarded(
     view: ObjectView,
-    guard: Guard,
+    guard: GuardedModel,
     key: Key,
-    objects: dict[Key, Guard],
-    labels: dict[str, list[tuple[Mapping[str, object], Guard]]],
+    objects: dict[Key, GuardedModel],
+    labels: dict[str, list[tuple[Mapping[str, object], GuardedModel]]],
 ) -> None:
     """Adds what stands between a model's own route and its pods, and the labels of these."""
     for link in _chain(view, key):
