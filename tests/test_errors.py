@@ -43,7 +43,6 @@ ELSEWHERE = {
     "W117": "hostile/test_work.py::test_so_many_warnings_of_an_object_are_told",
     "W223": "explain/test_rendered_files.py::test_a_stale_file",
     "E160": "hostile/test_work.py::test_so_many_environments_are_rendered",
-    "W129": "hostile/test_files.py::test_a_foreign_file_is_an_error_of_the_check_and_a_warning_of_render",
     "E161": "cli/test_environment.py::test_a_package_without_its_shared_library",
     "E180": "hostile/test_processes.py::test_nothing_is_written_where_one_is_killed",
     "E181": "hostile/test_processes.py::test_memory_that_runs_out_is_told_as_that",

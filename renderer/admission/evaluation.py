@@ -17,7 +17,7 @@ from renderer.cel.messages import server_words
 from renderer.json_values import as_map
 
 _LONGEST_MESSAGE: Final = 5 * 1024
-_MOST_MEMORY: Final = 1 << 24  # bytes
+MAX_MEMORY: Final = 1 << 24  # bytes
 
 
 class Decision(Struct, frozen=True):
@@ -108,7 +108,7 @@ class Evaluation:
         if reads_node_port(compiled.code, self._body):
             raise NotJudged("object.spec.ports[].nodePort (the server sets it)")
         self._evaluate_variables(compiled.variables)
-        if self._size(compiled.variables) * compiled.growth > _MOST_MEMORY:
+        if self._size(compiled.variables) * compiled.growth > MAX_MEMORY:
             raise NotJudged("more memory than is given here")
         if self._activation is None:
             self._activation = self._programs.environment.activation(self._values)

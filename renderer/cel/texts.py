@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from renderer.cel.compiler import TOO_LARGE, Function
 
-_LARGEST: Final = 1 << 20  # characters of a text, and items of a list
+MAX_TEXT: Final = 1 << 20  # characters of a text, and items of a list
 _PRECISION: Final = 6
 _LONGEST_PRECISION: Final = 1000
 _CLAUSE: Final = r"%(?:%|(?:\.(\d+))?([a-zA-Z])?)"
@@ -20,7 +20,7 @@ _ESCAPES: Final = {
 
 def _bounded(size: int) -> None:
     """Raises ValueError for what is too large."""
-    if size > _LARGEST:
+    if size > MAX_TEXT:
         raise ValueError(TOO_LARGE)
 
 
