@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Final
 
-from renderer.cel.carriers import CIDR, IP, Address, Carrier, Network, carry, content, go_quoted, tag_of
+from renderer.cel.carriers import CIDR, IP, NO_OVERLOAD, Address, Carrier, Network, carry, content, go_quoted, tag_of
 from renderer.cel.compiler import Function
 
 
@@ -121,6 +121,8 @@ def _is_link_local_multicast(value: object) -> bool:
 
 
 def _contains_ip(network: object, address: object) -> bool:
+    if isinstance(address, str) and not _is_ip(address):
+        raise ValueError(NO_OVERLOAD)  # so says the server of a text that is no address
     return _address_of(address) in _network_of(network).network
 
 
