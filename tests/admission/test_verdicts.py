@@ -1,7 +1,7 @@
 """What policies say offline of 300 objects each, beside what the real API server said: verdicts.json has its words.
 
-`python -m tests.apiserver --only admission --record` writes them anew. Without `--record` it asks the server the same of
-what we say now, and fails where that differs without a reason.
+`python -m tests.apiserver --only admission --record` writes them anew. Without `--record` it compares
+what the server and we say now, and fails where that differs without a reason.
 """
 
 from __future__ import annotations
