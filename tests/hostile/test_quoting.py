@@ -29,6 +29,15 @@ from tests.programs import tool
 SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 # By file and function: the number of texts with values in another language, and what quotes them.
 PLACES = {
+    "admission/evaluation.py _evaluate_variables": (1, "words of a message"),
+    "admission/evaluation.py _mentions": (1, "re.escape"),
+    "admission/unknowns.py optional_reads": (2, "re.escape; names of ours"),
+    "cel/compiler.py _config": (1, "names of ours"),
+    "cel/texts.py _no_clause": (1, "words of a message"),
+    "cel/texts.py _quote": (1, "what CEL's strings.quote does"),
+    "cel/versions.py ": (1, "patterns of ours"),
+    "cel/versions.py _fault": (4, "words of a message"),
+    "cel/versions.py _rank": (1, "words of a message"),
     "check/graph/set_pods.py set_of_child": (1, "a pattern of ours around re.escape"),
     "check/graph/set_pods.py validate_scale_target": (1, "words of a message"),
     "check/graph/set_pods.py validate_whole_target": (1, "words of a message"),
@@ -52,12 +61,14 @@ PLACES = {
     "integrations/helm/actions.py yaml_text": (1, "yamlio.quoted_part, escapes.go_template_text"),
     "integrations/helm/files.py ": (1, "a comment of ours"),
     "integrations/helm/files.py _join": (1, "a condition of ours; actions.dump"),
+    "integrations/helm/installed_files.py _expression": (2, "re.escape"),
     "integrations/helm/references.py __init__": (3, "escapes.go_string; re.escape"),
     "integrations/helm/references.py _image": (3, "escapes.go_string; a host that its form has passed"),
     "integrations/helm/replicas.py app_header": (2, "escapes.go_string"),
     "integrations/helm/replicas.py refer_to_replicas": (3, "variables of ours"),
     "integrations/helm/replicas.py _route": (1, "escapes.go_string"),
     "integrations/kustomize/results.py __init__": (1, "re.escape"),
+    "load/admission_files.py _facts": (1, "re.escape"),
     "resolve/apps/handwritten_engine.py ": (1, "re.escape"),
     "resolve/apps/handwritten_engine.py _is_known": (1, "digits"),
     "resolve/autoscaling/keda.py query": (1, "escapes.promql_string, escapes.regex_literal"),
@@ -71,7 +82,7 @@ PLACES = {
     "schema_validation.py _compiled": (1, "schemas of ours"),
     "schema_validation.py message_words": (1, "words of a message"),
     "schema_validation.py _type_hint": (1, "words of a message"),
-    "secret_detection.py ": (1, "patterns of ours"),
+    "secret_names.py ": (1, "patterns of ours"),
     "source/tree.py glob": (4, "re.escape"),
     "template.py _jinja_expression": (1, "an expression is what it is"),
     "yamlio/located_reader.py _key_words": (1, "words of a message"),
@@ -84,12 +95,15 @@ QUOTERS = {
     "re.escape": {
         *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/references.py"),
         *("integrations/kustomize/results.py", "resolve/apps/handwritten_engine.py", "source/tree.py"),
+        *("admission/evaluation.py", "admission/unknowns.py", "load/admission_files.py"),
+        "integrations/helm/installed_files.py",
     },
     "shlex.quote": {"escapes.py"},
     "json.dumps": {
         *("check/cel.py", "component_versions.py", "schema_validation.py"),  # rules and schemas
         *("resolve/gateway/routing.py", "resolve/gateway/public_names.py", "resolve/model_cache.py"),  # keys, hashes
         *("resolve/apps/model_caches.py", "diff/fields.py"),
+        *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
         *("integrations/gitops/plugin.py", "cli/argocd.py", "integrations/helm/files.py", "escapes.py"),  # documents
     },
 }
