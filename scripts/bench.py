@@ -195,13 +195,45 @@ spec:
     runAsRoot: false
   passThrough: {{kinds: [ConfigMap, apps/Deployment]}}
   config: {{output: ["."], passThrough: ["."], external: ["."]}}
+  admission: [platform/admission.yaml]
 """
+
+
+def admission() -> str:
+    """The two ValidatingAdmissionPolicies of docs/policy.md, with limits that allow the corpus."""
+    containers = "object.spec.leaderWorkerTemplate.workerTemplate.spec.containers"
+    memory = "!has(c.resources.requests) || !('memory' in c.resources.requests)"
+    memory += " || quantity(c.resources.requests.memory).compareTo(quantity('64Ti')) <= 0"
+    expressions = {"replicas": "object.spec.replicas <= 100000", "memory": f"{containers}.all(c, {memory})"}
+    return "---\n".join(
+        f"""apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {name}}}
+spec:
+  matchConstraints:
+    resourceRules:
+      - apiGroups: [leaderworkerset.x-k8s.io]
+        apiVersions: [v1]
+        operations: [CREATE, UPDATE]
+        resources: [leaderworkersets]
+  validations:
+    - expression: >-
+        {expression}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {name}}}
+spec: {{policyName: {name}, validationActions: [Deny]}}
+"""
+        for name, expression in expressions.items()
+    )
 
 
 def judged(size: int, lines: list[Line]) -> None:
     """Renders a corpus without and with a policy in turns, and adds the ratio to `lines`."""
     inputs, out = WORK / f"in-{size}", f"out-{size}"
     (inputs / "platform").mkdir(exist_ok=True)
+    (inputs / "platform" / "admission.yaml").write_text(admission())
     costs: list[tuple[float, float]] = []
     for _ in range(11):
         walls = []

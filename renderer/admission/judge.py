@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -65,6 +66,8 @@ class Judge:
         ]
         self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
         self._namespaces = namespaces
+        self._namespace_objects: dict[str, Mapping[str, object]] = {}  # by name, those that objects lie in
+        self._is_of_no_concern: dict[tuple[str, str], bool] = {}  # by apiVersion and kind
         self._unjudged: dict[tuple[str, str], UnjudgedReason] = {}
 
     def take_unjudged(self) -> list[UnjudgedReason]:
@@ -75,16 +78,21 @@ class Judge:
 
     def verdicts(self, judged: AdmittedObject) -> Iterator[Verdict]:
         """What is denied of an object, in the order of the policies and of their bindings."""
-        resource = resource_of(judged.body)
-        if resource.group == ADMISSION_GROUP and resource.kind in EXEMPT:
+        kind = (str(judged.body.get("apiVersion")), str(judged.body.get("kind")))
+        if self._is_of_no_concern.get(kind):
             return
+        resource = resource_of(judged.body)
+        if kind not in self._is_of_no_concern:
+            self._is_of_no_concern[kind] = self._concerns_nobody(resource)
+            if self._is_of_no_concern[kind]:
+                return
         facts: _Facts | None = None
         for bound in self._bound:
             if bound.is_about_pods and resource.kind in _MAKERS:
                 self._tell(bound.policy, None, "pods that controllers make of workloads")
             if not bound.may_match(resource):
                 continue
-            facts = facts or _Facts(CreateRequest(judged.body, resource, self._namespaces))
+            facts = facts or _Facts(CreateRequest(judged.body, resource, self._namespaces), self._namespace_objects)
             try:
                 if not matches(bound.policy.match, facts.request):
                     continue
@@ -93,6 +101,13 @@ class Judge:
                 continue
             for binding in bound.bindings:
                 yield from self._of_binding(judged, bound, binding, facts)
+
+    def _concerns_nobody(self, resource: Resource) -> bool:
+        """Whether no policy may have to say something of such a resource."""
+        if resource.group == ADMISSION_GROUP and resource.kind in EXEMPT:
+            return True
+        makes_pods = resource.kind in _MAKERS
+        return not any(bound.may_match(resource) or (makes_pods and bound.is_about_pods) for bound in self._bound)
 
     def _of_binding(
         self, judged: AdmittedObject, bound: _BoundPolicy, binding: Binding, facts: _Facts
@@ -123,7 +138,7 @@ class Judge:
 
         values = values_of(facts.request, facts.view, facts.namespace, param.view if param else None)
         size = facts.size + (param.size if param else 0)
-        evaluation = Evaluation(policy, bound.programs(frozenset(facts.unknown)), facts.unknown, values, size)
+        evaluation = Evaluation(policy, bound.programs(facts.unknown_names), facts.unknown, values, size)
         try:
             if not evaluation.matches():
                 return
@@ -159,7 +174,8 @@ class _BoundPolicy:
         self._projections: dict[frozenset[str], Projection] = {}
         self._may_match: dict[tuple[str, str], bool] = {}
         code = " ".join(without_literals(expression.text) for expression in policy.expressions)
-        self._reads_request = "request" in code
+        self._reads_request = bool(re.search(r"(?<![\w.])request\b", code))
+        self._reads_namespace = self._reads_request or "namespaceObject" in code
         self._reads_ports = "nodePort" in code
 
     def may_match(self, resource: Resource) -> bool:
@@ -182,14 +198,15 @@ class _BoundPolicy:
 
     def key_of(self, facts: _Facts, param: Param | None) -> object:
         """What the verdict about an object depends on."""
-        unknown = frozenset(facts.unknown)
+        unknown = facts.unknown_names
         shown = self._projections.get(unknown)
         if shown is None:
             shown = self._projections[unknown] = projection(self._reads(unknown))
         request = facts.request
         name = request.name if self._reads_request else ""
         ports = facts.request.body if self._reads_ports else None
-        parts = (request.body.get("apiVersion"), request.body.get("kind"), request.namespace, name, ports)
+        namespace = request.namespace if self._reads_namespace else ""
+        parts = (request.body.get("apiVersion"), request.body.get("kind"), namespace, name, ports)
         return unknown, id(param), msgspec.json.encode((*parts, shown.of(facts.seen)))
 
     def _reads(self, unknown: frozenset[str]) -> Reads:
@@ -205,9 +222,11 @@ class _BoundPolicy:
 
 
 class _Facts:
-    """What is known of an object, worked out once for all policies."""
+    """What is known of an object, worked out once for all policies. `namespace_objects`: namespaces as policies see
+    them, which is added to.
+    """
 
-    def __init__(self, request: CreateRequest) -> None:
+    def __init__(self, request: CreateRequest, namespace_objects: dict[str, Mapping[str, object]]) -> None:
         self.request = request
         self.unknown = dict(unknown_names(request))
         self.namespace: object = None
@@ -218,9 +237,16 @@ class _Facts:
         except NotJudged as reason:
             self.unknown["namespaceObject"] = str(reason)
             return
-        self.namespace = _namespace_object(request.namespace, known)
+        if request.namespace not in namespace_objects:
+            namespace_objects[request.namespace] = _namespace_object(request.namespace, known)
+        self.namespace = namespace_objects[request.namespace]
         if known.body is None:
             self.unknown["namespaceObject.metadata.annotations"] = "only the labels of the namespace are known"
+
+    @cached_property
+    def unknown_names(self) -> frozenset[str]:
+        """The names without a value."""
+        return frozenset(self.unknown)
 
     @cached_property
     def view(self) -> Mapping[str, object]:

@@ -68,6 +68,8 @@ def _namespace_matches(match: MatchResources, request: CreateRequest) -> bool:
 
 def selects(selector: Body, labels: Mapping[str, object]) -> bool:
     """Whether a label selector selects these labels."""
+    if not selector:
+        return True
     for key, value in map_at(selector, "matchLabels").items():
         if labels.get(key) != value:
             return False

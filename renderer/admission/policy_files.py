@@ -71,7 +71,10 @@ def read_admission_files(documents: Iterable[Document]) -> AdmissionFiles:
 
 def _shape_problems(document: Document, kind: str) -> Iterator[Diagnostic]:
     body = {**document.value, "apiVersion": f"{ADMISSION_GROUP}/v1"}
-    for finding in schema_validation.findings(schema_validation.name_of(body["apiVersion"], kind), body):
+    schema = schema_validation.name_of(body["apiVersion"], kind)
+    if schema_validation.is_valid(schema, body):
+        return
+    for finding in schema_validation.findings(schema, body):
         origin = document.origin(*finding.path, key=finding.key)
         yield make_diagnostic(finding.code, origin, **finding.words)
 

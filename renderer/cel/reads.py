@@ -128,6 +128,9 @@ class Reads:
         if name == "_?_:_":
             self.whole |= self._value(arguments[0], names)
             return {*self._value(arguments[1], names), *self._value(arguments[2], names)}
+        if name == "@in" and (constant := _constant_text(arguments[0])) is not None:
+            self.present |= {(*path, constant) for path in self._value(arguments[1], names)}
+            return _NOTHING
         for argument in arguments:
             self.whole |= self._value(argument, names)
         return _NOTHING
@@ -187,7 +190,9 @@ class Projection(Struct):
             return {key: fields[key].of(value[key]) for key in fields if key in value}
         if isinstance(value, list):
             inner = fields.get(ANY)
-            return [inner.of(item) for item in value] if inner else len(value)
+            if inner:
+                return [inner.of(item) for item in value]
+            return value if fields else len(value)  # a constant may be looked for in it
         return value
 
 

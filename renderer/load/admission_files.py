@@ -16,6 +16,7 @@ from renderer.source.tree import FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
 
 _KEY = "admission"
+_OF_NAMESPACES = (b"namespaceObject", b"namespaceSelector")  # what asks for Namespaces
 
 
 def admission_documents(policy: RenderPolicy, file_system: FileSystem, base: str) -> AdmissionDocuments:
@@ -38,7 +39,10 @@ def admission_documents(policy: RenderPolicy, file_system: FileSystem, base: str
                 parsed, faults = _parse(file)
                 documents += parsed
                 problems += faults
-    facts = tuple(_facts(files, read, {text_at(item.value, "spec", "paramKind", "kind") for item in documents}))
+    kinds = {text_at(item.value, "spec", "paramKind", "kind") for item in documents} - {""}
+    if any(word in document.data for document in documents for word in _OF_NAMESPACES):
+        kinds.add("Namespace")
+    facts = tuple(_facts(files, read, kinds)) if kinds else ()
     return AdmissionDocuments(tuple(documents), facts, tuple(problems))
 
 
@@ -51,9 +55,8 @@ def _parse(file: ReadableFile) -> tuple[list[Document], Sequence[Diagnostic]]:
 
 
 def _facts(files: Sequence[ReadableFile], read: Set[str], kinds: Set[str]) -> Iterator[Document]:
-    """The Namespaces of the tree, and the objects of kinds of params; rendered files aside."""
-    wanted = {"Namespace", *kinds} - {""}
-    names = "|".join(re.escape(kind) for kind in sorted(wanted))
+    """The objects of the kinds in the tree; rendered files aside."""
+    names = "|".join(re.escape(kind) for kind in sorted(kinds))
     expression = re.compile(rf"kind[\"']?\s*:\s*[\"']?(?:{names})\b".encode())
     for file in files:
         if file.key in read:
@@ -66,7 +69,7 @@ def _facts(files: Sequence[ReadableFile], read: Set[str], kinds: Set[str]) -> It
             continue
         documents, _ = yamlio.parse(file.name, data)
         for document in documents:
-            yield from (part for part in _parts(document) if text_at(part.value, "kind") in wanted)
+            yield from (part for part in _parts(document) if text_at(part.value, "kind") in kinds)
 
 
 def _parts(document: Document) -> Iterator[Document]:

@@ -58,6 +58,7 @@ def test_a_policy_is_evaluated_once_for_objects_that_are_alike(monkeypatch: pyte
         ("size(object.l) > 2 && {'a': object.q}.a == 1", {"l", "q"}, set()),
         ("(object.a == 1 ? object.b : object.c).d == 1", {"a", "b.d", "c.d"}, set()),
         ("object == oldObject", {""}, set()),
+        ("'a' in object.b && object.c in object.d", {"c", "d"}, {"b.a"}),
     ],
 )  # fmt: skip
 def test_what_an_expression_reads(text: str, whole: set[str], present: set[str]) -> None:
@@ -76,3 +77,5 @@ def test_what_counts_of_an_object() -> None:
     reads.present |= {("a", "c"), ("l", "*")}
     value = {"a": {"b": [1], "c": {"d": 1}, "e": 2}, "l": [{"x": 1, "y": 2}, 3], "m": {"p": 1}, "n": 1}
     assert projection(reads).of(value) == {"a": {"b": [1], "c": {}}, "l": [{"x": 1}, 3], "m": {"p": 1}}
+    reads.present.add(("l2", "a"))
+    assert projection(reads).of({"l2": ["a", "b"], "a": {"c": [1, 2]}}) == {"l2": ["a", "b"], "a": {"c": 2}}
