@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from renderer import patterns, wellknown
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.json_values import text_at
 from renderer.plan import Plan, Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve import names
 from renderer.resolve.apps import adapters
@@ -154,7 +155,7 @@ def _find_app(context: RunContext, item: TrafficInput, diagnostics: Collector) -
     for body in context.inputs.foreign_objects:
         metadata = body.get("metadata")
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
-            namespace = metadata.get("namespace") or "default"
+            namespace = text_at(metadata, "namespace") or "default"
             if namespace == item.namespace:
                 if str(body.get("apiVersion")).partition("/")[0] == _OLD_GROUP:
                     diagnostics.stop("E661", origin.at("name"), name=name)
