@@ -382,7 +382,8 @@ def _find_hidden_args(args: Sequence[object]) -> Iterator[SecretArgument]:
 _ENVIRONMENT = re.compile(r"(?:extra)?env(?:s|vars?|ironment)?(\[\])?", re.IGNORECASE)
 _OPAQUE = {("Secret", "data"), ("Secret", "stringData"), ("ConfigMap", "binaryData")}
 _DATA, _SETTINGS = "data of a ConfigMap", "settings in a ConfigMap"
-_SETTINGS_FILE = re.compile(r".*\.(?:ya?ml|json|toml|ini|cfg|conf|config|properties|env|xml|txt)", re.IGNORECASE)
+# A file of variables (.env) is not among them: a shell may source it.
+_SETTINGS_FILE = re.compile(r".*\.(?:ya?ml|json|toml|ini|cfg|conf|config|properties|xml|txt)", re.IGNORECASE)
 _SCRIPT_FILE = re.compile(r".*\.(?:(?:ba|z|k|a|da)?sh|py|pl|rb|js|mjs|ts|lua|php|awk|sql|go|ps1)", re.IGNORECASE)
 
 

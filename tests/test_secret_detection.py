@@ -382,6 +382,7 @@ def test_scripts_and_settings_in_a_config_map() -> None:
         "a.yaml": "token: a;./b\npassword: c | d\n",
         "b.conf": "password = a;b c\n",
         "password.txt": "a; b\nc",
+        "vars.env": "TOKEN=a; curl e\n",
     }
     assert hide_secrets({"kind": "ConfigMap", "data": data})["data"] == {
         "get-token.sh": f"TOKEN={HIDDEN}; curl e\n",
@@ -390,6 +391,7 @@ def test_scripts_and_settings_in_a_config_map() -> None:
         "a.yaml": f"token: {HIDDEN}\npassword: {HIDDEN}\n",
         "b.conf": f"password = {HIDDEN}\n",
         "password.txt": HIDDEN,
+        "vars.env": f"TOKEN={HIDDEN}; curl e\n",  # a shell may source it
     }
 
 
