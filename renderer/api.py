@@ -13,25 +13,34 @@ from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
-    from renderer.input_types import AppSpec, BackendRuntimeSpec, OpenModelSpec, RenderConfigSpec, TrafficSpec
+    from renderer.input_types import (
+        AppSpec,
+        BackendRuntimeSpec,
+        OpenModelSpec,
+        RenderConfigSpec,
+        RenderPolicySpec,
+        TrafficSpec,
+    )
 
 
 class OpenModel(Struct, frozen=True):
-    """A model. `document`: its source; `ours`: whether it is a preset."""
+    """A model. `document`: its source; `ours`: whether it is a preset; `file`: its input path as in headers."""
 
     name: str
     spec: OpenModelSpec
     document: Document
     ours: bool = False
+    file: str = ""
 
 
 class BackendRuntime(Struct, frozen=True):
-    """How an engine is run. `ours`: whether it is a preset."""
+    """How an engine is run. `ours`: whether it is a preset; `file`: its input path as in headers."""
 
     name: str
     spec: BackendRuntimeSpec
     document: Document
     ours: bool = False
+    file: str = ""
 
 
 class UnreadableList(ValueError):
@@ -166,6 +175,46 @@ class ConfigPart(Struct, frozen=True):
         return self.config.origin(*self.path, *more)
 
 
+class AdmissionDocuments(Struct, frozen=True, eq=False):
+    """What `admission` of a RenderPolicy names: the documents of the files; the facts of the tree that their policies
+    may ask for; the problems of the files.
+    """
+
+    documents: tuple[Document, ...] = ()
+    facts: tuple[Document, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+
+    @property
+    def values(self) -> tuple[list[object], list[object]]:
+        """What documents and facts say."""
+        return [document.value for document in self.documents], [document.value for document in self.facts]
+
+
+class RenderPolicy(Struct, frozen=True, eq=False):
+    """RenderPolicy: what folders may do. `folder`: the one that its paths are relative to, '' for that of llmaz.yaml;
+    `revision`: the commit that it stands in, where it is not that of the tree; `admission`: the files that it names.
+    """
+
+    spec: RenderPolicySpec
+    document: Document
+    folder: str = ""
+    revision: str = ""
+    admission: AdmissionDocuments = AdmissionDocuments()
+
+    def get(self, *path: str, default: object = None) -> Any:
+        """The value at a path below `spec`, else the default."""
+        value: object = self.spec
+        for part in path:
+            if not isinstance(value, dict) or part not in value:
+                return default
+            value = value[part]
+        return value
+
+    def origin(self, *path: str | int, key: bool = False) -> Origin:
+        """The origin of the key at a path below `spec`."""
+        return Origin(self.document, ("spec", *path), key)
+
+
 class ReusedItems(Struct, frozen=True):
     """Results of another run that hold for this one too. `items`: apps and routes by kind, namespace and name;
     `models`: names of models without problems; `parts`: the results of the items (result.Part).
@@ -183,7 +232,8 @@ class RenderOptions(Struct, frozen=True):
     """The options of the command line. `output`: None for RenderConfig's; `texts`: return the rendered files;
     `compare`: compare with the output folder; `skipped_keys`: keys of RenderConfig that the caller reads itself;
     `env`: one environment, '' for all of RenderConfig's; `skip_texts`: selects items whose files are not written out;
-    `parsed_files`, `reused`: results of another run.
+    `parsed_files`, `reused`: results of another run. `policy`: the file of a RenderPolicy in place of the tree's;
+    `earlier_policies`: those of other revisions that count as well; `unjudged`: no policy counts.
     """
 
     paths: tuple[str, ...] = ()
@@ -201,6 +251,9 @@ class RenderOptions(Struct, frozen=True):
     reused: ReusedItems | None = None
     skipped_keys: tuple[str, ...] = ()
     env: str = ""
+    policy: str = ""
+    earlier_policies: tuple[RenderPolicy, ...] = ()
+    unjudged: bool = False
 
     @property
     def compares(self) -> bool:
@@ -212,7 +265,8 @@ class Scope(Struct, frozen=True):
     """What one run covers: the options, RenderConfig, the files below PATHS, and the output folder.
 
     `pruned_paths`: the input paths whose stale output this run deletes; empty: the whole tree. `problems`: those of
-    RenderConfig. `parsed_files`: the parsed files, where workers read them already (load.ParsedFile).
+    RenderConfig and RenderPolicy. `parsed_files`: the parsed files, where workers read them already (load.ParsedFile).
+    `policies`: each of them has to allow what is rendered.
     """
 
     options: RenderOptions
@@ -223,6 +277,7 @@ class Scope(Struct, frozen=True):
     pruned_paths: tuple[str, ...]
     problems: tuple[Diagnostic, ...] = ()
     parsed_files: Iterator[Any] | None = None
+    policies: tuple[RenderPolicy, ...] = ()
 
     @property
     def layout(self) -> str:

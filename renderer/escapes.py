@@ -21,6 +21,8 @@ _PLAIN = r"A-Za-z0-9 …,/–\-"  # what means nothing anywhere, in a class of r
 _BEYOND_ASCII = r"[^\x00-\x7f]+|\x7f"
 _COLONS = r"^([^!-~]*):(?=[^!-~]*:)"
 _HASHES = r"#(?=[^\x00-\x7f]*#)"
+_GO_ESCAPED = r"[^ !#-\[\]-~]"
+_GO_STRING = r'"(?:[ !#-\[\]-~]|\\["\\]|\\u[0-9a-f]{4}|\\U[0-9a-f]{8})*"'
 
 
 def line(text: str) -> str:
@@ -100,6 +102,75 @@ def html_code(text: str) -> str:
 def mermaid_label(*rows: str) -> str:
     """For a Mermaid flowchart: the quoted label of a node or an edge, a row a line."""
     return '"' + "<br>".join(re.sub(r"[^\w .:/@+,–…-]|_|\.(?= )", _mermaid_number, line(row)) for row in rows) + '"'
+
+
+def go_string(text: str) -> str:
+    """For an action of a Go template: the quoted string."""
+    return f'"{re.sub(_GO_ESCAPED, _go_escape, text)}"'
+
+
+def from_go_string(quoted: str) -> str:
+    """The text that `go_string` was called with. Raises ValueError for what it does not write."""
+    if not re.fullmatch(_GO_STRING, quoted):
+        raise ValueError("a string that llmaz does not write")
+    return re.sub(r"\\(?:[uU]([0-9a-f]+)|(.))", lambda m: chr(int(m[1], 16)) if m[1] else m[2], quoted[1:-1])
+
+
+def go_template_text(text: str, *, before_action: bool = False) -> str:
+    """For a Go template: text outside of its actions. `before_action`: one may follow."""
+    escaped = text.replace("{{", "{{`{{`}}")
+    return f"{escaped[:-1]}{{{{`{{`}}}}" if before_action and escaped.endswith("{") else escaped
+
+
+def from_go_template(text: str) -> str:
+    """The text that `go_template_text` was called with, before no action."""
+    return text.replace("{{`{{`}}", "{{")
+
+
+def promql_string(text: str) -> str:
+    """For PromQL: the quoted string."""
+    return go_string(text)
+
+
+def promql_selector(metric: str, *matchers: str) -> str:
+    """For PromQL: the series of a metric, with matchers such as `namespace="a"`. What is no usual name is a string."""
+    if re.fullmatch("[a-zA-Z_:][a-zA-Z0-9_:]*", metric):
+        return f"{metric}{{{','.join(matchers)}}}"
+    return f"{{{','.join((f'__name__={promql_string(metric)}', *matchers))}}}"
+
+
+def regex_literal(text: str) -> str:
+    """For a regular expression of RE2 or Python: what matches this text alone."""
+    return re.sub(r"[\x00-\x1f!-,./:-@[-^`{-\x7f]", _regex_escape, text)
+
+
+def glob_literal(text: str) -> str:
+    """For a pattern of Go's path.Match: what matches this path alone."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
+
+
+def shell_word(text: str) -> str:
+    """For a POSIX shell: one word."""
+    import shlex  # few runs need it
+
+    return shlex.quote(text)
+
+
+def container_text(text: str) -> str:
+    """For `args`, `command` or the value of a variable of a container, where Kubernetes fills in `$(NAME)`."""
+    return re.sub(r"\$(?=[$(])", "$$", text) if "$" in text else text
+
+
+def _regex_escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return f"\\{char}" if char.isprintable() else f"\\x{ord(char):02x}"
+
+
+def _go_escape(match: re.Match[str]) -> str:
+    char = match[0]
+    if char in '"\\':
+        return f"\\{char}"
+    return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
 
 
 def _numbered(text: str, plain: str) -> str:

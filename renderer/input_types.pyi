@@ -883,3 +883,58 @@ class RenderConfigSpec(TypedDict, total=False):
     schedulerName: str
     secrets: SecretsSpec
     targets: TargetsSpec
+
+class ConfigSpec(TypedDict, total=False):
+    external: Sequence[str]
+    output: Sequence[str]
+    passThrough: Sequence[str]
+
+class DefinitionsSpec(TypedDict, total=False):
+    backends: Sequence[str]
+    models: Sequence[str]
+    presetNames: Sequence[str]
+
+class FolderSpec(TypedDict, total=False):
+    namespaces: Sequence[str]
+    path: str
+
+class RenderPolicyImagesSpec(TypedDict, total=False):
+    registries: Sequence[str]
+
+class NamespaceSpec(TypedDict, total=False):
+    labels: Mapping[str, str]
+
+class PassThroughSpec(TypedDict, total=False):
+    kinds: Sequence[str]
+
+class RenderPolicyPodsSpec(TypedDict, total=False):
+    hostNetwork: bool
+    hostPID: bool
+    priorityClasses: Sequence[str]
+    privileged: bool
+    runAsRoot: bool
+    serviceAccounts: Sequence[str]
+
+class ProvidersSpec(TypedDict, total=False):
+    hosts: Sequence[str]
+
+class PublicNameSpec(TypedDict, total=False):
+    names: Sequence[str]
+    namespaces: Sequence[str]
+
+class WeightsSpec(TypedDict, total=False):
+    hostPaths: Sequence[str]
+    sources: Sequence[str]
+
+class RenderPolicySpec(TypedDict, total=False):
+    admission: Sequence[str]
+    config: ConfigSpec
+    definitions: DefinitionsSpec
+    folders: Sequence[FolderSpec]
+    images: RenderPolicyImagesSpec
+    namespaces: Mapping[str, NamespaceSpec]
+    passThrough: PassThroughSpec
+    pods: RenderPolicyPodsSpec
+    providers: ProvidersSpec
+    publicNames: Sequence[PublicNameSpec]
+    weights: WeightsSpec

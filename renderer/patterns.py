@@ -7,6 +7,8 @@ look-around; it is imported when the first one is compiled, since most runs have
 from __future__ import annotations
 
 import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -32,6 +34,7 @@ class Expression(Protocol):
     def groups(self) -> int: ...
     def search(self, text: str | bytes, /) -> Match | None: ...
     def fullmatch(self, text: str | bytes, /) -> Match | None: ...
+    def finditer(self, text: str | bytes, /) -> Iterator[Match]: ...
 
 
 def expression(pattern: str) -> Expression:
@@ -65,3 +68,62 @@ def fits(text: str, glob: str) -> bool:
     either, where its time would grow with the product of both.
     """
     return len(text) <= MAX_PATTERN >= len(glob) and fnmatch.fnmatchcase(text, glob)
+
+
+def fits_any(text: str, globs: Iterable[str]) -> bool:
+    """Whether a short text `fits` one of many globs, none of which is compiled: that takes a hundred times as long as
+    to compare them.
+    """
+    return any(len(text) <= MAX_PATTERN >= len(glob) and _fits_once(text, glob) for glob in globs)
+
+
+def _fits_once(text: str, glob: str) -> bool:
+    plain = _PLAIN.match(glob)
+    start = plain.end() if plain else 0
+    return text.startswith(glob[:start]) and _fits_signs(text, start, _SIGN.findall(glob, start))
+
+
+_PLAIN = re.compile(r"[^*?\[]+")
+_SIGN = re.compile(r"\*+|\[!?+\]?+[^\]]*+\]|.", re.DOTALL)
+
+
+def _fits_signs(text: str, start: int, signs: Sequence[str]) -> bool:
+    """Whether the text from `start` on is like the signs, each a character, `?`, a class in brackets, or stars. After
+    a star all that is before it has been matched for good.
+    """
+    at, i = start, 0
+    star, resumed = -1, 0  # the index of the last star, and where the signs behind it were tried last
+    while at < len(text) or i < len(signs):
+        if i < len(signs) and signs[i][0] == "*":
+            star, resumed, i = i, at, i + 1
+        elif i < len(signs) and at < len(text) and _fits_sign(text[at], signs[i]):
+            at, i = at + 1, i + 1
+        elif star >= 0 and resumed < len(text):
+            resumed += 1
+            at, i = resumed, star + 1
+        else:
+            return False
+    return True
+
+
+def _fits_sign(character: str, sign: str) -> bool:
+    if len(sign) == 1:
+        return sign in ("?", character)
+    inside = sign[1:-1]
+    excluded = inside[0] == "!"
+    return _in_class(character, inside[1:] if excluded else inside) != excluded
+
+
+def _in_class(character: str, inside: str) -> bool:
+    """Whether a class has the character. `inside`: characters and ranges, such as `a-z_`."""
+    i = 0
+    while i < len(inside):
+        if inside[i + 1 : i + 2] == "-" and i + 2 < len(inside):
+            if inside[i] <= character <= inside[i + 2]:
+                return True
+            i += 3
+        elif inside[i] == character:
+            return True
+        else:
+            i += 1
+    return False

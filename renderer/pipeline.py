@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from itertools import chain
 from operator import add
@@ -23,6 +23,7 @@ from renderer.result import Changes, Part, RenderResult, merge_results
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
+    from renderer.policy.admission import AdmissionRun
 
 Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or a replacement
 Result = TypeVar("Result")
@@ -53,7 +54,8 @@ def write(result: RenderResult) -> None:
 
 class Run(Struct, frozen=True):
     """What all items of an environment share. `output`: the folder that files are compared with, if any;
-    `compares_foreign`: whether foreign objects are compared with the rendered ones.
+    `compares_foreign`: whether foreign objects are compared with the rendered ones; `admission`: what judges by
+    ValidatingAdmissionPolicies, where a RenderPolicy names some.
     """
 
     scope: Scope
@@ -61,6 +63,7 @@ class Run(Struct, frozen=True):
     external: check.ExternalObjects
     output: OutputFolder | None
     compares_foreign: bool
+    admission: AdmissionRun | None = None
 
 
 class Rendered(Struct, frozen=True):
@@ -83,7 +86,10 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
 
     compares_foreign = bool(inputs.foreign_documents or inputs.foreign_files) and options.reused is None
-    run = Run(scope, context, outside, OutputFolder(scope.folder) if options.compares else None, compares_foreign)
+    output = OutputFolder(scope.folder) if options.compares else None
+    if scope.policies:
+        from renderer import policy as policy  # here, since workers begin with what is imported
+    run = Run(scope, context, outside, output, compares_foreign, admission_run(scope))
     rendered_items, textless_items, reused_parts = split_items(inputs, options)
     textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)
     parts = [*workers.run(partial(render_items, run), rendered_items), *textless_parts, *reused_parts]
@@ -104,6 +110,7 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
     problems += [problem for rendered in shared for problem in rendered.problems]
 
     problems += validate_foreign_objects(run, inputs, parts, shared, problems) if compares_foreign else ()
+    problems += judge_tree(run, inputs, parts, shared, needs) if scope.policies else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
@@ -138,6 +145,32 @@ def validate_foreign_objects(
     return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
 
 
+def admission_run(scope: Scope) -> AdmissionRun | None:
+    """What judges by ValidatingAdmissionPolicies; None where no RenderPolicy names some."""
+    if not any(policy.get("admission") for policy in scope.policies):
+        return None
+    from renderer.policy import admission  # few runs need it
+
+    return admission.AdmissionRun(scope.policies)
+
+
+def judge_tree(
+    run: Run, inputs: Inputs, parts: Sequence[Part], shared: Sequence[Rendered], needs: Set[SharedNeed]
+) -> list[Diagnostic]:
+    """The errors for what the policies deny beside single apps."""
+    from renderer import policy  # few runs need it
+
+    manifests = [manifest for rendered in shared for manifest in rendered.manifests]
+    claimed = partial(resolve.claimed_names, inputs, needs)
+    denied = policy.judge_tree(run.scope, inputs, manifests, claimed)
+    if run.admission:
+        denied += run.admission.problems + run.admission.judge(manifests)
+        denied += run.admission.judge_documents(policy.passed_manifests(run.scope))
+        unjudged = [reason for part in parts for reason in part.unjudged]
+        denied += run.admission.notes([*unjudged, *run.admission.unjudged()])
+    return denied
+
+
 def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rendered]) -> list[OwnObject]:
     """The rendered objects of apps and traffic, as foreign ones are compared with them."""
     from renderer.check import foreign  # few runs need it
@@ -168,6 +201,10 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
     options = run.scope.options
     apps, definitions = split_apps(chunk)
     problems = list(chain.from_iterable(each_of(definitions, partial(resolve.validate_item, run.context))))
+    if run.scope.policies:
+        from renderer import policy  # few runs need it
+
+        problems += policy.judge_definitions(run.scope, definitions)
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
@@ -184,7 +221,8 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
                 pairs = zip(app.texts, compared, strict=True)
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
-    return Part(problems, states, [] if textless else texts, objects, needs, own_objects)
+    unjudged = run.admission.unjudged() if run.admission else ()
+    return Part(problems, states, [] if textless else texts, objects, needs, own_objects, unjudged)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
@@ -206,6 +244,13 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool 
         manifests,
         each_of(apps, resolve.referenced_objects, plans),
     )
+    if run.scope.policies:
+        from renderer import policy  # few runs need it
+
+        denials = each_of(apps, partial(policy.judge_app, run.scope, run.context.inputs), apps, manifests)
+        problems = list(map(add, problems, denials))
+    if run.admission:
+        problems = list(map(add, problems, each_of(apps, run.admission.judge, manifests)))
     texts = each_of(apps, make_texts, plans, manifests)
     return list(
         map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))

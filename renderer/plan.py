@@ -9,6 +9,7 @@ path in the plan; it is called only when an origin is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -535,13 +536,23 @@ class Manifest(Struct, frozen=True):
     body: dict[str, Any]
     origins: Callable[[], Mapping[Path, Origin]]
 
+    @property
+    def field_origins(self) -> Mapping[Path, Origin]:
+        """What `origins()` returns, worked out once for several findings about the object."""
+        return _cached_origins(self.origins)
+
     def origin(self, path: Path) -> Origin:
         """The origin of the field, else of the nearest parent that has one, followed by the remaining steps."""
-        origins = self.origins()
+        origins = self.field_origins
         for length in range(len(path), -1, -1):
             if origin := origins.get(path[:length]):
                 return origin.at(*path[length:])
         raise LookupError(f"a manifest without an origin: {self.body.get('kind')}")
+
+
+@lru_cache(maxsize=16)
+def _cached_origins(origins: Callable[[], Mapping[Path, Origin]]) -> Mapping[Path, Origin]:
+    return origins()
 
 
 WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}

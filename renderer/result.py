@@ -15,13 +15,15 @@ from renderer.output.manifest_files import OutputFile
 from renderer.plan import SharedNeed
 
 if TYPE_CHECKING:
+    from renderer.admission.records import UnjudgedReason
     from renderer.check.foreign import OwnObject
 
 
 class Part(Struct, frozen=True):
     """The results of a chunk of items. `states`: path and state (new, same, changed or foreign) of each file; `texts`:
     the files that are returned or written; `objects`: their number; `needs`: the shared objects that they need;
-    `compared`: the objects, where foreign ones are compared with them.
+    `compared`: the objects, where foreign ones are compared with them; `unjudged`: what of ValidatingAdmissionPolicies
+    could not be judged.
     """
 
     problems: Sequence[Diagnostic]
@@ -30,6 +32,7 @@ class Part(Struct, frozen=True):
     objects: int
     needs: Set[SharedNeed]
     compared: Sequence[OwnObject] = ()
+    unjudged: Sequence[UnjudgedReason] = ()
 
 
 class Changes(Struct, frozen=True):

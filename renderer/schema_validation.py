@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import patterns
-from renderer.diagnostics import Path, quoted, suggestion
+from renderer.diagnostics import MAX_PROBLEMS, Path, quoted, suggestion
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
@@ -31,7 +31,6 @@ _TYPE_NAMES = {
 }
 
 
-MAX_FINDINGS: Final = 1_000  # of one value
 _LONGEST_OWN_WORD: Final = 60  # characters of a user's word in a hint
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
@@ -222,9 +221,9 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
     `type` that needs it is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
-    results = list(dict.fromkeys(islice(explained, MAX_FINDINGS))) or list(islice(_fallback_finding(name, value), 1))
-    if len(results) == MAX_FINDINGS:
-        results.append(SchemaFinding("E116", (), False, _words(limit=MAX_FINDINGS)))
+    results = list(dict.fromkeys(islice(explained, MAX_PROBLEMS))) or list(islice(_fallback_finding(name, value), 1))
+    if len(results) == MAX_PROBLEMS:
+        results.append(SchemaFinding("E116", (), False, _words(limit=MAX_PROBLEMS)))
     intended: set[Path] = set()
     for i, finding in enumerate(results):
         if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
@@ -254,7 +253,7 @@ def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
     types. Nulls in fields are not among them.
     """
     entries: dict[Path, Sequence[str]] = {}
-    for error in islice(_explainer(name).iter_errors(value), MAX_FINDINGS):
+    for error in islice(_explainer(name).iter_errors(value), MAX_PROBLEMS):
         if error.validator == "type" and error.instance is None:
             keywords = [part for part in error.absolute_schema_path if part not in ("type", "$ref")]
             if keywords[-1:] == ["additionalProperties"] or keywords[-1:] == ["items"]:
@@ -274,7 +273,7 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
-    from renderer.secret_detection import is_literal_secret  # few runs need it
+    from renderer.secret_names import is_literal_secret  # few runs need it
 
     for part in finding.path[:-1]:
         value = value[part]

@@ -7,129 +7,28 @@ parameter of a URL, a header, an assignment in a text), or look like one.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
-from renderer.source.paths import PRESETS
+from msgspec import Struct
+
+from renderer.secret_names import (
+    REFERENCE,
+    VARIABLE_NAME,
+    is_harmless,
+    is_literal,
+    is_literal_secret,
+    may_be_shown,
+    names_secret,
+    reveals_secret,
+)
+from renderer.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
 
 HIDDEN = "<hidden>"
 ANOTHER = "<hidden, another one>"
-
-
-@lru_cache(maxsize=1)
-def harmless_variables() -> frozenset[str]:
-    """Environment variables that presets set or engines read, except secrets by name."""
-    with open(os.path.join(PRESETS, "variables.txt"), encoding="utf-8") as file:
-        return frozenset(line.strip() for line in file if line[0] != "#")
-
-
-# --- Names
-
-_LONGEST_NAME = 200  # of a longer one only the end is read
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_SECRETS = {"PAT", "PSK", "CREDS", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "JWT", "SAS"}
-_ENDINGS = re.compile(r"(?:PASSWORDS?|PASSWD|PASSPHRASE|PASSCODE|SECRETS?|CREDENTIALS?|TOKENS?|PASS|PWD)$")
-_NO_ENDINGS = {"BYPASS", "COMPASS", "TRESPASS"}
-_KEY = re.compile(r"KEYS?$")
-_SECRET_KEY = re.compile(r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER|SHARED)KEYS?$")
-_KEY_WORDS = {"API", "ACCESS", "SECRET", "PRIVATE", "AUTH", "SIGNING", "ENCRYPTION", "DECRYPTION", "MASTER", "SHARED"}
-_KEY_WORDS |= {"ACCOUNT", "CLIENT", "DEPLOY", "LICENSE", "SERVICE", "SSH", "STORAGE", "SUBSCRIPTION", "WEBHOOK"}
-# Words behind that of a secret with which a name is a fact about the secret, as its file.
-_FACTS = {"FILE", "FILES", "PATH", "DIR", "FOLDER", "NAME", "NAMES", "NAMESPACE", "ID", "IDS", "URL", "URI", "ENDPOINT"}
-_FACTS |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", "LENGTH", "LEN", "LIMIT", "COUNT"}
-_FACTS |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
-_FACTS |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
-_FACTS |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
-# Words with which TOKEN and TOKENS, or TOKENS alone, are tokens of a text.
-_TOKEN = {"MAX", "MIN", "NUM", "SPECIAL", "STOP", "IMAGE", "AUDIO", "PAD", "EOS", "BOS", "UNK", "SEP", "CLS", "MASK"}
-_TOKEN |= {"FIRST", "NEXT"}
-_TOKENS = _TOKEN | {"NEW", "TOTAL", "BATCHED", "INPUT", "OUTPUT", "PREFILL", "DECODE", "DRAFT", "SPECULATIVE", "SPEC"}
-_TOKENS |= {"EVERY", "GRAPH", "GUIDE"}
-
-
-@lru_cache(4096)
-def _names_secret(name: str) -> str:
-    """The word that marks a name as that of a secret, such as TOKEN; '' without one."""
-    words = _words(name)
-    if name in ("PWD", "OLDPWD") or "EXISTING" in words:  # the working directory; the name of a Secret
-        return ""
-    for i in reversed(range(len(words))):
-        word, before = words[i], words[i - 1] if i else ""
-        if word in _FACTS:
-            return ""
-        ending = _ENDINGS.search(word)
-        if ending and ending[0] in ("TOKEN", "TOKENS"):
-            text_words = _TOKENS if ending[0] == "TOKENS" else _TOKEN
-            if not text_words.isdisjoint([*words, word.removesuffix(ending[0])]):
-                return ""
-        if word in _SECRETS or (ending and word not in _NO_ENDINGS) or _SECRET_KEY.search(word):
-            return ending[0] if ending else word
-        if word in ("KEY", "KEYS"):
-            if before in _KEY_WORDS:
-                return word
-            if _ENDINGS.search(before):  # under which key of a Secret a password stands
-                return ""
-    return ""
-
-
-def _words(name: str) -> list[str]:
-    """The words of a name in capitals, as CLIENT and SECRET of `clientSecret`."""
-    return [word.upper() for word in _WORD.findall(name[-_LONGEST_NAME:])]
-
-
-def _names_key(name: str) -> bool:
-    """Whether the last word of a name, numbers aside, is KEY or KEYS or ends so."""
-    words = [word for word in _words(name) if not word.isdigit()]
-    return bool(words) and bool(_KEY.search(words[-1]))
-
-
-# --- Values
-
-_VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-_REFERENCE = re.compile(r"\$\([A-Za-z_][\w.-]*\)")
-_UNIT = r"(?:%|m|[kKMGTPE]i?|[KMG]i?B|B|[munµ]?s|min|h|d)?"
-_NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{_UNIT}")
-_PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # atomic, so that it takes linear time
-_SWITCHES = {"true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "required", "optional"}
-_COMMON = _SWITCHES | {"auto", "default", "always", "never", "all", "any", "trace", "debug", "info", "notice", "warn"}
-_COMMON |= {"warning", "error", "critical", "fatal", "cpu", "gpu", "cuda", "rocm", "xpu", "float16", "bfloat16"}
-_COMMON |= {"fp16", "bf16", "fp8", "int8", "int4", "json", "text", "plain", "http", "https", "grpc", "tcp", "udp"}
-_COMMON |= {"spawn", "fork", "forkserver", "utc", "leader", "worker", "production", "staging", "development", "test"}
-
-
-def is_literal_secret(name: object, value: object) -> bool:
-    """Whether the value of an environment variable is a secret in plain text, by its name."""
-    if not isinstance(name, str) or not isinstance(value, str) or not _is_literal(value):
-        return False
-    word = _names_secret(name) or ("KEY" if _names_key(name) else "")
-    return _reveals_secret(word, name, value)
-
-
-def _is_harmless(name: str, value: str) -> bool:
-    return not is_literal_secret(name, value)
-
-
-def _reveals_secret(word: str, name: str, value: str) -> bool:
-    """Whether the value is a secret, when its name has the word of one."""
-    if not word or value.lower() in _SWITCHES or (word == "TOKENS" and value.isdigit()):
-        return False
-    return not (word.startswith("CREDENTIAL") and value.startswith("/"))  # GOOGLE_APPLICATION_CREDENTIALS is a path
-
-
-def _is_literal(value: object) -> bool:
-    return isinstance(value, str) and bool(value) and not _REFERENCE.fullmatch(value)
-
-
-def _may_be_shown(name: object, value: str) -> bool:
-    """Whether the value of an environment variable may be shown."""
-    if is_literal_secret(name, value):
-        return False
-    if name in harmless_variables() or value.lower() in _COMMON or not _REFERENCE.sub("", value).strip(".:/,-_ "):
-        return True
-    return all(map(_NUMBER.fullmatch, value.split(","))) or all(map(_PATH.fullmatch, value.split(":")))
 
 
 # --- Texts
@@ -144,101 +43,195 @@ _HINT = re.compile(
 _USERINFO = re.compile(r"(?<=://)[^\s/?#\"'<>]+(?=@)")
 _PARAMETER = re.compile(r"(?<=[?&])([\w.%-]{1,80})=([^\s&?#\"'<>]+)")
 _PARAMETERS = {"key", "sig", "signature", "code", "auth", "x-amz-signature", "x-amz-credential"}
-_HEADER = re.compile(r"\b((?:proxy-)?authorization|(?:set-)?cookie)\b\\?[\"']?\s*[:=]\s*\\?[\"']?([^\"'\\\r\n]+)", re.I)
-_BEARER = re.compile(r"\bbearer\s+([\w.~+/=-]*\d[\w.~+/=-]*)", re.IGNORECASE)
+_HEADER = re.compile(r"(?:proxy-)?authorization|(?:set-)?cookie", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:bearer|basic|digest|token|apikey|negotiate)[ \t]+", re.IGNORECASE)
+_COOKIES = re.compile(
+    r"[^\s;|&<>`$\"'\\]+(?:;[ \t]*(?:[\w-]+=[^\s;|&<>`$\"'\\]*|secure|httponly|partitioned)(?=[ \t]*(?:[;\"'\\]|$)))*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BEARER = re.compile(r"\bbearer[ \t]+([\w.~+/=-]*\d[\w.~+/=-]*)", re.IGNORECASE)
 _DEFAULT = re.compile(r"\$\{([A-Za-z_]\w{0,80}):?[-=]([^}\n]{1,200})\}")
-_ASSIGNED = re.compile(r"(?<![\w.-])(?<!\$\{)([A-Za-z_][\w.-]{0,80})\\?[\"']?\s*([:=])[ \t]*(\\?[\"']?)")
-_OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]{0,80})(?:[ \t]+|[\"']?[ \t]*,[ \t]*)([\"']?)(?!-)")
-_PAIR = re.compile(r"\bname[\"']?:\s*[\"']?([\w.-]{1,80})[\"']?\s*,\s*[\"']?value[\"']?:[ \t]*([\"']?)")
+_ASSIGNED = re.compile(r"(?<![\w.-])(?<!\$\{)([A-Za-z_][\w.-]{0,80})(\\?[\"'])?(\s*)([:=])([ \t]*)(\\?[\"'])?")
+_OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]{0,80})(?:=|[ \t]+|[\"']?[ \t]*,[ \t]*)(\\?[\"'])?(?!-)")
+_PAIR = re.compile(r"\bname[\"']?:\s*[\"']?([\w.-]{1,80})[\"']?\s*,\s*[\"']?value[\"']?:[ \t]*(\\?[\"'])?")
 _BLOCK = re.compile(r"[|>][-+]?[ \t]*\n")
-_QUOTED = {'"': re.compile(r'[^"\n]+'), "'": re.compile(r"[^'\n]+")}
-_UNQUOTED = {
-    "=": re.compile(r"\$\([^()\n]*\)|[^\s,;&|)\"'<>]+"),
-    ":": re.compile(r"[^\n,}\]\"']+"),
-    " ": re.compile(r"[^\s,\]\"']+"),
-}
+_REST_OF_LINE = re.compile(r"[^\n,}\]\"']+")
+_REST_OF_HEADER = re.compile(r"(?:\\(?![\"'\r\nrn])|[^\"'\\\r\n])+")
+_ARRAY = re.compile(r"\([^()\n;|&<>`$]+(?=\))")
+_CALL = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\(")
+_ANSI_QUOTED = re.compile(r"\$'(?:\\.|[^'\\\n])+")
+_SEVERAL_WORDS = re.compile(r"[ \t]*\S+[ \t]+\S|.*[;&|`<>]|.*\$\(")
 _VARIABLE = re.compile(r"(?:[A-Za-z]+\s+)?\$(?:[A-Z_][A-Z0-9_]*|\{[A-Za-z_]\w*\}|\([^()]*\))")
 _SHAPES = re.compile(
     r"(?<![\w-])(?:sk-[\w-]{16,}|hf_\w{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|nvapi-[\w-]{20,}"
     r"|npm_\w{30,}|xox[abprs]-[\w-]{10,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)"
 )
 _RANDOM = re.compile(r"(?<![\w+=])[A-Za-z0-9+]{24,}={0,2}(?![\w+])")
-_PRIVATE = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*")
+_PRIVATE = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
+    r"(?:[ \t]*(?:\r?\n|\\r|\\n)[ \t]*(?:(?:Proc-Type|DEK-Info): [\w,-]+|[A-Za-z0-9+/=]*)(?=[ \t]*(?:[\r\n\\\"'-]|$))"
+    r"|[ \t]+[A-Za-z0-9+/=]{16,})*(?:[ \t]*(?:\r?\n|\\r|\\n))*"
+)
 
 
-def _secrets(text: str) -> Sequence[tuple[int, int]]:
-    """The spans of a text that look like secrets: begin and end, sorted, not overlapping. A text that is too long to be
-    searched is one span.
+def _secrets(text: str, script: bool) -> Sequence[Span]:
+    """The spans of a text that look like secrets, sorted, not overlapping. A text that is too long to be searched is
+    one span. `script`: whether a shell may run the text, so that code in it has to be left out.
     """
     if len(text) > _LONGEST:
-        return [(0, len(text))]
-    return _find_spans(text) if len(text) <= _SHORT else _find_spans.__wrapped__(text)
+        return [Span(0, len(text))]
+    return _find_spans(text, script) if len(text) <= _SHORT else _find_spans.__wrapped__(text, script)
 
 
 @lru_cache(4096)
-def _find_spans(text: str) -> Sequence[tuple[int, int]]:
+def _find_spans(text: str, script: bool) -> Sequence[Span]:
     if not _HINT.search(text):
         return ()
-    found_spans = sorted(span for span in _spans(text) if span[0] < span[1])
-    spans: list[tuple[int, int]] = []
-    for begin, end in found_spans:
-        if spans and begin <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+    spans: list[Span] = []
+    for span in sorted(span for span in _spans(text, script) if span.begin < span.end):
+        if spans and span.begin <= spans[-1].end:
+            spans[-1] = Span(spans[-1].begin, max(span.end, spans[-1].end))
         else:
-            spans.append((begin, end))
+            spans.append(span)
     return spans
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, script: bool) -> Iterator[Span]:
+    shell = ShellText(text, script=script)
     for match in _USERINFO.finditer(text):
         if _has_password(match[0]):
-            yield match.span()
+            yield from _values(shell, Span(*match.span()))
     for match in _PARAMETER.finditer(text):
-        if match[1].lower() in _PARAMETERS or _reveals_secret(_names_secret(match[1]), match[1], match[2]):
-            yield match.span(2)
+        if match[1].lower() in _PARAMETERS or reveals_secret(names_secret(match[1]), match[1], match[2]):
+            yield from _values(shell, Span(*match.span(2)))
     for match in _DEFAULT.finditer(text):
-        if _reveals_secret(_names_secret(match[1]), match[1], match[2]):
-            yield match.span(2)
-    for match in _HEADER.finditer(text):
-        if not _VARIABLE.fullmatch(match[2].strip()):
-            yield match.start(2), match.start(2) + len(match[2].rstrip())
-    yield from _assigned_spans(text)
-    for match in _OPTION.finditer(text):
-        if word := _names_secret(match[1]):
-            yield from _value_span(text, match.end(), match[2], " ", word, match[1])
+        if reveals_secret(names_secret(match[1]), match[1], match[2]):
+            length = len(first_word(match[2])) if script else len(match[2])
+            yield from _values(shell, Span(match.start(2), match.start(2) + length), quoted=True)
+    yield from _assigned_spans(shell)
+    yield from _option_spans(shell)
     for match in _PAIR.finditer(text):
-        value_match = (_QUOTED[match[2]] if match[2] else _UNQUOTED[":"]).match(text, match.end())
-        value = value_match[0].strip() if value_match else ""
-        if value_match and not (_may_be_shown if _VARIABLE_NAME.fullmatch(match[1]) else _is_harmless)(match[1], value):
-            yield value_match.span()
+        value = _value_at(shell, match, 2, one_word=script)
+        shown = may_be_shown if VARIABLE_NAME.fullmatch(match[1]) else is_harmless
+        if value and not shown(match[1], value.text):
+            yield from _values(shell, value.span, quoted=value.quoted)
     for pattern in (_SHAPES, _PRIVATE):
-        yield from (match.span() for match in pattern.finditer(text))
-    yield from (match.span(1) for match in _BEARER.finditer(text))
+        yield from (Span(*match.span()) for match in pattern.finditer(text))
+    yield from (Span(*match.span(1)) for match in _BEARER.finditer(text))
     for match in _RANDOM.finditer(text):
         if all(re.search(character, match[0]) for character in ("[a-z]", "[A-Z]", "[0-9]")):
-            yield match.span()
+            yield Span(*match.span())
 
 
-def _assigned_spans(text: str) -> Iterator[tuple[int, int]]:
+def _values(shell: ShellText, span: Span, *, quoted: bool = False) -> Iterator[Span]:
+    """The parts of a span that are hidden: all but code, where the text may be a script."""
+    return without_code(shell.text, span, quoted=quoted) if shell.script else iter((span,))
+
+
+class _Value(Struct, frozen=True):
+    """A value in a text. `quoted`: whether operators in it are none of a shell."""
+
+    text: str
+    span: Span
+    quoted: bool = False
+
+
+def _make_value(shell: ShellText, begin: int, end: int, *, quoted: bool = False) -> _Value | None:
+    """The value of a span without blanks and a backslash at its end; None where nothing is left."""
+    text = shell.text[begin:end]
+    kept = text.rstrip()
+    kept = kept if quoted else kept.rstrip("\\")
+    return _Value(kept.strip(), Span(begin, begin + len(kept)), quoted) if kept.strip() else None
+
+
+def _value_at(
+    shell: ShellText, match: re.Match[str], mark: int, *, one_word: bool, header: bool = False
+) -> _Value | None:
+    """The value that begins at the end of a match, whose group `mark` is its quote. `one_word`: it ends with the first
+    word where it has no quotes. None where there is no value, but a command or a call.
+    """
+    text, begin = shell.text, match.end()
+    if quote := match[mark]:
+        value = QUOTED[quote].match(text, begin) if shell.opens(match.start(mark), quote) else None
+        return _make_value(shell, begin, value.end(), quoted=True) if value else None
+    if not one_word:
+        rest = (_REST_OF_HEADER if header else _REST_OF_LINE).match(text, begin)
+        end = rest.end() if rest else begin
+        call = _CALL.search(text, begin, end) if shell.script else None
+        is_whole = call and (call.end() == end or call.end() <= text.rfind(")", begin, end))
+        return _make_value(shell, begin, call.start() if call and is_whole else end)
+    if several := _ANSI_QUOTED.match(text, begin) or _ARRAY.match(text, begin):
+        return _make_value(shell, begin, several.end(), quoted=True)
+    scheme = _SCHEME.match(text, begin) if header else None
+    word = WORD.match(text, scheme.end() if scheme else begin)
+    is_call = word and shell.script and text[word.end() : word.end() + 1] == "("
+    return _make_value(shell, begin, word.end()) if word and not is_call else None
+
+
+def _option_spans(shell: ShellText) -> Iterator[Span]:
+    """The spans of values of options in a command line."""
+    for match in _OPTION.finditer(shell.text):
+        if not (word := names_secret(match[1])):
+            continue
+        value = _value_at(shell, match, 2, one_word=True)
+        if value and not value.quoted:
+            value = _make_value(shell, value.span.begin, value.span.begin + len(value.text.partition("]")[0]))
+        if value and not _VARIABLE.fullmatch(value.text) and reveals_secret(word, match[1], value.text):
+            yield from _values(shell, value.span, quoted=value.quoted)
+
+
+def _assigned_spans(shell: ShellText) -> Iterator[Span]:
     """The spans of values after a name and `=` or `:`, as in scripts, JSON and YAML. They do not nest."""
     until = 0
-    for match in _ASSIGNED.finditer(text):
-        name, separator, quote = match.groups()
-        word = _names_secret(name) or ("AUTH" if name.lower() == "auth" else "") if match.start() >= until else ""
-        if word and (block := _BLOCK.match(text, match.end())):
-            until = _end_of_block(text, match.start(), block.end())
-            yield block.end(), until
-        elif word:
-            for begin, until in _value_span(text, match.end(), quote[-1:], separator, word, name):
-                yield begin, until
+    for match in _ASSIGNED.finditer(shell.text):
+        name = match[1]
+        word = names_secret(name) or ("AUTH" if name.lower() == "auth" else "") if match.start() >= until else ""
+        if not word:
+            continue
+        if block := _block(shell, match):
+            until = block.end
+            yield from _block_spans(shell, block)
+            continue
+        value = _assigned_value(shell, match)
+        if value and not _VARIABLE.fullmatch(value.text) and reveals_secret(word, name, value.text):
+            until = value.span.end
+            yield from _values(shell, value.span, quoted=value.quoted)
 
 
-def _value_span(text: str, start: int, quote: str, separator: str, word: str, name: str) -> Iterator[tuple[int, int]]:
-    """The span of the value that begins there, if it is a secret."""
-    value_match = (_QUOTED[quote] if quote else _UNQUOTED[separator]).match(text, start)
-    value = value_match[0].strip().rstrip("\\") if value_match else ""
-    if value_match and value and not _VARIABLE.fullmatch(value) and _reveals_secret(word, name, value):
-        yield value_match.start(), value_match.start() + len(value_match[0].rstrip().rstrip("\\"))
+def _assigned_value(shell: ShellText, match: re.Match[str]) -> _Value | None:
+    """The value of a match of _ASSIGNED: for a shell a word, in YAML and in a header the rest of the line."""
+    header = bool(_HEADER.fullmatch(match[1]))
+    if match[4] == "=" and (shell.script or not header):
+        if match[5] and not match[3] and not match[6] and shell.script:
+            return None  # no value: `TOKEN= command`
+        one_word = shell.script or not shell.starts_line(match.start())
+        return _value_at(shell, match, 6, one_word=one_word, header=header and bool(match[3]))
+    if header and match[1].lower().endswith("cookie") and not match[6] and shell.script:
+        cookies = _COOKIES.match(shell.text, match.end())
+        return _make_value(shell, match.end(), cookies.end(), quoted=True) if cookies else None
+    alone = shell.starts_line(match.start()) or shell.follows_quote(match.start())
+    return _value_at(shell, match, 6, one_word=shell.script and not alone, header=header)
+
+
+def _block(shell: ShellText, match: re.Match[str]) -> Span | None:
+    """The YAML block scalar behind a key; None where there is none, and where a shell may read `|` as its own."""
+    block = _BLOCK.match(shell.text, match.end())
+    if not block or match[6] or (shell.script and not (match[4] == ":" and shell.starts_line(match.start()))):
+        return None
+    return Span(block.end(), _end_of_block(shell.text, match.start(), block.end()))
+
+
+def _block_spans(shell: ShellText, block: Span) -> Iterator[Span]:
+    """What is hidden of a block scalar: all of it, but in a script no line that may be a command."""
+    lines = shell.text[block.begin : block.end].split("\n") if shell.script else []
+    if not any(map(_SEVERAL_WORDS.match, lines)):
+        yield block
+        return
+    begin = block.begin
+    for line in lines:
+        if not _SEVERAL_WORDS.match(line):
+            yield Span(begin + len(line) - len(line.lstrip()), begin + len(line))
+        begin += len(line) + 1
 
 
 def _end_of_block(text: str, key: int, begin: int) -> int:
@@ -258,7 +251,7 @@ def _has_password(userinfo: str) -> bool:
     """Whether the userinfo of a URL has a literal password, or a literal user without a password."""
     user, colon, password = userinfo.partition(":")
     secret = password if colon else user
-    return bool(_REFERENCE.sub("", secret)) and userinfo != "git"
+    return bool(REFERENCE.sub("", secret)) and userinfo != "git"
 
 
 def find_url_secrets(text: object) -> list[str]:
@@ -269,26 +262,30 @@ def find_url_secrets(text: object) -> list[str]:
     return userinfos + [
         value
         for name, value in _PARAMETER.findall(text)
-        if name.lower() in _PARAMETERS or _reveals_secret(_names_secret(name), name, value)
+        if name.lower() in _PARAMETERS or reveals_secret(names_secret(name), name, value)
     ]
 
 
-def hide_in_text(text: str, others: Iterable[object] = ()) -> str:
+def hide_in_text(text: str, others: Iterable[object] = (), *, script: bool = True) -> str:
     """The text with its secrets hidden. `others`: texts to compare with; a secret in none of them is marked as another
-    one.
+    one. `script`: whether a shell may run the text: then nothing is hidden that would be a command there.
     """
-    if not (spans := _secrets(text)):
+    if not (spans := _secrets(text, script)):
         return text
-    known = {
-        other_text[begin:end]
-        for other_text in others
-        if isinstance(other_text, str)
-        for begin, end in _secrets(other_text)
-    }
+    return _hide_spans(text, spans, _known_secrets(others, script=script))
+
+
+def _known_secrets(texts: Iterable[object], *, script: bool = True) -> Set[str]:
+    """The secrets in all of the texts."""
+    return {text[span.begin : span.end] for text in texts if isinstance(text, str) for span in _secrets(text, script)}
+
+
+def _hide_spans(text: str, spans: Sequence[Span], known: Set[str]) -> str:
     parts, previous_end = [], 0
-    for begin, end in spans:
-        parts += [text[previous_end:begin], ANOTHER if known and text[begin:end] not in known else HIDDEN]
-        previous_end = end
+    for span in spans:
+        is_other = known and text[span.begin : span.end] not in known
+        parts += [text[previous_end : span.begin], ANOTHER if is_other else HIDDEN]
+        previous_end = span.end
     return "".join(parts) + text[previous_end:]
 
 
@@ -298,68 +295,96 @@ _LINE = re.compile(r"(\s*(?:- )?value:\s*)(\S.*)")
 def hide_in_line(line: str, name: str = "") -> str:
     """A line of a YAML file with its secrets hidden. `name`: of the variable whose value may be in the line."""
     value = _LINE.fullmatch(line) if name else None
-    if value and not _may_be_shown(name, value[2].strip("\"'")):
+    if value and not may_be_shown(name, value[2].strip("\"'")):
         return value[1] + HIDDEN
-    return hide_in_text(line)
+    return hide_in_text(line, script=False)
 
 
 # --- Command lines
 
+_SCRIPT_BEFORE = re.compile(r"|--|[-+]\w*c")  # of an argument that a shell may run
 _SET = re.compile(r"([A-Z][A-Z0-9_]{0,80})=(.+)", re.DOTALL)
 
 
-def find_secrets(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
-    """The secrets in a command line: index of the argument, option or variable, and the secret. An option may have
-    several.
-    """
-    option_before = ""
-    for i, arg in enumerate(args):
-        option, equals, value = arg.partition("=") if isinstance(arg, str) else ("", "", "")
-        if not isinstance(arg, str):
-            option_before = ""
-        elif arg.startswith("-") and not any(map(str.isspace, option)):
-            option_before = option if _names_secret(option) else ""
+class SecretArgument(Struct, frozen=True):
+    """A secret in a command line: the index of its argument, the option or variable, and the secret."""
+
+    index: int
+    name: str
+    value: str
+
+
+def find_secrets(args: Sequence[object]) -> Iterator[SecretArgument]:
+    """The secrets in a command line. An option may have several."""
+    for argument in _arguments(args):
+        if argument.name.startswith("-"):
             if (
-                option_before
-                and equals
-                and _is_literal(value)
-                and _reveals_secret(_names_secret(option), option, value)
+                is_literal(argument.value)
+                and (word := names_secret(argument.name))
+                and reveals_secret(word, argument.name, argument.value)
             ):
-                yield i, option, value
-        elif option_before and _is_literal(arg) and _reveals_secret(_names_secret(option_before), option_before, arg):
-            yield i, option_before, arg
-        elif (variable := _SET.fullmatch(arg)) and is_literal_secret(variable[1], variable[2]):
-            yield i, variable[1], variable[2]
+                yield argument
+        elif is_literal_secret(argument.name, argument.value):
+            yield argument
+
+
+def _arguments(args: Sequence[object]) -> Iterator[SecretArgument]:
+    """The options and variables of a command line with their values, as far as a value is no command."""
+    option_before, previous = "", ""
+    for i, arg in enumerate(args):
+        if not isinstance(arg, str):
+            option_before, previous = "", ""
+            continue
+        option, equals, value = arg.partition("=")
+        if arg.startswith("-") and not any(map(str.isspace, option)):
+            option_before = option if names_secret(option) else ""
+            if option_before and equals:
+                yield SecretArgument(i, option, first_word(value) if _SCRIPT_BEFORE.fullmatch(previous) else value)
+        elif option_before and (previous.startswith("-") or not _SEVERAL_WORDS.match(arg)):
+            yield SecretArgument(i, option_before, arg)
+        elif variable := _SET.fullmatch(arg):
+            of_env = previous.rpartition("/")[2] == "env"
+            yield SecretArgument(i, variable[1], variable[2] if of_env else first_word(variable[2]))
+            if of_env:
+                continue  # the next one may be a variable too
+        previous = arg
 
 
 def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) -> list[Any]:
     """A command line with its secrets hidden. `other`: the command line to compare with."""
     shown_args = list(args)
-    other_values: dict[str, list[str]] = {}
-    for _, option, value in _find_hidden_args(other or ()):
-        other_values.setdefault(option, []).append(value)
-    for place, option, value in _find_hidden_args(args):
-        known = other_values.get(option)
-        shown = ANOTHER if known and known.pop(0) != value else HIDDEN
-        shown_args[place] = shown if shown_args[place] == value else f"{option}={shown}"
+    other_values: dict[str, deque[str]] = {}
+    for argument in _find_hidden_args(other or ()):
+        other_values.setdefault(argument.name, deque()).append(argument.value)
+    for argument in _find_hidden_args(args):
+        known = other_values.get(argument.name)
+        shown = ANOTHER if known and known.popleft() != argument.value else HIDDEN
+        text, assigned = str(shown_args[argument.index]), f"{argument.name}={argument.value}"
+        rest = text.removeprefix(assigned) if text.startswith(assigned) else ""
+        shown_args[argument.index] = shown if text == argument.value else f"{argument.name}={shown}{rest}"
     return shown_args
 
 
-def _find_hidden_args(args: Sequence[object]) -> Iterator[tuple[int, str, str]]:
+def _find_hidden_args(args: Sequence[object]) -> Iterator[SecretArgument]:
     """The secrets in a command line, and values of variables that may be secrets; as `find_secrets`."""
-    yield from find_secrets(args)
-    known = {place for place, _, _ in find_secrets(args)}
-    for i, arg in enumerate(args):
-        variable = _SET.fullmatch(arg) if isinstance(arg, str) and i not in known else None
-        if variable and not _may_be_shown(variable[1], variable[2]):
-            yield i, variable[1], variable[2]
+    secrets = list(find_secrets(args))
+    yield from secrets
+    known = {argument.index for argument in secrets}
+    for argument in _arguments(args):
+        if argument.name.startswith("-") or argument.index in known or not argument.value:
+            continue
+        if not may_be_shown(argument.name, argument.value):
+            yield argument
 
 
 # --- Bodies
 
 _ENVIRONMENT = re.compile(r"(?:extra)?env(?:s|vars?|ironment)?(\[\])?", re.IGNORECASE)
 _OPAQUE = {("Secret", "data"), ("Secret", "stringData"), ("ConfigMap", "binaryData")}
-_DATA = "data of a ConfigMap"
+_DATA, _SETTINGS = "data of a ConfigMap", "settings in a ConfigMap"
+# A file of variables (.env) is not among them: a shell may source it.
+_SETTINGS_FILE = re.compile(r".*\.(?:ya?ml|json|toml|ini|cfg|conf|config|properties|xml|txt)", re.IGNORECASE)
+_SCRIPT_FILE = re.compile(r".*\.(?:(?:ba|z|k|a|da)?sh|py|pl|rb|js|mjs|ts|lua|php|awk|sql|go|ps1)", re.IGNORECASE)
 
 
 def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
@@ -367,18 +392,36 @@ def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
     another one. `within`: the key of the value, with `[]` for an item of a list.
     """
     if isinstance(value, str):
-        return hide_in_text(value, [other])
+        return hide_in_text(value, [other], script=within != _SETTINGS)
     if isinstance(value, dict):
         return _hide_in_map(value, other if isinstance(other, dict) else {}, within)
     if isinstance(value, list):
-        others = other if isinstance(other, list) else []
-        return [
-            hide_in_text(item, others)
-            if isinstance(item, str)
-            else hide_secrets(item, _counterpart(item, i, other), f"{within}[]")
-            for i, item in enumerate(hide_in_args(value, others))
-        ]
+        return _hide_in_list(value, other if isinstance(other, list) else [], within)
     return value
+
+
+def _hide_in_list(items: list[object], others: list[object], within: str) -> list[object]:
+    """A list with its secrets hidden. The counterpart of an item is the one with the same name in `others`, else the
+    one at the same index.
+    """
+    named: dict[object, object] = {}
+    for other_item in others:
+        if isinstance(other_item, dict) and isinstance(name := other_item.get("name"), Hashable):
+            named.setdefault(name, other_item)
+    known: Set[str] | None = None
+    shown: list[object] = []
+    for i, item in enumerate(hide_in_args(items, others)):
+        if isinstance(item, str):
+            if spans := _secrets(item, script=True):
+                known = _known_secrets(others) if known is None else known
+                item = _hide_spans(item, spans, known)
+            shown.append(item)
+            continue
+        counterpart = others[i] if i < len(others) else None
+        if isinstance(item, dict) and "name" in item:
+            counterpart = named.get(item["name"]) if isinstance(item["name"], Hashable) else None
+        shown.append(hide_secrets(item, counterpart, f"{within}[]"))
+    return shown
 
 
 def _hide_in_map(body: dict[object, object], other: dict[object, object], within: str) -> dict[object, object]:
@@ -390,19 +433,29 @@ def _hide_in_map(body: dict[object, object], other: dict[object, object], within
         elif (kind, key) in _OPAQUE and isinstance(value, dict):
             other_value = other_value if isinstance(other_value, dict) else {}
             shown_body[key] = {name: _placeholder(text, other_value.get(name)) for name, text in value.items()}
-        elif isinstance(value, list) and _names_secret(_subject(key, body)):
-            other_items = other_value if isinstance(other_value, list) else []
+        elif isinstance(value, list) and names_secret(_subject(key, body)):
+            other_items = {item for item in other_value if _is_scalar(item)} if isinstance(other_value, list) else set()
             shown_body[key] = [
-                _placeholder(item, item if not other_items or item in other_items else "")
+                _placeholder(item, item if not other_value or item in other_items else "")
                 if _is_scalar(item)
                 else hide_secrets(item)
                 for item in value
             ]
         else:
-            shown_body[key] = hide_secrets(
-                value, other_value, _DATA if (kind, key) == ("ConfigMap", "data") else str(key)
-            )
+            shown_body[key] = hide_secrets(value, other_value, _within(kind, str(key), within))
     return shown_body
+
+
+def _within(kind: str, key: str, within: str) -> str:
+    """What `hide_secrets` is told that the value of a key is within."""
+    if (kind, key) == ("ConfigMap", "data"):
+        return _DATA
+    return _SETTINGS if within == _DATA and _SETTINGS_FILE.fullmatch(key) else key
+
+
+def _is_script(name: str, text: str) -> bool:
+    """Whether an entry of a ConfigMap is a program, whatever its name says beside that."""
+    return text.startswith("#!") or bool(_SCRIPT_FILE.fullmatch(name))
 
 
 def _placeholder(value: object, other_value: object) -> str:
@@ -428,26 +481,12 @@ def _is_hidden(key: object, value: object, body: dict[object, object], within: s
     subject, text = _subject(key, body), str(value)
     pair, environment = subject != str(key), _ENVIRONMENT.fullmatch(within)
     if environment and (pair if environment[1] else not environment[1]):
-        return not _may_be_shown(subject, text)
+        return not may_be_shown(subject, text)
     if pair:
         return is_literal_secret(subject, text)
-    if within == _DATA and _VARIABLE_NAME.fullmatch(subject) and "\n" not in text:
-        return not _may_be_shown(subject, text)
-    word = _names_secret(subject) or ("AUTH" if subject.lower() == "auth" else "")
-    return _is_literal(text) and _reveals_secret(word, subject, text)
-
-
-def _counterpart(item: object, place: int, other: object) -> object:
-    """The item of the other list with the same name, else the one at the same index."""
-    if not isinstance(other, list):
-        return None
-    if isinstance(item, dict) and "name" in item:
-        return next(
-            (
-                other_item
-                for other_item in other
-                if isinstance(other_item, dict) and other_item.get("name") == item["name"]
-            ),
-            None,
-        )
-    return other[place] if place < len(other) else None
+    if within == _DATA and VARIABLE_NAME.fullmatch(subject) and "\n" not in text:
+        return not may_be_shown(subject, text)
+    if within == _DATA and _is_script(subject, text):
+        return False
+    word = names_secret(subject) or ("AUTH" if subject.lower() == "auth" else "")
+    return is_literal(text) and reveals_secret(word, subject, text)

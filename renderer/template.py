@@ -17,7 +17,8 @@ from typing import Any, Final, NoReturn, cast
 
 from msgspec import Struct
 
-from renderer.yamlio import SharedMap
+from renderer import escapes
+from renderer.yamlio import SharedMap, scalar
 
 Words = Mapping[str, object]
 Filler = Callable[[Words], object]
@@ -294,7 +295,7 @@ def _environment() -> Any:
         comment_end_string=never + ")",
     )
     environment.globals.clear()
-    environment.filters["replace"] = _replace
+    environment.filters |= {"json": _json, "replace": _replace, "shell": _shell, "yaml": _yaml}
     return environment
 
 
@@ -319,6 +320,21 @@ def _check_operands(operator: str, left: object, right: object) -> None:
 _TOO_LONG = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
 
 
+def _json(value: object) -> str:
+    """The filter `json`: a value of JSON."""
+    return escapes.json_text(value)
+
+
+def _shell(value: object) -> str:
+    """The filter `shell`: one word of a shell."""
+    return escapes.shell_word(str(value))
+
+
+def _yaml(value: object) -> str:
+    """The filter `yaml`: a scalar of YAML in one line."""
+    return scalar(value)
+
+
 def _replace(value: object, old: object, new: object, count: int = -1) -> str:
     """The filter `replace`, limited to MAX_VALUE characters."""
     text, before, after = str(value), str(old), str(new)
@@ -335,7 +351,7 @@ _ALLOWED = frozenset(  # names of Jinja's nodes
     Neg Pos Tuple List Filter""".split()  # noqa: SIM905
 )
 _KINDS = {"Getattr": "an attribute", "Getitem": "an item in brackets", "Call": "a call", "Pow": "'**'", "Test": "'is'"}
-_FILTERS = frozenset({"lower", "replace", "trim", "upper"})
+_FILTERS = frozenset({"json", "lower", "replace", "shell", "trim", "upper", "yaml"})
 
 
 def _parse(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> Any:

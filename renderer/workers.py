@@ -153,7 +153,7 @@ def _picklable_error(error: BaseException) -> BaseException:
     """The error in a form that can be pickled."""
     if ran_out_of_memory(error):
         return RenderError([out_of_memory()])
-    if isinstance(error, (RenderError, InternalError, OSError)):
+    if isinstance(error, (RenderError, InternalError, OSError, ImportError)):
         return error
     return InternalError("llmaz", f"{type(error).__name__}: {error}")
 

@@ -3,11 +3,12 @@
 
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
-which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. Every figure is a
-median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that never was:
-some file systems look at each file that was deleted in the last minutes before they make a new one. helm renders the
-same manifests from one chart over one values file (compared object by object); kustomize builds them as resources. Exit
-status 0 whatever the figures are: they are for reading.
+which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
+once more under a RenderPolicy, in turns with runs without one. Every figure is a median; targets are ratios within this
+run. Inputs are in memory, and whatever writes gets a folder that never was: some file systems look at each file that
+was deleted in the last minutes before they make a new one. helm renders the same manifests from one chart over one
+values file (compared object by object); kustomize builds them as resources. Exit status 0 whatever the figures are:
+they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
@@ -167,6 +168,87 @@ spec:
     mode: backend
     perNamespace:
 {spread}"""
+
+
+def policy() -> str:
+    """RenderPolicy: the keys of docs/policy.md, with values that allow the corpus."""
+    folders = "".join(
+        f"    - {{path: 'team-{i:02d}/**', namespaces: [team-{i:02d}, 'team-{i:02d}-*']}}\n" for i in range(NAMESPACES)
+    )
+    return f"""apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderPolicy
+metadata: {{name: policy}}
+spec:
+  folders:
+{folders}    - {{path: "platform/**", namespaces: ["*"]}}
+  definitions: {{models: ["team-*/**"], backends: ["platform/**"], presetNames: ["platform/**"]}}
+  publicNames: [{{namespaces: ["team-*"], names: ["qwen3-*"]}}]
+  images: {{registries: [ghcr.io/org, docker.io]}}
+  providers: {{hosts: [api.openai.com]}}
+  weights: {{sources: ["hf://org-*/*", "s3://models/*"], hostPaths: [/data/models]}}
+  pods:
+    serviceAccounts: [default, "team-*"]
+    priorityClasses: ["team-*"]
+    hostNetwork: false
+    hostPID: false
+    privileged: false
+    runAsRoot: false
+  passThrough: {{kinds: [ConfigMap, apps/Deployment]}}
+  config: {{output: ["."], passThrough: ["."], external: ["."]}}
+  admission: [platform/admission.yaml]
+"""
+
+
+def admission() -> str:
+    """The two ValidatingAdmissionPolicies of docs/policy.md, with limits that allow the corpus."""
+    containers = "object.spec.leaderWorkerTemplate.workerTemplate.spec.containers"
+    memory = "!has(c.resources.requests) || !('memory' in c.resources.requests)"
+    memory += " || quantity(c.resources.requests.memory).compareTo(quantity('64Ti')) <= 0"
+    expressions = {"replicas": "object.spec.replicas <= 100000", "memory": f"{containers}.all(c, {memory})"}
+    return "---\n".join(
+        f"""apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {name}}}
+spec:
+  matchConstraints:
+    resourceRules:
+      - apiGroups: [leaderworkerset.x-k8s.io]
+        apiVersions: [v1]
+        operations: [CREATE, UPDATE]
+        resources: [leaderworkersets]
+  validations:
+    - expression: >-
+        {expression}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {name}}}
+spec: {{policyName: {name}, validationActions: [Deny]}}
+"""
+        for name, expression in expressions.items()
+    )
+
+
+def judged(size: int, lines: list[Line]) -> None:
+    """Renders a corpus without and with a policy in turns, and adds the ratio to `lines`."""
+    inputs, out = WORK / f"in-{size}", f"out-{size}"
+    (inputs / "platform").mkdir(exist_ok=True)
+    (inputs / "platform" / "admission.yaml").write_text(admission())
+    costs: list[tuple[float, float]] = []
+    for _ in range(11):
+        walls = []
+        for text in ("", policy()):
+            fresh(out, inputs)
+            (inputs / "llmaz-policy.yaml").write_text(text) if text else None
+            start = time.perf_counter()
+            render(size)
+            walls.append(time.perf_counter() - start)
+            (inputs / "llmaz-policy.yaml").unlink(missing_ok=True)
+        costs.append((walls[0], walls[1]))
+    without, within = (statistics.median(column) for column in zip(*costs, strict=True))
+    row(size, "no policy", Timing(without, 0.0))
+    row(size, "policy", Timing(within, 0.0))
+    lines.append(_most(f"{size:,} fresh with a policy / without", within / without, 1.15))
 
 
 def corpus(size: int, mixed: bool = False) -> Path:
@@ -477,6 +559,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     if size == 1_000 and not mixed:
         run_floor, ready = floor(size)
         row(size, "floor", timed(run_floor, runs, ready))
+        judged(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")

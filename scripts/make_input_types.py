@@ -36,6 +36,7 @@ SPECS = {
     "LoaderSpec": ["loader"],
     "PickerSpec": ["picker"],
     "RenderConfigSpec": ["renderconfig"],
+    "RenderPolicySpec": ["renderpolicy"],
 }
 # Kubernetes describes these, and we hand them on.
 KUBERNETES = {

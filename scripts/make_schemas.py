@@ -91,6 +91,7 @@ CRDS = (
 )
 
 BUILT_IN = {
+    "admissionregistration.v1": ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
     "core.v1": (
         "ConfigMap",
         "Namespace",
@@ -111,6 +112,7 @@ BUILT_IN = {
     "scheduling.v1": ("PriorityClass",),
 }
 GROUPS = {
+    "admissionregistration": "admissionregistration.k8s.io",
     "core": "",
     "networking": "networking.k8s.io",
     "rbac": "rbac.authorization.k8s.io",
@@ -160,6 +162,7 @@ PATTERNS = {
 }
 # Patterns of CRDs that only Go reads as they were meant, and what says the same everywhere.
 PORTABLE = {"^(?i)(abort|warn)?$": "^([aA][bB][oO][rR][tT]|[wW][aA][rR][nN])?$"}
+ARGUMENTS = ("args", "command", "env", "envs")
 NAME = "\0name"  # what a part is called when it is shared; never written
 SMALL = 60  # bytes; smaller parts are repeated instead of shared
 
@@ -670,7 +673,7 @@ def input_kinds() -> Iterator[tuple[str, Node]]:
         yield from own_kind(kind, [f"{group}/{each['name']}" for each in versions], body, extensions)
     for kind, rules in extensions["kinds"].items():
         if kind not in INPUT_CRDS:
-            body = {"type": "object", "properties": {"spec": shorthand(rules["spec"])}}
+            body = {"type": "object", "properties": {"spec": bounded(shorthand(rules["spec"]), extensions["lists"])}}
             yield from own_kind(kind, ["renderer.llmaz.io/v1alpha1"], body, extensions)
 
 
@@ -682,7 +685,10 @@ def own_kind(kind: str, versions: list[str], body: Node, extensions: Node) -> It
 
         def added(node: Node, field: str = field, more: Node = more) -> Node:
             properties = node.get("properties", {})
-            return {**node, "properties": {**properties, field: merged(properties.get(field, {}), more)}}
+            own = (
+                more if field in properties else bounded(more, extensions["lists"], field)
+            )  # what llmaz's CRD takes stays without a bound
+            return {**node, "properties": {**properties, field: merged(properties.get(field, {}), own)}}
 
         body = changed(body, parent, added)
     spec = body["properties"]["spec"]
@@ -734,6 +740,23 @@ def shorthand(node: Node) -> Node:
         if result.pop("open", False):
             result["additionalProperties"] = True
     return strict(result)
+
+
+def bounded(node: Node, bounds: Node, field: str = "") -> Node:
+    """A schema of ours where each list has a bound: its own, else one of `lists` of extensions.yaml. The insides of
+    Kubernetes' types have none.
+    """
+    if NAME in node:
+        return node
+    result = dict(node)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            result[key] = bounded(node[key], bounds, field)
+    if "array" in node.get("type", ()):
+        result.setdefault("maxItems", bounds["arguments" if field in ARGUMENTS else "others"])
+    if "properties" in node:
+        result["properties"] = {key: bounded(value, bounds, key) for key, value in node["properties"].items()}
+    return result
 
 
 def undescribed(node: Node, path: str) -> Iterator[str]:

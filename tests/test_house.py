@@ -184,7 +184,7 @@ GLOSSARY_FILES = {
         "resolve/engine/preset_args",
     },
     "provider": {"build/provider", "jwt_providers", "resolve/rules/providers"},
-    "public name": {"resolve/gateway/public_names", "resolve/rules/public_names"},
+    "public name": {"policy/public_names", "resolve/gateway/public_names", "resolve/rules/public_names"},
     "route": {
         *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),

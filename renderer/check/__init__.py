@@ -121,7 +121,7 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
     bodies: list[Body] = []
     broken: set[Key] = set()
     for body in inputs.foreign_objects:
-        if (key := _key(body)) and body["metadata"].get("namespace") not in own_namespaces:
+        if (key := _key(body)) and key[1] not in own_namespaces:
             if not schema_validation.has_schema(schema_validation.name_of(body["apiVersion"], body["kind"])):
                 continue
             body = without_nulls(body)

@@ -287,25 +287,11 @@ def _program(rule: str) -> Any:
 @cache
 def _environment() -> Any:
     """A CEL environment like that of Kubernetes, as far as the CRDs that we know use it."""
-    from cel_expr_python import cel  # type: ignore[import-untyped]
-    from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
+    from renderer.cel.compiler import Function, plain_environment  # few runs need it
 
-    types = cel.Type
-    is_ip = cel.Overload(
-        "is_ip_string", return_type=types.BOOL, parameters=[types.STRING], is_member=False, impl=_is_ip
-    )
-    find = cel.Overload(
-        "string_find_string",
-        return_type=types.STRING,
-        parameters=[types.STRING, types.STRING],
-        is_member=True,
-        impl=_find,
-    )
-    return cel.NewEnv(
-        variables={"self": types.DYN},
-        extensions=[ext_strings.ExtStrings()],
-        functions=[cel.FunctionDecl("isIP", [is_ip]), cel.FunctionDecl("find", [find])],
-    )
+    is_ip = Function("isIP", False, (("string", "bool"),), _is_ip)
+    find = Function("find", True, (("string", "string", "string"),), _find)
+    return plain_environment({"self": "dyn"}, (is_ip, find), strings=True)
 
 
 def _is_ip(text: str) -> bool:
@@ -355,8 +341,6 @@ def cost_error(rule: str) -> str:
 @cache
 def _cost_environment() -> Any:
     """A CEL environment like that of the AI gateway for costs."""
-    from cel_expr_python import cel
+    from renderer.cel.compiler import plain_environment  # few runs need it
 
-    return cel.NewEnv(
-        variables={**dict.fromkeys(_NAMES, cel.Type.STRING), **dict.fromkeys(_COUNTS, cel.Type.UINT)},
-    )
+    return plain_environment({**dict.fromkeys(_NAMES, "string"), **dict.fromkeys(_COUNTS, "uint")})

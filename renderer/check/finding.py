@@ -31,16 +31,16 @@ def locate_finding(manifest: Manifest, code: str, path: Path, words: Mapping[str
     """The diagnostic at the origin of the field; its message names the field of the object where that is not also the
     field of the input.
     """
-    origin, field_origins = manifest.origin(path), manifest.origins()
+    origin, field_origins = manifest.origin(path), manifest.field_origins
     if code in _TOO_NEW_CODES:
-        origin = _existing_origin(origin)
+        origin = existing_origin(origin)
     diagnostic = make_diagnostic(code, origin, **words)
     if origin.path[-1:] == path[-1:] and any(path[:length] in field_origins for length in range(1, len(path) + 1)):
         return diagnostic
     return replace(diagnostic, message=f"in {manifest.body['kind']} {dotted(path)}: {diagnostic.message}")
 
 
-def _existing_origin(origin: Origin) -> Origin:
+def existing_origin(origin: Origin) -> Origin:
     """The origin, or the nearest parent that exists in its source."""
     while origin.path and origin.place == (parent := replace(origin, path=origin.path[:-1])).place:
         origin = parent

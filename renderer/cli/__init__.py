@@ -65,6 +65,7 @@ def cli() -> None:
 def main() -> None:
     """The console script. It exits without freeing memory, which takes longer than reading the input."""
     try:
+        standard_streams.use_utf8()
         standard_streams.prepare()
         run()
     except SystemExit as end:  # its traceback keeps the command's data alive until the process is gone

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from renderer.cli.console import FORMATS, INVALID, exit_with, print_line, report, report_failures
+from renderer.cli.console import FORMATS, INVALID, POLICY, exit_with, print_line, report, report_failures
 from renderer.diagnostics import counted
 
 _SHOWN = 3  # names of files that hold no objects
@@ -35,7 +35,8 @@ def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[s
     help="KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, of what exists elsewhere; with *. May be given "
     "again.",
 )
-def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str, ...], form: str) -> None:
+@POLICY
+def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str, ...], form: str, policy: str) -> None:
     """Check any manifests against the rules of a cluster.
 
     Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
@@ -46,10 +47,16 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     with report_failures(form):
         from renderer.check import validate_documents
         from renderer.check.graph import declared_objects
-        from renderer.load import manifests, split_by_cluster
+        from renderer.load import manifests, policies_of, split_by_cluster
 
         files = manifests(paths)
         problems = files.problems
+        tree = policies_of(paths, policy)
+        problems += tree.problems
+        if tree.policies:
+            from renderer.policy import judge_documents
+
+            problems += judge_documents(tree.policies, tree.base, tree.output, files.documents)
         unknown_kinds: dict[int, str] = {}
         for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
             findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)

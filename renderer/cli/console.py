@@ -28,6 +28,21 @@ SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", hel
 ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
 
 
+def _policy_file(context: click.Context, option: click.Parameter, file: str | None) -> str:
+    """The file of --policy. An unset shell variable must not fall back to what the tree says."""
+    if file is not None and not file.strip():
+        raise click.UsageError("--policy has no value")
+    return file or ""
+
+
+POLICY = click.option(
+    "--policy",
+    metavar="FILE",
+    callback=_policy_file,
+    help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
+)
+
+
 def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
@@ -73,6 +88,8 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
 
     if flags.get("env"):
         more["env"] = flags["env"]
+    if flags.get("policy"):
+        more["policy"] = flags["policy"]
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
     return RenderOptions(
@@ -103,7 +120,9 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
 
     Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
     """
-    ordered = sorted(set(problems))
+    from renderer.diagnostics import told_problems
+
+    ordered = told_problems(problems)
     if form == "text":
         from renderer import escapes
 
@@ -157,6 +176,8 @@ def fail(error: Exception, form: str = "text") -> NoReturn:
             print_aside(line)
     if isinstance(error, OSError):
         _report_and_exit([_os_error_diagnostic(error)], form)
+    if isinstance(error, ImportError) and (package := (error.name or "").partition(".")[0].lstrip("_")) != "renderer":
+        _report_and_exit([_import_diagnostic(error, package)], form)
     place, what = (
         (error.file, error.what) if isinstance(error, InternalError) else ("llmaz", f"{type(error).__name__}: {error}")
     )
@@ -182,6 +203,26 @@ def _os_error_diagnostic(error: OSError) -> Diagnostic:
     with suppress(OSError):
         file = file.removeprefix(os.getcwd() + os.sep)
     return make_diagnostic("E151", Origin(NamedSource(file)), what=error.strerror or error)
+
+
+def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:
+    """The diagnostic for a package that the interpreter cannot load; its hint names the shared library that it lacks,
+    if any.
+    """
+    import re
+
+    from renderer.diagnostics import Origin, make_diagnostic
+    from renderer.diagnostics.rule import NamedSource
+
+    what = " ".join(str(error).split()) or type(error).__name__
+    library = re.search(r"\b(lib[\w+-]+)\.so[\w.]*", what)
+    hint = "install llmaz anew, with the packages that it needs, for this Python"
+    if library and library[1] == "libstdc++":
+        hint = "install the library of the C++ compiler that it needs, such as the package libstdc++6 of Debian"
+    elif library:
+        hint = f"install the package of the system that holds {library[0]}"
+    words = {"package": package or "that is needed", "what": what, "hint": hint}
+    return make_diagnostic("E161", Origin(NamedSource("llmaz")), **words)
 
 
 def exit_with(code: int) -> NoReturn:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from renderer.cli.console import (
     ENV,
     INVALID,
+    POLICY,
     STALE,
     exit_with,
     print_line,
@@ -59,6 +60,7 @@ class _RangeCommand(click.Command):
 @click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
 @click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
+@POLICY
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 @click.pass_context
@@ -81,10 +83,14 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         options = render_options(context.meta[_PATHS], flags)
         sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
+        from renderer.diff.risks import KINDS
+
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
 
-            write(markdown_errors(sides.problems, sides.environment, flags["strict"]))
+            write(markdown_errors(sides.problems, sides.environment, flags["strict"], sides.risks))
+        for risk in sides.risks:
+            print_line("text", f"{risk.key.place}: {KINDS[risk.kind]}: {risk.message}")
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
     with report_failures():
@@ -92,7 +98,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         from renderer.diff.formats import FORMS
 
         comparison = compare(sides.before, sides.after, replaces=not older, show=flags["show"])
-        comparison = replace(comparison, notes=tuple(sides.notes))
+        comparison = replace(comparison, notes=tuple(sides.notes), risks=(*sides.risks, *comparison.risks))
         text = FORMS[form](comparison, sides.environment)
     write(text)
     exit_with(STALE if tells and comparison.different else 0)

@@ -9,6 +9,7 @@ import click
 
 from renderer.cli.console import (
     INVALID,
+    POLICY,
     STALE,
     exit_with,
     input_options,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @input_options
+@POLICY
 @click.option(
     "--to",
     type=click.Choice(("manifests", "helm")),
@@ -93,6 +95,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 
 @click.command(short_help="Check the input, and write nothing.")
 @input_options
+@POLICY
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, without an output folder."""
     result = run(render_options(paths, flags), flags["form"])

@@ -50,6 +50,16 @@ class _Descriptor(io.FileIO):
             select((), (self.fileno(),), ())
 
 
+def use_utf8() -> None:
+    """Starts this program anew in Python's UTF-8 mode where the locale has another encoding: names of files are bytes,
+    which git and manifests hold as UTF-8, whatever the locale says.
+    """
+    if sys.getfilesystemencoding() == "utf-8" or not sys.executable or not hasattr(os, "execv"):
+        return
+    with suppress(OSError):  # without it names that are no ASCII are refused
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 itself, with its words
+
+
 def prepare() -> None:
     """Replaces the standard streams, independent of the locale, PYTHONIOENCODING and PYTHONUNBUFFERED.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from renderer.diagnostics.diagnostic import (
+    MAX_PROBLEMS,
     WORDINGS,
     Collector,
     Diagnostic,
@@ -15,6 +16,7 @@ from renderer.diagnostics.diagnostic import (
     naming_file,
     quoted,
     suggestion,
+    told_problems,
 )
 from renderer.diagnostics.origin import (
     MergedSource,
@@ -26,6 +28,7 @@ from renderer.diagnostics.origin import (
 from renderer.diagnostics.wording import Wording
 
 __all__ = [
+    "MAX_PROBLEMS",
     "WORDINGS",
     "Collector",
     "Diagnostic",
@@ -44,4 +47,5 @@ __all__ = [
     "naming_file",
     "quoted",
     "suggestion",
+    "told_problems",
 ]

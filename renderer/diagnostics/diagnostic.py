@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import escapes
 from renderer.diagnostics.errors import ERRORS
@@ -16,6 +17,7 @@ from renderer.diagnostics.wording import Wording
 from renderer.suggestions import Vocabulary
 
 WORDINGS: dict[str, Wording] = ERRORS | WARNINGS
+MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 
 class Diagnostic(Struct, frozen=True, order=True):
@@ -31,6 +33,7 @@ class Diagnostic(Struct, frozen=True, order=True):
     message: str
     hint: str = ""
     warning: bool = False
+    document: int = 0  # the index in its file of the object that it is about
 
     def __str__(self) -> str:
         hint = f"\n    hint: {escapes.line(self.hint)}" if self.hint else ""
@@ -71,14 +74,46 @@ class RenderError(Exception):
 def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
     """The diagnostic `code` at `origin`; W codes are warnings. `words` fill the wording (KeyError when missing)."""
     wording = WORDINGS[code]
+    source, path = origin.behind
     return Diagnostic(
-        *origin.place,
+        source.name,
+        *source.locate(path, key=origin.key),
         code,
-        dotted(origin.behind[1]),
-        escapes.line(wording.message.format(**words)),
-        escapes.line(wording.hint.format(**words)),
-        code.startswith("W"),
+        dotted(path),
+        message=escapes.line(wording.message.format(**words)),
+        hint=escapes.line(wording.hint.format(**words)),
+        warning=code.startswith("W"),
+        document=getattr(source, "index", 0),
     )
+
+
+def told_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The problems sorted by place, each once. Of an object at most MAX_PROBLEMS errors and as many warnings and notes
+    are among them; where there are more, the last says so.
+    """
+    ordered = sorted(set(problems))
+    if len(ordered) <= MAX_PROBLEMS:
+        return ordered
+    bounded = {(problem.file, problem.document, True) for problem in ordered if problem.code == "E116"}
+    counts: dict[tuple[str, int, bool], int] = {}
+    bounded_problems: list[Diagnostic] = []
+    for problem in ordered:
+        key = problem.file, problem.document, problem.severity == "error"
+        counts[key] = count = counts.get(key, 0) + (problem.code != "E116")
+        if count <= MAX_PROBLEMS:
+            bounded_problems.append(problem)
+        elif key not in bounded:
+            bounded.add(key)
+            bounded_problems.append(_bound_finding(problem))
+    return bounded_problems
+
+
+def _bound_finding(problem: Diagnostic) -> Diagnostic:
+    """What takes the place of the first problem beyond the bound."""
+    code = "E116" if problem.severity == "error" else "W117"
+    wording = WORDINGS[code]
+    message = wording.message.format(limit=MAX_PROBLEMS)
+    return replace(problem, code=code, message=message, hint=wording.hint, warning=code.startswith("W"))
 
 
 def has_errors(problems: Iterable[Diagnostic], strict: bool = False) -> bool:
@@ -99,7 +134,7 @@ class InternalError(Exception):
 
 class naming_file:
     """A context that turns unforeseen exceptions into an InternalError with the file, or what the function `file`
-    returns. An OSError passes: it names its own file.
+    returns. An OSError passes: it names its own file; and so does an ImportError, which no file is the cause of.
     """
 
     __slots__ = ("file",)
@@ -111,9 +146,12 @@ class naming_file:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, (RenderError, InternalError, OSError)):
+        if isinstance(error, Exception) and not isinstance(error, (RenderError, InternalError, OSError, ImportError)):
             file = self.file if isinstance(self.file, str) else self.file()
             raise InternalError(file, f"{type(error).__name__}: {error}") from error
+
+
+_MAX_COLLECTED = 2 * MAX_PROBLEMS  # of an object; more than are told, since some may be there twice
 
 
 class Stop(Exception):
@@ -125,10 +163,14 @@ class Collector:
 
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
+        self._counts: dict[tuple[int, bool], int] = {}
 
     def add(self, code: str, origin: Origin, **words: object) -> None:
-        """Adds a problem."""
-        self.problems.append(make_diagnostic(code, origin, **words))
+        """Adds a problem, unless more problems of its object are there than are told."""
+        key = id(origin.source), code.startswith("E")
+        self._counts[key] = count = self._counts.get(key, 0) + 1
+        if count <= _MAX_COLLECTED:
+            self.problems.append(make_diagnostic(code, origin, **words))
 
     def stop(self, code: str, origin: Origin, **words: object) -> NoReturn:
         """Adds a problem after which work on the item cannot go on. Raises Stop."""

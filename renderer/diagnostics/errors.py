@@ -5,6 +5,7 @@ from __future__ import annotations
 from renderer.diagnostics.wording import Wording
 
 FOREIGN_HINT = "delete it, keep it elsewhere, or name it under output.foreign of RenderConfig"
+HELM_IGNORE_HINT = "delete the line, or name .helmignore under output.foreign of RenderConfig"
 
 ERRORS: dict[str, Wording] = {
     # 1xx: reading YAML
@@ -75,6 +76,7 @@ ERRORS: dict[str, Wording] = {
         "put the others into a repository, or a folder with an llmaz.yaml, of their own",
     ),
     # 18x: processes
+    "E161": Wording("the Python package {package} cannot be loaded: {what}", "{hint}"),
     "E180": Wording(
         "a worker process was killed by {signal}",
         "every file is whole; it may be that memory ran out: give the run more, and run again",
@@ -763,6 +765,21 @@ ERRORS: dict[str, Wording] = {
         "'{host}' is asked on port 443 without TLS: it refuses requests, whose key is readable on the way",
         "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
     ),
+    "E672": Wording(
+        "only some may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
+        "allows nobody else",
+    ),
+    "E673": Wording(
+        "only some may call '{name}' ({rule}), and by this Service clients outside of the cluster reach its pods "
+        "past the Gateway",
+        "leave it a ClusterIP, without externalIPs, and let clients come through the Gateway",
+    ),
+    "E674": Wording(
+        "only some may call '{name}' ({rule}), and by this grant routes of namespace '{namespace}' may lead to "
+        "its {kind}",
+        "name what they need under spec.to, or write the route in the namespace of the model",
+    ),
     # 70x: targets
     "E700": Wording(
         "{what} needs {name} {needed}, the target is {said}",
@@ -929,7 +946,84 @@ ERRORS: dict[str, Wording] = {
         "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
-    # 87x: keys of presets
+    # 80x–82x: RenderPolicy
+    "E800": Wording(
+        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it by --policy"
+    ),
+    "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
+    "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
+    "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E804": Wording(
+        "the policy of {name} cannot be read, so nothing is judged as allowed: {what}",
+        "mend this file in a change of its own, and merge that first",
+    ),
+    "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
+    "E811": Wording(
+        "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"
+    ),
+    "E812": Wording(
+        "denied by {rule}: {file} may not define BackendRuntimes",
+        "use one of those who may, or ask them to add '{name}'",
+    ),
+    "E813": Wording("denied by {rule}: {file} may not define {what}", "give it another name"),
+    "E814": Wording("denied by {rule}: the namespace '{namespace}' {what}", "{hint}"),
+    "E815": Wording("denied by {rule}: the image '{image}'", "allowed: {allowed}"),
+    "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
+    "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
+    "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
+    "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
+    "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
+    "E821": Wording("denied by {rule}: hostNetwork, the network of the node", "leave hostNetwork out"),
+    "E822": Wording("denied by {rule}: hostPID, the processes of the node", "leave hostPID out"),
+    "E823": Wording(
+        "denied by {rule}: a privileged container", "leave it out, and name the capabilities that it needs"
+    ),
+    "E824": Wording("denied by {rule}: runAsUser: 0, which is root", "write another user, or leave runAsUser out"),
+    "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
+    "E826": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E827": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E828": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    # 84x: ValidatingAdmissionPolicies
+    "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
+    "E841": Wording(
+        "the binding '{binding}' is for the policy '{policy}', which is in no file of admission",
+        "add its file to admission of the RenderPolicy, or mend policyName",
+    ),
+    "E842": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denies the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
+    "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
+    "E845": Wording(
+        "no file fits '{glob}'", "mend the path, which starts at the folder of the RenderPolicy, or leave it out"
+    ),
+    # 86x: files that a cluster gets although no input makes them
+    "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
+    "E861": Wording(
+        "no input makes this file, although it begins with the first line of rendered files",
+        "delete it, or run llmaz render, which does",
+    ),
+    "E862": Wording(
+        "nothing makes this file any more, and Argo CD or Flux may still sync {folder}/, which the base has rendered",
+        "delete it, and have what syncs {folder}/ sync the new folder",
+    ),
+    "E863": Wording(
+        "not written by llmaz, and the settings of the base do not allow it",
+        "delete it, or change {key} in a pull request of its own, which is merged first",
+    ),
+    "E864": Wording("this is a link here, so what it sets cannot be judged", "write a file in its place"),
+    "E865": Wording("not what the input makes: {what}", "run llmaz render --to helm, and commit what it writes"),
+    "E870": Wording(
+        "Helm does not know the hook '{hook}', and would leave this object out of the release",
+        "name one of {known}, or leave the annotation out",
+    ),
     "E872": Wording("'{old}' is the old name of '{name}', which stands beside it", "leave '{old}' out"),
     # 9xx: our own fault
 }

@@ -15,6 +15,17 @@ class NamedSource:
         return 0, 0
 
 
+class LineOf(NamedSource):
+    """A line of a file that is no YAML."""
+
+    def __init__(self, name: str, line: int) -> None:
+        super().__init__(name)
+        self._line = line
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self._line, 1
+
+
 def read_error(name: str, error: OSError) -> Diagnostic:
     """The diagnostic for a file `name` that cannot be read."""
     return make_diagnostic("E120", Origin(NamedSource(name)), what=error.strerror or error)

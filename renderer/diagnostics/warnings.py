@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from renderer.diagnostics.errors import HELM_IGNORE_HINT
 from renderer.diagnostics.wording import Wording
 
 WARNINGS: dict[str, Wording] = {
@@ -130,6 +131,9 @@ WARNINGS: dict[str, Wording] = {
     ),
     "E664": Wording("only some may call '{name}' (its spec.gateway.allow), and this name opens it to others", "{hint}"),
     # Wxxx: legal, and likely wrong
+    "W117": Wording(
+        "more than {limit} warnings and notes are about this object: the rest is not told", "mend these first"
+    ),
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' acts",
         "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
@@ -313,6 +317,26 @@ WARNINGS: dict[str, Wording] = {
     "W267": Wording(
         "{owner} has the public name '{model}' on the Gateway {gateway} too, so one of the two routes gets no request",
         "{hint}",
+    ),
+    "W672": Wording(
+        "only some may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
+        "allows nobody else",
+    ),
+    "W673": Wording(
+        "only some may call '{name}' ({rule}), and by this Service clients outside of the cluster reach its pods "
+        "past the Gateway",
+        "leave it a ClusterIP, without externalIPs, and let clients come through the Gateway",
+    ),
+    "W674": Wording(
+        "only some may call '{name}' ({rule}), and by this grant routes of namespace '{namespace}' may lead to "
+        "its {kind}",
+        "name what they need under spec.to, or write the route in the namespace of the model",
+    ),
+    "W675": Wording(
+        "this regular expression also matches {names}{more}, which other routes of the Gateway {gateway} serve, so "
+        "one of the two gets no request",
+        "match exact names, with type: Exact",
     ),
     "W330": Wording(
         "a Service of type {type} leads past the gateway, so spec.gateway.allow does not count for its clients",
@@ -498,6 +522,7 @@ WARNINGS: dict[str, Wording] = {
         "gateway sends its own copy of every stream there, under the public name, after the picker has chosen",
         "give what counts or the pool a Gateway of its own",
     ),
+    "N800": Wording("there is no '{folder}' that this rule could be about", "leave it out, or mend the path"),
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",
         "without it the API server drops or refuses this: leave it out, or turn the gate on",
@@ -521,4 +546,22 @@ WARNINGS: dict[str, Wording] = {
         "Karpenter does not ask InftyAI's scheduler: it makes the cheapest nodes that hold a pod, whatever the flavor",
         "set flavorPolicy: auto, so that pods say it themselves, or use the fork of Karpenter that knows OpenModels",
     ),
+    "W840": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns of the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "W841": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' notes the {kind} '{name}' in the audit log: "
+        "{message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "W842": Wording(
+        "no binding of the files of admission is for the policy '{policy}', so nothing is judged by it",
+        "add the file of its ValidatingAdmissionPolicyBinding to admission",
+    ),
+    "N840": Wording(
+        "the policy '{policy}' is not judged as far as it needs {reasons}",
+        "the cluster judges it when the objects are applied",
+    ),
+    "W860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
 }

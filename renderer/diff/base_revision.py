@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from renderer import load, pipeline, unchanged_items
 from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
 from renderer.diagnostics import Diagnostic, RenderError
+from renderer.diff.charts import Chart, find_chart
+from renderer.diff.output_folders import Side
 from renderer.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
@@ -26,8 +28,10 @@ class BaseRevision:
     holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
     """
 
-    def __init__(self, file_system: CommitTree, options: RenderOptions | None, name: str, form: str) -> None:
-        self._file_system = file_system
+    def __init__(
+        self, file_system: CommitTree, side: Side, options: RenderOptions | None, name: str, form: str
+    ) -> None:
+        self._file_system, self._side = file_system, side
         self._options, self._name, self._form = options, name, form
         self._inputs: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
         self._unchanged: Set[unchanged_items.Key] = frozenset()
@@ -64,8 +68,13 @@ class BaseRevision:
         if not self._options:
             return [], []
         if self._committed:
-            scope, files = self._committed
-            return [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)], []
+            scope, files, chart = self._committed
+            notes: list[str] = []
+            if chart:
+                files, notes = chart.manifests(later_paths)
+            return [
+                file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)
+            ], notes
         if self._form == "rendered":
             return [], [f"{self._name} holds no rendered files, so everything counts as added"]
         return self._render(self._options, f"base {self._name}", later)
@@ -97,8 +106,10 @@ class BaseRevision:
         return rendered.texts, [f"{name} has errors, and what is wrong there counts as added", *_error_lines(errors)]
 
     @cached_property
-    def _committed(self) -> tuple[Scope, list[OutputFile]] | None:
-        """The scope and the rendered files that the commit holds in its output folder; None without any."""
+    def _committed(self) -> tuple[Scope, list[OutputFile], Chart | None] | None:
+        """The scope and the rendered files that the commit holds in its output folder, or the chart of ours there or
+        beside it; None without any.
+        """
         if not self._options or self._form == "inputs":
             return None
         try:
@@ -107,6 +118,9 @@ class BaseRevision:
             raise
         except RenderError:
             return None
+        chart = find_chart(self._side, scope.options.env, scope.folder)
+        if chart and chart.contents.folder == scope.folder:
+            return scope, [], chart
         entries = {
             path: entry
             for path, entry in self._file_system.below(scope.folder).items()
@@ -118,7 +132,7 @@ class BaseRevision:
         texts = [
             OutputFile(path, data.decode("utf-8", "replace").replace("\r\n", "\n")) for path, data in rendered_files
         ]
-        return (scope, texts) if rendered_files else None
+        return (scope, texts, None if rendered_files else chart) if rendered_files or chart else None
 
 
 def _is_made_from(file: OutputFile, pruned_paths: Sequence[str]) -> bool:

@@ -88,7 +88,7 @@ def compare(
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, count) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
-    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new)
+    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new, unchanged)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     traffic = tuple(traffic_changes(old, new, keys))
     return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles)

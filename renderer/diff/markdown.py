@@ -13,7 +13,7 @@ from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelFact
 from renderer.diff.options import OptionChange
-from renderer.diff.risks import KINDS, NAME, Risk
+from renderer.diff.risks import GUARD, KINDS, NAME, Risk
 from renderer.diff.wording import (
     accelerators,
     group_risks,
@@ -39,11 +39,12 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     traffic_rows = [
         f"| {_code(w.name)} | {_words(w.aspect)} | {_code(w.before)} | {_code(w.after)} |" for w in diff.traffic
     ]
-    text = _head(environment, headline(diff))
+    text = _head(environment, headline(diff)) + _guard(diff.risks)
     text += _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
     text += _list("Roles", [f"{_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
     text += _table("| GPUs of | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
-    text += _list("Risks", [_risk(*entry) for entry in group_risks(diff.risks)], 8_000)
+    other_risks = (risk for risk in diff.risks if risk.kind != GUARD)
+    text += _list("Risks", [_risk(*entry) for entry in group_risks(other_risks)], 8_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
     text += _list("Notes", [_code(note, _ERROR) for note in diff.notes], 6_000)
     shown = [change for state in _ORDER for change in diff.objects if change.state == state]
@@ -57,10 +58,12 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
     return text
 
 
-def markdown_errors(problems: Iterable[Diagnostic], environment: str = "", strict: bool = False) -> str:
-    """The comment for a later side that cannot be rendered: its errors."""
+def markdown_errors(
+    problems: Iterable[Diagnostic], environment: str = "", strict: bool = False, risks: Iterable[Risk] = ()
+) -> str:
+    """The comment for a later side that cannot be rendered: its errors, below the risks that are known."""
     errors = [problem for problem in sorted(set(problems)) if problem.forbids(strict)]
-    text = _head(environment, f"{counted(len(errors), 'error')}, nothing to compare")
+    text = _head(environment, f"{counted(len(errors), 'error')}, nothing to compare") + _guard(risks)
     rows = []
     for diagnostic in errors:
         hint = f"<br>{_code(diagnostic.hint, _ERROR)}" if diagnostic.hint else ""
@@ -68,6 +71,11 @@ def markdown_errors(problems: Iterable[Diagnostic], environment: str = "", stric
             f"| {_code(diagnostic.place)} | {_code(diagnostic.code)} | {_code(diagnostic.text, _ERROR)}{hint} |"
         )
     return text + _table("| place | code | error |", rows, "error", _ROOM - _github_length(text))
+
+
+def _guard(risks: Iterable[Risk]) -> str:
+    """The list of changed settings that decide what is judged."""
+    return _list("Guard", [_risk(risk, [risk.key.place]) for risk in risks if risk.kind == GUARD], 8_000)
 
 
 def _head(environment: str, summary: str) -> str:

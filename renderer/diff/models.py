@@ -301,8 +301,8 @@ def compare_models(
     if before and after:
         leaders = options = compare_options(before.leader.args, after.leader.args)
         if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
-            workers = compare_options(before.worker.args, after.worker.args)
-            options = leaders + [replace(option, of_workers=True) for option in workers if option not in leaders]
+            workers, known = compare_options(before.worker.args, after.worker.args), set(leaders)
+            options = leaders + [replace(option, of_workers=True) for option in workers if option not in known]
     old, new = before.gpus if before else {}, after.gpus if after else {}
     most = before.high if before else 0, after.high if after else 0
     return (
@@ -332,7 +332,7 @@ def _facts(before: ModelSummary, after: ModelSummary) -> Iterator[ModelFact]:
         yield from _fact("autoscaler", before.scaler, after.scaler)
     yield from _fact("hosts a replica", str(before.size), str(after.size))
     steps = {(fact.before, fact.after) for fact in annotated}
-    leaders = list(_pods(before.leader, after.leader, steps))
+    leaders = dict.fromkeys(_pods(before.leader, after.leader, steps))
     yield from leaders
     if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
         for fact in _pods(before.worker, after.worker, steps):
@@ -357,7 +357,7 @@ def _pods(before: PodSummary, after: PodSummary, annotated: Collection[tuple[str
         yield from _fact(name, before.resources.get(name, ""), after.resources.get(name, ""))
     for name in _all_keys(before.volumes, after.volumes):
         yield from _fact(f"volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
-    known = list(_variables(before.env, after.env))
+    known = dict.fromkeys(_variables(before.env, after.env))
     yield from known
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)

@@ -14,10 +14,12 @@ from renderer import load
 from renderer.api import ItemSelector, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
+from renderer.diff.base_policy import judged_by_base
 from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
+    from renderer.diff.risks import Risk
     from renderer.output.manifest_files import OutputFile
     from renderer.result import RenderResult
 
@@ -26,13 +28,15 @@ _NEEDED = (
     "renderer.diff.base_revision",
     "renderer.diff.comparison",
     "renderer.diff.formats",
+    "renderer.diff.guard",
     "hashlib",
 )
 
 
 class Sides(Struct, frozen=True):
     """The rendered files of both sides. `problems`: diagnostics of the later side; with errors there are no files;
-    `environment`: its name, or two names with `-` between them where environments are compared.
+    `environment`: its name, or two names with `-` between them where environments are compared; `risks`: those of
+    changed settings.
     """
 
     before: list[OutputFile]
@@ -40,6 +44,7 @@ class Sides(Struct, frozen=True):
     problems: list[Diagnostic]
     notes: list[str]
     environment: str = ""
+    risks: tuple[Risk, ...] = ()
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
@@ -60,7 +65,8 @@ def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
 
 def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: str) -> Sides:
     """The rendered files of a commit, called `name` in messages, and of `now`. `base`: as in `revisions`."""
-    before = replace(now, file_system=base_tree, allow_empty=True)
+    before = replace(now, file_system=base_tree, allow_empty=True, unjudged=True)
+    now = judged_by_base(now, before, name)
     before, removed, env_notes = _select_environments(now, before, name)
     later = None if removed else _with_existing_paths(now, before)
     # Unchanged input renders to the same; with PATHS, input outside of them may still differ.
@@ -70,26 +76,29 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
             import_module(module)
         from renderer import pipeline
         from renderer.diff.base_revision import BaseRevision
-        from renderer.diff.foreign_files import report_foreign_files
+        from renderer.diff.guard import Guard
 
         base_tree.list_files()
-        earlier = BaseRevision(base_tree, _with_existing_paths(before), name, base)
+        guard = Guard(before, now)
+        earlier = BaseRevision(base_tree, guard.base, _with_existing_paths(before), name, base)
+        may_reuse = may_reuse and not guard.has_chart
         later_result = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
     texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
-    if later_result and opened:
-        problems = [*problems, *report_foreign_files(opened[1][0], later_result.states)]
+    judgement = guard.judge(later_result)
+    problems = [*problems, *judgement.problems]
     failed = has_errors(problems, now.strict)
     if failed and any(problem.code != "E123" for problem in problems):
-        return Sides([], [], problems, [], now.env)
+        return Sides([], [], problems, [], now.env, judgement.risks)
     if later_result and not may_reuse:
         earlier.expect_contents(later_result.inputs)
     base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else later_result)
     if failed and not base_files:
-        return Sides([], [], problems, [], now.env)
+        return Sides([], [], problems, [], now.env, judgement.risks)
     if failed and later:  # E123: no input is left, so all objects are removed
         later_result = pipeline.render(replace(later, texts=True, allow_empty=True))
         texts, problems = later_result.texts, later_result.problems
-    return Sides(base_files, texts, problems, [*(env_notes if base_files else ()), *notes], now.env)
+    all_notes = [*(env_notes if base_files else ()), *dict.fromkeys([*notes, *judgement.notes])]
+    return Sides(base_files, texts, problems, all_notes, now.env, judgement.risks)
 
 
 def _render_later(opened: tuple[str, list[Scope]], skip_texts: ItemSelector | None) -> RenderResult:

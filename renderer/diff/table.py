@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.models import ModelChange
-from renderer.diff.risks import KINDS, Risk
+from renderer.diff.risks import GUARD, KINDS, Risk
 from renderer.diff.wording import (
     accelerators,
     arrow,
@@ -29,9 +29,10 @@ _MANY = 12  # fields of one object, and objects of one risk, that are shown; the
 def table(diff: TreeDiff, environment: str = "") -> str:
     """Sections for models, risks, traffic, objects and notes, each only if it has lines; the headline last."""
     parts = [
+        [text for risk in diff.risks if risk.kind == GUARD for text in _guard(risk)],
         [text for model in diff.models for text in _model(model)],
         [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
-        [_risk(*entry) for entry in group_risks(diff.risks)],
+        [_risk(*entry) for entry in group_risks(risk for risk in diff.risks if risk.kind != GUARD)],
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
             for traffic_input in diff.traffic
@@ -39,7 +40,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         [text for change in diff.objects for text in _object(change)],
         [f"  {line(note)}" for note in diff.notes],
     ]
-    heads = ("Models", "Roles", "Risks", "Traffic", "Objects", "Notes")
+    heads = ("Guard", "Models", "Roles", "Risks", "Traffic", "Objects", "Notes")
     sections = [
         "\n".join([head, *(shorten(text, _LONGEST) for text in part)])
         for head, part in zip(heads, parts, strict=True)
@@ -47,6 +48,13 @@ def table(diff: TreeDiff, environment: str = "") -> str:
     ]
     summary = f"{line(environment)}: {headline(diff)}" if environment else headline(diff)
     return lines("\n\n".join([*sections, summary]) + "\n")
+
+
+def _guard(risk: Risk) -> Iterator[str]:
+    """A changed setting, in as many lines as it takes."""
+    text = line(f"{KINDS[risk.kind]}: {risk.key.place}: {risk.message}")
+    for start in range(0, len(text), _LONGEST - 10):
+        yield f"  {'    ' if start else ''}{text[start : start + _LONGEST - 10]}"
 
 
 def _risk(risk: Risk, places: Sequence[str]) -> str:

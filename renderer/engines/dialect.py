@@ -7,7 +7,9 @@ The preset describes the parser (`engine.options`); without that, arguments are 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -41,6 +43,7 @@ class Dialect(Struct, frozen=True, eq=False):
     spellings: Mapping[str, str]  # other spellings, and the names that they stand for
     groups: Mapping[str, frozenset[str]]  # options of which one drops the others' derived values
     options: frozenset[str]  # the names, for unique prefixes
+    sorted_names: Sequence[tuple[str, str]]  # by each spelling and name, the name
     names: dict[str, str]  # a cache by token
     lines: dict[tuple[object, ...], LineForm]  # a cache by the groups and shapes of layers
 
@@ -74,9 +77,9 @@ class Dialect(Struct, frozen=True, eq=False):
             return [head]
         if self.kind != "argparse" or not head.startswith("--"):
             return []
-        longer = {option for option in self.options if option.startswith(head)}
-        longer |= {name for spelling, name in self.spellings.items() if spelling.startswith(head)}
-        return sorted(longer)
+        start = bisect_left(self.sorted_names, (head, ""))
+        longer = takewhile(lambda pair: pair[0].startswith(head), islice(self.sorted_names, start, None))
+        return sorted({name for _, name in longer})
 
     def is_option(self, token: str) -> bool:
         """Whether a token is an option, and no value such as -1."""
@@ -120,6 +123,10 @@ def build_style(
     dotted = bool(options.get("dotted"))
     spellings = {spelling: preset_names.get(name, name) for spelling, name in spellings.items()}
     spellings.update(options.get("renamed") or {})
+    # An alias may stand for one key of an option, which is no option itself.
+    names = frozenset(word for word in preset_options if word.startswith("--") and word not in spellings).union(
+        name for name in spellings.values() if not (dotted and "." in name)
+    )
     return Dialect(
         kind=options.get("style", "none"),
         underscores=bool(options.get("underscores")),
@@ -130,10 +137,8 @@ def build_style(
         groups={
             name: frozenset(spellings.get(member, member) for member in members) for name, members in groups.items()
         },
-        # An alias may stand for one key of an option, which is no option itself.
-        options=frozenset(word for word in preset_options if word.startswith("--") and word not in spellings).union(
-            name for name in spellings.values() if not (dotted and "." in name)
-        ),
+        options=names,
+        sorted_names=sorted([*spellings.items(), *((name, name) for name in names)]),
         names={},
         lines={},
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer.diagnostics import suggestion
+from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.option_lists import Option, OptionList
 
@@ -43,8 +43,18 @@ class OptionRules(Struct, frozen=True):
 
 
 def validate_options(rules: OptionRules, args: Sequence[str], positional: int = 0) -> tuple[OptionFinding, ...]:
-    """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed."""
-    findings = sorted(_walk_args(rules, args, positional), key=lambda finding: finding.index)
+    """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed.
+
+    After as many errors as are told of an object the rest is not judged.
+    """
+    findings: list[OptionFinding] = []
+    errors = 0
+    for finding in _walk_args(rules, args, positional):
+        findings.append(finding)
+        errors += finding.code.startswith("E")
+        if errors > MAX_PROBLEMS:
+            break
+    findings.sort(key=lambda finding: finding.index)
     return (*_split_args(args), *findings) if rules.style.splits else tuple(findings)
 
 
@@ -57,7 +67,7 @@ def _split_args(args: Sequence[str]) -> Iterator[OptionFinding]:
 
 def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iterator[OptionFinding]:
     style, seen, forms = rules.style, dict[str, int](), dict[str, str]()
-    i = 0
+    i = unknown = 0
     while i < len(args):
         token, start = args[i], i
         i += 1
@@ -72,8 +82,11 @@ def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iter
             yield rules.finding(start, "437", value=_quote(args, start), hint=_stray_hint(rules, args, start))
             i = _next_option(style, args, i)
             continue
+        if unknown > MAX_PROBLEMS and style.head(token)[0] not in rules.option_list.options:
+            continue  # as many are told already
         option, finding = _find_option(rules, token, start)
         if finding:
+            unknown += 1
             yield finding
         if option is None:
             i = _next_option(style, args, i)

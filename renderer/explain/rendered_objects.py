@@ -59,7 +59,8 @@ class ExplainRun:
         scope = load.scope(options)
         self.inputs, self.problems = load.inputs(scope)
         self.context = resolve.run_context(self.inputs)
-        self.wrong = [*scope.problems, *self.context.problems]  # errors that make all answers unreliable
+        problems = [*scope.problems, *self.context.problems]
+        self.wrong = [problem for problem in problems if problem.forbids()]  # errors that make all answers unreliable
         self.refused: list[Diagnostic] = []  # errors of items that did not render
         self._plans_by_item: dict[int, tuple[Plan | TrafficPlan, ...]] = {}
 

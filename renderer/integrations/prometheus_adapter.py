@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from renderer import load, resolve, yamlio
+from renderer import escapes, load, resolve, yamlio
 from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Diagnostic
 
@@ -42,7 +42,7 @@ def _values(specs: Iterable[BackendRuntimeSpec]) -> str:
 def _rule(name: str) -> dict[str, object]:
     """A rule for one metric by pod. The PodMonitor sets both labels; the query keeps one value for each pod."""
     return {
-        "seriesQuery": f'{name}{{namespace!="",pod!=""}}',
+        "seriesQuery": escapes.promql_selector(name, 'namespace!=""', 'pod!=""'),
         "resources": {"overrides": {"namespace": {"resource": "namespace"}, "pod": {"resource": "pod"}}},
         "name": {"as": resolve.adapter_metric_name(name)},
         "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)",

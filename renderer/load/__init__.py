@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import workers
-from renderer.api import Inputs, RenderConfig, RenderOptions, Scope
+from renderer.api import Inputs, RenderConfig, RenderOptions, RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic, Origin, RenderError, Source, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.environments import Environment, environment_names, find_environment, only_environment
@@ -19,6 +20,7 @@ from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
 from renderer.load.preset_files import PRESETS, PresetRefused, find_preset, preset, preset_names, preset_paths
 from renderer.load.render_config import parse_override, render_config
+from renderer.load.render_policy import render_policies, tree_policy
 from renderer.source import tree
 from renderer.yamlio import Document
 
@@ -34,15 +36,18 @@ __all__ = [
     "manifests",
     "no_input_errors",
     "parse_override",
+    "policies_of",
     "preset",
     "preset_names",
     "preset_paths",
     "read_ahead",
     "render_config",
+    "render_policies",
     "rendered_environments",
     "scope",
     "scopes",
     "split_by_cluster",
+    "tree_policy",
 ]
 
 
@@ -72,7 +77,9 @@ def scope(options: RenderOptions) -> Scope:
     if pruned_paths and config_path:
         files = replace(files, other_files=file_system.other_files(base, paths, ignore, folder))
     output_folder = f"{folder}/{env}" if env else folder
-    return Scope(options, config, config_path, files, output_folder, pruned_paths, tuple(problems))
+    policies, policy_problems = render_policies(options, base)
+    problems += policy_problems
+    return Scope(options, config, config_path, files, output_folder, pruned_paths, tuple(problems), policies=policies)
 
 
 def _require(paths: Iterable[str], exists: Callable[[str], bool]) -> None:
@@ -126,7 +133,7 @@ def inputs(scope: Scope) -> tuple[Inputs, list[Diagnostic]]:
     parsed_files: Iterable[ParsedFile] = scope.parsed_files or _read_files(scope.options, files, environment)
     keeps_parsed = scope.options.skip_texts and environment is None
     parsed_files = list(parsed_files) if keeps_parsed else parsed_files
-    index = InputIndex(scope.config, scope.config_path, scope.options.file_system, environment)
+    index = InputIndex(scope.config, scope.config_path, scope.options.file_system, environment, scope.options.policy)
     for (file, outside), parsed in zip(files, parsed_files, strict=True):
         index.add(file, parsed, outside=outside)
     index.problems += [
@@ -251,6 +258,28 @@ def split_by_cluster(
         )
         for name in environments
     ]
+
+
+class PolicyTree(Struct, frozen=True):
+    """The policies that manifests are judged by, the problems of their files, and the folders of llmaz.yaml and of its
+    output.
+    """
+
+    base: str
+    output: str
+    policies: Sequence[RenderPolicy]
+    problems: Sequence[Diagnostic]
+
+
+def policies_of(paths: Sequence[str], policy: str = "") -> PolicyTree:
+    """What manifests below the paths are judged by. `policy`: the file that the command line names. For `llmaz check`.
+    Raises RenderError.
+    """
+    base, path = tree.base_of(paths)
+    policies, problems = render_policies(RenderOptions(policy=policy), base)
+    config, _ = render_config(path, os.path.relpath(path) if path else "") if policies else (None, [])
+    output = str((config and config.get("output", "dir")) or "rendered")
+    return PolicyTree(base, os.path.abspath(os.path.join(base, output)), policies, problems)
 
 
 def _count_files(count: int) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, naming_file
-from renderer.diagnostics.rule import read_error
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, naming_file
+from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.source import tree
 from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 from renderer.yamlio import Document
@@ -36,6 +36,8 @@ class Manifests(Struct, frozen=True):
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:
     """The manifests of a tree below the paths. A file that is itself one of the paths is always judged."""
     manifests = Manifests([], [], len(input_tree.files), input_tree.charts, [], [])
+    names = input_tree.unprintable_names
+    manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
     wanted = {os.path.abspath(path) for path in paths}
     parts = _parts_of_kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:

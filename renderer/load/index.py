@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from msgspec.structs import replace
 
 from renderer import yamlio
@@ -21,7 +23,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
 from renderer.load.preset_files import PresetMapping, preset
 from renderer.load.validation import KINDS, check
-from renderer.source.tree import DISK, FileSystem, ReadableFile, glob
+from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
 
 _APPS = ("Playground", "Service")
@@ -38,9 +40,11 @@ class InputIndex:
         config_path: str | None,
         file_system: FileSystem = DISK,
         environment: Environment | None = None,
+        policy: str = "",
     ) -> None:
         self.config, self.config_path = config, config_path
         self.file_system, self.environment = file_system, environment
+        self.policy_path = os.path.abspath(policy) if policy else ""  # that the command line names
         self.patchable: dict[str, set[str]] = {}  # by kind, the names that an environment can patch
         self.problems: list[Diagnostic] = []
         self.apps: dict[tuple[str, str], App] = {}
@@ -73,6 +77,8 @@ class InputIndex:
         pattern = next((text for text, expression in patterns if expression.fullmatch(file.key)), "")
         if pattern and file.path == self.config_path:
             self._refuse_to_pass(Origin(self.config.document, ("kind",)), "RenderConfig", pattern)
+        if pattern and file.key == POLICY:
+            self._refuse_to_pass(Origin(file), "RenderPolicy", pattern)
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
         documents = yamlio.documents(file.name, parsed_file.data, values)
         for document, parsed in zip(documents, parsed_file.documents, strict=True):
@@ -81,7 +87,7 @@ class InputIndex:
                 self.foreign_objects += [value] if kind == FOREIGN else []
                 self.foreign_documents += [] if outside else [ForeignDocument(document, file)]
                 continue
-            if pattern and kind and kind != "RenderConfig":
+            if pattern and kind and kind not in ("RenderConfig", "RenderPolicy"):
                 self._refuse_to_pass(document.origin("kind"), str(document.value.get("kind")), pattern)
             if self.environment and isinstance(value, dict):
                 self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
@@ -96,7 +102,7 @@ class InputIndex:
 
     def _refuse_to_pass(self, origin: Origin, kind: str, pattern: str) -> None:
         hint = "move it to a file that no pattern of passThrough matches"
-        if kind == "RenderConfig":
+        if kind in ("RenderConfig", "RenderPolicy"):
             hint = "pass a folder through that does not hold it, as passThrough: [extra]"
         reader = "nobody reads it"
         if kind in (*_APPS, "OpenModel", "BackendRuntime"):
@@ -133,12 +139,15 @@ class InputIndex:
                 )
         elif kind == "OpenModel":
             if self._is_new_name(document, kind, name):
-                self.models[name] = model = OpenModel(name, value["spec"], document)
+                self.models[name] = model = OpenModel(name, value["spec"], document, file=file.key)
                 self.definitions += [] if outside else [model]
         elif kind == "BackendRuntime":
             if self._is_new_name(document, kind, name):
-                self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document)
+                self.runtimes[name] = runtime = BackendRuntime(name, value["spec"], document, file=file.key)
                 self.definitions += [] if outside else [runtime]
+        elif kind == "RenderPolicy":
+            if file.path != self.policy_path:
+                self.problems.append(make_diagnostic("E800", document.origin("kind"), name=POLICY))
         elif self.config_path is None:
             self.problems.append(make_diagnostic("E217", document.origin("kind")))
         elif file.path != self.config_path:
@@ -152,7 +161,7 @@ class InputIndex:
         if kind in _APPS + _TRAFFIC:
             self.broken[kind, f"{file.name} {document.index}"] = document
             namespace = str(metadata.get("namespace") or self.namespace)
-        elif kind in KINDS and kind != "RenderConfig":
+        elif kind in KINDS and kind not in ("RenderConfig", "RenderPolicy"):
             self.broken.setdefault((kind, name), document)
             namespace = ""
         else:

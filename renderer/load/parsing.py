@@ -15,7 +15,7 @@ from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.file_header import MARK
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
-from renderer.source.paths import MAX_BYTES, FileTooLargeError
+from renderer.source.paths import MAX_BYTES, POLICY, FileTooLargeError
 from renderer.source.tree import ReadableFile
 
 # Byte strings of files that may hold our kinds, also with apiVersion missing or misspelt, or in another encoding.
@@ -24,7 +24,7 @@ _SIGNS = (
     b"inference.networking.x-k8s.io/",
     *(
         f"kind: {written}".encode()
-        for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "ModelRoute")
+        for kind in ("Playground", "OpenModel", "BackendRuntime", "RenderConfig", "RenderPolicy", "ModelRoute")
         for written in (kind, kind.lower(), f"{kind[0].lower()}{kind[1:]}")
     ),
     b"inference.llmaz",
@@ -65,6 +65,7 @@ COMPARED_KINDS = (
     "PersistentVolumeClaim",
     "ResourceClaimTemplate",
     "Job",
+    "Ingress",
     "InferenceObjective",
     "InferenceModelRewrite",
     "List",
@@ -77,7 +78,7 @@ _REFERENCED_SIGNS = (
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
-_NAMES = rb"""name["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
+_NAMES = rb"""[nN]ame["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind: Model")
 
@@ -119,6 +120,8 @@ def parse_file(file: ReadableFile, outside: bool = False, environment: Environme
 
 
 def _parse_file(file: ReadableFile, outside: bool, environment: Environment | None) -> ParsedFile:
+    if file.key == POLICY:  # `load.policies` reads it
+        return ParsedFile(b"", 0, [], [], False)
     try:
         data = file.read()
     except FileTooLargeError as error:
@@ -131,8 +134,9 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
     may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
     may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
     if not (may_be_ours or may_be_referenced):
-        names = frozenset(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else frozenset()
-        return ParsedFile(b"", int(not outside), [], [], False, names)
+        names = set(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else set()
+        names |= {name.partition(b".")[0] for name in names}  # of a Service that a host name holds
+        return ParsedFile(b"", int(not outside), [], [], False, frozenset(names))
     documents, problems = yamlio.parse(file.name, data)
     if may_be_referenced and problems:  # syntax errors of a foreign file are not reported
         return ParsedFile(b"", int(not outside), [], [], False)

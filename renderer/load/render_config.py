@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from renderer import component_versions, schema_validation, yamlio
+from renderer import component_versions, escapes, schema_validation, yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
@@ -129,9 +129,7 @@ def _is_inside(folder: str) -> bool:
 
 def _flag(text: str) -> NamedSource:
     """`--set KEY=VALUE` as typed in a shell."""
-    import shlex
-
-    return NamedSource(f"--set {shlex.quote(text)}")
+    return NamedSource(f"--set {escapes.shell_word(text)}")
 
 
 def _config_findings(spec: Mapping[str, object]) -> list[schema_validation.SchemaFinding]:

@@ -17,6 +17,7 @@ KINDS = {
     "Service": "inference.llmaz.io/v1alpha1",
     "BackendRuntime": "inference.llmaz.io/v1alpha1",
     "RenderConfig": "renderer.llmaz.io/v1alpha1",
+    "RenderPolicy": "renderer.llmaz.io/v1alpha1",
     "ModelRoute": "renderer.llmaz.io/v1alpha1",
     "InferenceModel": "inference.networking.x-k8s.io/v1alpha2",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -160,10 +160,15 @@ class OutputFolderState(Struct, frozen=True):
     problems: list[Diagnostic]
 
 
-def folder_state(scope: Scope, rendered: Mapping[str, str], skipped_folders: Sequence[str] = ()) -> OutputFolderState:
+def folder_state(
+    scope: Scope,
+    rendered: Mapping[str, str],
+    skipped_folders: Sequence[str] = (),
+    acts: Callable[[str], bool] = is_synced,
+) -> OutputFolderState:
     """The other files in the output folder; nothing if the run does not compare with it. A file is stale only when its
     input lies below PATHS; shared files depend on all input, so a run with PATHS ignores them. `rendered`: the files
-    of this run; `skipped_folders`: top-level folders to ignore.
+    of this run; `skipped_folders`: top-level folders to ignore; `acts`: whether a file of this path reaches a cluster.
     """
     if not scope.options.compares:
         return OutputFolderState([], [], [], [])
@@ -172,19 +177,25 @@ def folder_state(scope: Scope, rendered: Mapping[str, str], skipped_folders: Seq
     is_allowed = allowed_foreign(scope)
     stale, temporary, foreign = [], [], []
     problems: list[Diagnostic] = []
-    for path, in_chart in _files(scope.folder, problems):
-        if path in rendered or path.partition("/")[0] in skipped_folders or (prefixes and re.fullmatch(_SHARED, path)):
+    for path, in_chart in folder_files(scope.folder, problems):
+        if path in rendered or path.partition("/")[0] in skipped_folders or (prefixes and is_shared(path)):
             continue
-        if is_synced(path):
+        match = None if in_chart or is_synced(path) else re.search(_TEMPORARY, path)
+        if match and not _is_running(int(match[1])):
+            temporary.append(path)
+        elif acts(path):
             input_path = None if in_chart else source(output, path)
             if input_path is None:
                 if not is_allowed(path):
                     foreign.append(path)
             elif not prefixes or input_path in scope.pruned_paths or input_path.startswith(prefixes):
                 stale.append(path)
-        elif not in_chart and (match := re.search(_TEMPORARY, path)) and not _is_running(int(match[1])):
-            temporary.append(path)
     return OutputFolderState(sorted(stale), sorted(temporary), sorted(foreign), problems)
+
+
+def is_shared(path: str) -> bool:
+    """Whether a rendered file of this path may depend on all input."""
+    return re.fullmatch(_SHARED, path) is not None
 
 
 def _is_running(process: int) -> bool:
@@ -206,7 +217,7 @@ def source(output: OutputFolder, path: str) -> str | None:
         return None
 
 
-def _files(folder: str, problems: list[Diagnostic]) -> Iterator[tuple[str, bool]]:
+def folder_files(folder: str, problems: list[Diagnostic]) -> Iterator[tuple[str, bool]]:
     """The files and links in an output folder, by path, and whether each lies in a Helm chart (of another run)."""
     folders = [("", False)]
     while folders:

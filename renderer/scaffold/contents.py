@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-from renderer import __version__, load, template, yamlio
+from renderer import __version__, escapes, load, template, yamlio
 from renderer.integrations.gitops import EnvironmentSource, health
 from renderer.integrations.gitops.applications import Application, SyncOptions, applications
 from renderer.integrations.gitops.flux import kustomizations
@@ -52,7 +51,8 @@ def top_level_entries(texts: Iterable[str]) -> list[str]:
 def commands(folder: str, options: ScaffoldOptions) -> list[str]:
     """The next commands for the user, a line each: render; commit and push; bootstrap."""
     directory = os.path.normpath(folder)
-    enter = [] if directory == "." else [f"cd {'./' if directory.startswith('-') else ''}{shlex.quote(directory)}"]
+    word = ("./" if directory.startswith("-") else "") + escapes.shell_word(directory)
+    enter = [] if directory == "." else [f"cd {word}"]
     return [
         " && ".join(steps)
         for steps in ([*enter, "llmaz render"], _push_commands(options), _bootstrap_commands(options))
@@ -73,16 +73,16 @@ def missing(options: ScaffoldOptions) -> list[str]:
 
 def _push_commands(options: ScaffoldOptions) -> list[str]:
     """Commands that commit and push; before them those that make the repository or the remote if there is none."""
-    branch = shlex.quote(options.branch)
+    branch = escapes.shell_word(options.branch)
     aside = [os.path.relpath(file, options.below) for file in [_workflow_file(options)] if file and options.below]
     steps = [
-        " ".join(["git add .", *map(shlex.quote, aside)]),
+        " ".join(["git add .", *map(escapes.shell_word, aside)]),
         "git commit --message 'Models, and the platform for them'",
     ]
     if not options.top:
         steps.insert(0, f"git init --initial-branch {branch}")
     if not options.origin:
-        steps.append(f"git remote add origin {shlex.quote(options.repository)}")
+        steps.append(f"git remote add origin {escapes.shell_word(options.repository)}")
     return [*steps, f"git push origin HEAD:{branch}"]
 
 
@@ -312,7 +312,7 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     if options.ci == "github":
         text = _read_template("github.yml").replace(ACTION, options.action)
         if options.branch != "main":
-            text = text.replace("branches: [main]", f'branches: ["{options.branch}"]')
+            text = text.replace("branches: [main]", f"branches: [{escapes.json_text(options.branch)}]")
         if options.below:
             field = yamlio.dump({"working-directory": options.below}).rstrip("\n")
             text = text.rstrip("\n") + f"\n          {field}\n"
@@ -321,7 +321,7 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
         text = _read_template("gitlab.yml").replace("image: python:3.13", "image: python:3.13.9")
         text = text.replace("install --quiet llmaz-renderer", f"install --quiet llmaz-renderer=={__version__}")
         if options.below:
-            folder = shlex.quote(options.below)
+            folder = escapes.shell_word(options.below)
             text = text.replace("llmaz render --check", f"llmaz render {folder} --check")
             text = text.replace("--format markdown", f"--format markdown -- {folder}")
         yield file, text
@@ -351,9 +351,10 @@ def _readme(options: ScaffoldOptions) -> str:
         words["Rows"] = f"| `bootstrap/` | what {_TOOLS[options.engine]} is told, once | `llmaz init` |\n"
     if options.engine == "flux" and options.secret:
         url = text_at(_flux_objects(options)[0], "spec", "url")
+        named = f"flux create secret git {options.secret} --namespace {options.tools}"
+        command = escapes.markdown_code(f"{named} --url {escapes.shell_word(url)}")
         words["Key"] = (
-            f"Make the Secret with the key that opens the repository: `flux create secret git {options.secret} "
-            f"--namespace {options.tools} --url {url}`, and let the repository "
+            f"Make the Secret with the key that opens the repository: {command}, and let the repository "
             "accept that key. "
         )
     if file := _workflow_file(options):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -9,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from renderer.diagnostics import Path
-from renderer.source.paths import FileTooLargeError
+from renderer.source.paths import FileTooLargeError, LinkError
 from renderer.source.tree import CONFIG, MAX_BYTES, SUFFIXES, InputTree, ReadableFile, glob
 
 
@@ -75,8 +76,13 @@ class MemoryTree:
         return [self._contents[path] for path in paths]
 
     def _below(self, path: str) -> str:
-        """A path relative to the top, '' for the top itself."""
-        relative = os.path.relpath(os.path.realpath(path), self.top).replace(os.sep, "/")
+        """A path relative to the top, '' for the top itself. Links of the disk lead to the top alone: below it stands
+        what is held.
+        """
+        absolute = os.path.abspath(path)
+        if os.path.commonpath([absolute, self.top]) != self.top:
+            absolute = os.path.realpath(path)
+        relative = os.path.relpath(absolute, self.top).replace(os.sep, "/")
         return "" if relative == "." else relative
 
     def exists(self, path: str) -> bool:
@@ -98,6 +104,18 @@ class MemoryTree:
         if below not in self._files:
             raise FileNotFoundError(2, "No such file or directory", path)
         return self._fetch_once([below])[0]
+
+    def read_entry(self, path: str) -> bytes | None:
+        """The contents of a file; None where nothing has that name. Raises OSError for a link, as on disk, and for a
+        folder. Links on this machine's disk mean nothing.
+        """
+        folder, name = os.path.split(path)
+        below = f"{parent}/{name}" if (parent := self._below(folder)) else name
+        if below in self._links:
+            raise LinkError(path)
+        if below in self._folders:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        return self._fetch_once([below])[0] if below in self._files else None
 
     def names(self, path: str, root: str) -> list[str]:
         """The names of the files in a folder."""

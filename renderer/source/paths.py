@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file of the tree; yamlio/limits.py says why
 CONFIG = "llmaz.yaml"
+POLICY = "llmaz-policy.yaml"
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 # In a wheel they lie inside the package, in a checkout beside it.
 PRESETS = next(
@@ -35,6 +36,13 @@ class OutsideError(OSError):
 
     def __init__(self, path: str, target: str) -> None:
         super().__init__(errno.EXDEV, f"it leads out of the tree, to {target}", path)
+
+
+class LinkError(OSError):
+    """A link in the place of a file that must not be one."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.ELOOP, "it is a link", path)
 
 
 def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
@@ -72,6 +80,13 @@ def read_file_inside(root: str, path: str, limit: int = MAX_BYTES) -> bytes:
     among them.
     """
     return read_file(real_path_inside(root, path), limit)
+
+
+def read_entry(path: str) -> bytes | None:
+    """The bytes of a regular file that is no link; None where nothing has that name. Raises OSError for all else."""
+    if os.path.islink(path):
+        raise LinkError(path)
+    return read_file(path) if os.path.lexists(path) else None
 
 
 def real_path_inside(root: str, path: str) -> str:

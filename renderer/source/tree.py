@@ -15,7 +15,16 @@ from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG as CONFIG
 from renderer.source.paths import MAX_BYTES as MAX_BYTES
-from renderer.source.paths import is_inside, link_out, links, read_file, read_file_inside, real_path_inside
+from renderer.source.paths import POLICY as POLICY
+from renderer.source.paths import (
+    is_inside,
+    link_out,
+    links,
+    read_entry,
+    read_file,
+    read_file_inside,
+    real_path_inside,
+)
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -192,6 +201,7 @@ class FileSystem(Protocol):
     def isfile(self, path: str) -> bool: ...
     def isdir(self, path: str) -> bool: ...
     def read(self, path: str, root: str) -> bytes: ...
+    def read_entry(self, path: str) -> bytes | None: ...
     def names(self, path: str, root: str) -> list[str]: ...
     def base_of(self, paths: Iterable[str]) -> tuple[str, str | None]: ...
     def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree: ...
@@ -207,6 +217,7 @@ class DiskFiles:
     isfile = staticmethod(os.path.isfile)
     isdir = staticmethod(os.path.isdir)
     read = staticmethod(lambda path, root: read_file_inside(root, path))
+    read_entry = staticmethod(read_entry)
     base_of = staticmethod(base_of)
     folder = staticmethod(folder)
     other_files = staticmethod(other_files)

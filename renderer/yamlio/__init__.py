@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
 from renderer.yamlio import fast_reader
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
-from renderer.yamlio.writer import SharedMap, dump
+from renderer.yamlio.writer import Markup, SharedMap, block_text, dump, dump_template, is_block, quoted_part, scalar
 
 if TYPE_CHECKING:
     from renderer.yamlio.located_reader import LocatedNode, LocatedReader
@@ -27,10 +27,16 @@ __all__ = [
     "MAX_EXPANDED",
     "ChangedDocument",
     "Document",
+    "Markup",
     "SharedMap",
+    "block_text",
     "documents",
     "dump",
+    "dump_template",
+    "is_block",
     "parse",
+    "quoted_part",
+    "scalar",
 ]
 
 _NULLS = frozenset(["", "~", "null", "Null", "NULL"])  # plain scalars without a value

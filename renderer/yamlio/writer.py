@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Any
 
 from renderer.yamlio.scalars import ScalarCache
@@ -80,6 +82,47 @@ def _block_text(text: str, pad: str) -> str:
     return f" |{indent}{('-', '', '+')[min(ends, 2)]}{lines}" + "\n" * (ends - 1)
 
 
+class Markup:
+    """A scalar that is no plain text, such as one with the actions of a template: it says itself how it is written."""
+
+    __slots__ = ()
+
+    def yaml_text(self, pad: str) -> str:
+        """Its text behind a key or dash, without a blank before it. `pad`: the indentation of further lines."""
+        raise NotImplementedError
+
+
+class _MarkupText(str):
+    """The text of a Markup, which nothing escapes."""
+
+    __slots__ = ()
+
+
+def scalar(value: object) -> str:
+    """The text of a scalar in one line."""
+    return (_string_text(value) if isinstance(value, str) else _leaf_text(value))[1:]
+
+
+def quoted_part(text: str) -> str:
+    """The text as it stands between double quotes."""
+    return re.sub(_ESCAPED, _escape, text)
+
+
+def block_text(text: str, pad: str) -> str:
+    """The text as a literal block, whose lines begin with `pad`."""
+    return _block_text(text, pad)[1:]
+
+
+def is_block(text: str) -> bool:
+    """Whether the text is written as a literal block."""
+    return "\n" in text and not re.search(_NO_BLOCK, text)
+
+
+def _other_text(value: object, pad: str) -> str:
+    """The text of whatever is no string, no plain integer, and no map or list with something in it."""
+    return _MarkupText(f" {value.yaml_text(pad)}") if isinstance(value, Markup) else _leaf_text(value)
+
+
 def _leaf_text(value: object) -> str:
     """The text of null, a boolean, a number, or an empty map or list."""
     if value is None:
@@ -137,6 +180,19 @@ def dump(*bodies: object, head: str = "") -> str:
 
     Takes dict, list, str, int, float, bool and None; another type is a TypeError, an infinity a ValueError.
     """
+    parts = _parts(bodies)
+    parts[0] = f"{head}{parts[0][1:]}"
+    return "".join(parts)
+
+
+def dump_template(body: object, escape: Callable[[str], str]) -> str:
+    """A YAML document, with `escape` over all that no Markup wrote. A Markup has a key or dash before it."""
+    runs = groupby(_parts([body]), key=lambda part: isinstance(part, _MarkupText))
+    return "".join("".join(run) if is_markup else escape("".join(run)) for is_markup, run in runs)[1:]
+
+
+def _parts(bodies: Iterable[object]) -> list[str]:
+    """The parts of the documents' text, the first with a line break before it."""
     parts: list[str] = []
     for body in bodies:
         if parts:
@@ -149,8 +205,7 @@ def dump(*bodies: object, head: str = "") -> str:
             text = _compute_string_text(body, "  ") if isinstance(body, str) else _leaf_text(body)
             parts.append(f"\n{text[1:]}")
     parts.append("\n")
-    parts[0] = f"{head}{parts[0][1:]}"
-    return "".join(parts)
+    return parts
 
 
 # The next two functions write nearly all output, so they look into the caches' `known` themselves.
@@ -176,7 +231,7 @@ def _write_mapping(body: dict[str, Any], level: _Level, parts: list[Any]) -> Non
         elif kind is int:
             parts.append(f" {value}")
         else:
-            parts.append(_leaf_text(value))
+            parts.append(_other_text(value, below.pad))
 
 
 def _write_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
@@ -201,12 +256,12 @@ def _write_list(body: list[Any], level: _Level, parts: list[Any]) -> None:
             parts[first] = below.items[parts[first]]
         else:
             parts.append(dash)
-            parts.append(_leaf_text(item))
+            parts.append(_other_text(item, below.pad))
 
 
 def _compute_string_text(text: str, pad: str) -> str:
     """The text of a string that is not cached. `pad`: the indentation of further lines."""
-    if "\n" in text and not re.search(_NO_BLOCK, text):
+    if is_block(text):
         return _block_text(text, pad)
     written: str = STRINGS.compute(text)
     return written

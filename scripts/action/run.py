@@ -118,8 +118,8 @@ class Checked(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words. `environment`: the
-    one of several.
+    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words, and `markdown` those
+    about files and settings that it refuses. `environment`: the one of several.
     """
 
     environment: str
@@ -129,6 +129,11 @@ class Compared(NamedTuple):
     markdown: str
     data: Any
     said: str
+
+    @property
+    def is_loosened(self) -> bool:
+        """Whether settings change that decide what is judged."""
+        return self.data is not None and any(risk["risk"] == "guard" for risk in self.data.get("risks", ()))
 
 
 # --- What is asked for
@@ -285,10 +290,11 @@ def _compared(asked: Settings, span: str, environment: str) -> Compared:
     """What `llmaz diff` says of a span, in one environment."""
     what = chosen(asked, environment)
     told = run(asked, "llmaz", "diff", span, "--format", "json", "--exit-code", *what)
-    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *what) if told.code < 2 else told
+    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *what) if told.code <= 2 else told
     if shown.code:
         said = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
-        return Compared(environment, "", "", max(told.code, shown.code), "", None, said)
+        refused = shown.out if shown.code == 2 and shown.out.startswith("<!-- llmaz") else ""
+        return Compared(environment, "", "", max(told.code, shown.code), refused, None, said)
     return Compared(environment, "", "", told.code, shown.out, json.loads(told.out), "")
 
 
@@ -387,7 +393,7 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
 
 def _section(compared: Compared) -> str:
     """What a comparison says."""
-    if compared.said:
+    if compared.said and not compared.markdown:
         name = f" {escapes.markdown_code(compared.environment)}" if compared.environment else ""
         return f"### llmaz{name}: not compared\n\n{escapes.markdown_block(compared.said.strip())}"
     return _MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered."
@@ -646,7 +652,8 @@ def act(given: Mapping[str, str]) -> int:
     log.write_text(sarif(checked, mark), "utf-8", errors="replace")
     shown.write_text(text, "utf-8", errors="replace")
     changed = any(each.code == 1 for each in compared)
-    wordless = not changed and checked.code == 0 and not failed and not missing
+    loosened = any(each.is_loosened for each in compared)
+    wordless = not changed and not loosened and checked.code == 0 and not failed and not missing
     comment = f"{mark}\n{body(checked, compared, why, COMMENT_LIMIT - units(mark) - 1)}"
     url, fault = _to_github(asked, mark, comment, log.read_text("utf-8"), wordless)
     put(

@@ -201,13 +201,16 @@ def test_environments(act: Act, hub: Hub, repository: Repository) -> None:
     dev, prod = act(INPUT_ENVIRONMENT="dev"), act(INPUT_ENVIRONMENT="prod")
     assert (dev.code, dev.outputs["changed"]) == (0, "false"), dev.log
     assert (prod.code, prod.outputs["changed"]) == (0, "true"), prod.log
-    assert [each["body"].splitlines()[0] for each in hub.comments] == ["<!-- llmaz:prod -->"]
-    assert "+  replicas: 3\n" in hub.comments[0]["body"]
+    marks = [comment["body"].splitlines()[0] for comment in hub.comments]
+    assert marks == ["<!-- llmaz:dev -->", "<!-- llmaz:prod -->"]
+    guard = "**changes what is judged**: `llmaz.yaml`"
+    assert all(guard in comment["body"] for comment in hub.comments)
+    assert ["+  replicas: 3\n" in comment["body"] for comment in hub.comments] == [False, True]
     repository.change("replicas: 3", "replicas: 2", "llmaz.yaml")
     repository.commit("forgot to render")
     assert [act(INPUT_ENVIRONMENT=name).code for name in ("dev", "prod")] == [0, 1]
     assert act().code == 1
-    assert len(hub.comments) == 2  # of all of them together
+    assert len(hub.comments) == 3  # of all of them together
 
 
 def configure(repository: Repository, environments: str, message: str) -> str:

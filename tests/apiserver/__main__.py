@@ -2,11 +2,12 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about three things, and prints a line for each:
+Without more words it asks about four things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
     mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
+    admission   each ValidatingAdmissionPolicy of tests/admission must say the same offline and on the server
 
 Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
 words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
@@ -25,11 +26,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.admission import policies
+from tests.admission.objects import objects
+from tests.apiserver.admission import Trial
 from tests.apiserver.generated import Batch, batches
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, Refusal, manifests
 from tests.apiserver.mutated import differences, verdicts
-from tests.apiserver.server import CannotJudge, running
+from tests.apiserver.server import CannotJudge, Client, running
 from tests.apiserver.webhooks import EXAMPLES, WEBHOOKS, misjudged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,9 +46,10 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "mutated")
+QUESTIONS = ("goldens", "generated", "mutated", "admission")
 INPUTS = 2200  # of which at least two thousand render
 SPOILT = 2000
+JUDGED = 300  # objects by each policy
 MOST = 0.9  # of the made-up inputs must render
 KUSTOMIZATION = "kustomization.yaml"  # kustomize reads it, no cluster does
 
@@ -66,8 +71,9 @@ def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
-    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the three questions")
+    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the four questions")
     parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
+    parser.add_argument("--record", action="store_true", help="write what the server says of policies")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -82,7 +88,7 @@ def main() -> int:
                 scores = [about_files(judge, "files", options.paths)]
             else:
                 wanted = [options.only] if options.only else QUESTIONS
-                scores = [about(name, judge, options.made_up) for name in wanted]
+                scores = [about(name, client, judge, options.made_up, record=options.record) for name in wanted]
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -132,10 +138,12 @@ def prove_webhooks(tools: Path) -> None:
 LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet"}
 
 
-def about(question: str, judge: Judge, made_up: int | None) -> Score:
-    """One of the three; `made_up` where not all that can be made up is to be asked about."""
+def about(question: str, client: Client, judge: Judge, made_up: int | None, *, record: bool = False) -> Score:
+    """One of the four; `made_up` where not all that can be made up is to be asked about."""
     if question == "goldens":
         return about_goldens(judge)
+    if question == "admission":
+        return about_admission(client, made_up, record=record)
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
     return about_mutated(judge, made_up or SPOILT)
@@ -250,6 +258,37 @@ def about_mutated(judge: Judge, count: int) -> Score:
         f" differences.yaml on {explained}, without one on {len(unexplained)} ({time.monotonic() - start:.0f} s)"
     )
     return Score(0, 0, len(unexplained))
+
+
+def about_admission(client: Client, made_up: int | None, *, record: bool) -> Score:
+    """Whether policies say the same offline and on the server, of so many objects each."""
+    start = time.monotonic()
+    with Trial(client) as trial:
+        bodies = [body for body in objects() if trial.accepted(body)][: max(20, made_up // 10) if made_up else JUDGED]
+        answers = {name: trial.verdicts(name, bodies) for name in policies.policies()}
+    reasons, alike, unexplained = policies.differences(), 0, 0
+    used: set[policies.Difference] = set()
+    for name, answered in answers.items():
+        for body, server, ours in zip(bodies, answered, policies.ours(name, bodies), strict=True):
+            fitting = [reason for reason in reasons if reason.explains(name, ours, server)]
+            used.update(fitting)
+            alike += ours == server
+            if ours != server and not fitting:
+                unexplained += 1
+                say(f"  {name}: {body['kind']} {body['metadata']['name']}: ours: {ours}; server: {server}")
+    if record:
+        policies.record(bodies, answers)
+    asked = len(bodies) * len(answers)
+    denied = sum(bool(verdict.message) for answered in answers.values() for verdict in answered)
+    say(
+        f"admission: {len(answers)} policies about {len(bodies)} objects each: alike on {alike} of {asked}"
+        f" ({denied} denied), different for a reason of differences.yaml on {asked - alike - unexplained},"
+        f" without one on {unexplained} ({time.monotonic() - start:.0f} s)"
+    )
+    for reason in reasons if not made_up else ():
+        if reason not in used:
+            say(f"  no longer different: {reason.policy}: {reason.reason}")
+    return Score(0, 0, unexplained)
 
 
 if __name__ == "__main__":

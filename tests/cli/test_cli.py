@@ -23,7 +23,10 @@ FOLDERS = ("backends", "models", "loaders", "pickers")
 SHIPPED = [
     f"{folder}/{name}" for folder in FOLDERS for name in sorted(p.stem for p in (PRESETS / folder).glob("*.yaml"))
 ]
-KINDS = ["BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "Service"]
+KINDS = [
+    *("BackendRuntime", "InferenceModel", "ModelRoute", "OpenModel", "Playground", "RenderConfig", "RenderPolicy"),
+    "Service",
+]
 PLAYGROUND = """\
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
@@ -84,6 +87,13 @@ def test_the_options_that_read_input_are_alike() -> None:
     }
     assert of["validate"].items() <= of["render"].items()
     assert set(of["render"]) - set(of["validate"]) == {"--to", "-o", "--check", "--stdout", "--kubeconform"}
+
+
+@pytest.mark.parametrize("command", ["render", "validate", "check .", "diff"])
+def test_an_unset_variable_is_no_policy_of_the_tree(command: str, here: Path, llmaz: Llmaz) -> None:
+    done = llmaz(*command.split(), "--policy", "")
+    assert done.code == 2
+    assert "--policy has no value" in done.err
 
 
 def test_version(llmaz: Llmaz) -> None:

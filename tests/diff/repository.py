@@ -68,3 +68,7 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", message)
         return self.git("rev-parse", "HEAD").strip()
+
+    def commit_of(self, name: str) -> str:
+        """The id of a commit."""
+        return self.git("rev-parse", name).strip()

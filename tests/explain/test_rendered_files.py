@@ -208,3 +208,14 @@ def test_broken_input(chat: Path, here: Path, llmaz: Llmaz) -> None:
 def test_an_object_is_no_file(chat: Path, llmaz: Llmaz) -> None:
     """A field may end as a file does."""
     assert "[E773]" in llmaz("explain", "lws/chat.yaml").err
+
+
+def test_a_note_about_the_settings_is_no_reason_to_refuse(chat: Path, here: Path, llmaz: Llmaz) -> None:
+    """By name and by a line of a file."""
+    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  gateway: {{replicas: 3}}\n")
+    rendered = llmaz("render")
+    assert (rendered.code, "[N589]" in rendered.err) == (0, True)
+    for what in ("lws/chat.spec.replicas", f"{chat.relative_to(here)}:3"):
+        done = llmaz("explain", what)
+        assert (done.code, done.err) == (0, ""), what
+        assert done.out

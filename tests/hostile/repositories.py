@@ -1,20 +1,21 @@
-"""Made-up repositories of somebody hostile: documents of the project's own cases and examples, spoilt."""
+"""Made-up repositories of somebody hostile: the project's own cases and examples, with hostile text or spoilt."""
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
 import yaml
-from yaml import CSafeDumper
+from yaml import CSafeDumper, CSafeLoader
 
 from renderer import yamlio
-from tests.hostile import words
+from tests.hostile import legal, words
+from tests.hostile.text_fields import at
 
 Node: TypeAlias = Any
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,8 +113,87 @@ def broken(text: str, random: Random) -> bytes:
     )
 
 
+@cache
+def cases() -> list[dict[str, Node]]:
+    """The files of each case and example that renders as it is: documents, or the bytes of what is no YAML."""
+    folders = [path for path in sorted(ROOT.glob("tests/cases/*/input")) if not (path.parent / "args.txt").exists()]
+    folders += sorted(path for path in ROOT.glob("examples/*") if path.is_dir())
+    read = [{str(path.relative_to(folder)): _read(path) for path in _files(folder)} for folder in folders]
+    return [files for files in read if files and sum(len(str(content)) for content in files.values()) < 20_000]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _read(path: Path) -> Node:
+    data = path.read_bytes()
+    if path.suffix not in (".yaml", ".yml"):
+        return data
+    documents, _ = yamlio.parse(path.name, data)
+    for document in documents:
+        for place in [place for place in places(document.value) if document.raw(place) == "off"]:
+            *way, last = place
+            at(document.value, way)[last] = "off"  # which is that word where a field takes it, not false
+    return [document.value for document in documents]
+
+
 def write(folder: Path, random: Random) -> None:
-    """A repository in an empty folder."""
+    """A repository in an empty folder. Most may render: hostile text stands where the schemas take it."""
+    if random.random() < 0.2:
+        write_spoilt(folder, random)
+    else:
+        write_legal(folder, random.choice(cases()), random)
+
+
+def write_legal(folder: Path, files: Mapping[str, Node], random: Random) -> None:
+    """A case with hostile text in some fields, and maybe objects with such text beside it."""
+    random.choice([write_case, write_case, write_odd_case])(folder, files, random)
+    if random.random() < 0.2:
+        put(folder / "beside.yaml", written(legal.objects(random), random).encode())
+    if random.random() < 0.05:
+        odd_files(folder, random)
+
+
+def write_case(folder: Path, files: Mapping[str, Node], random: Random) -> None:
+    """The files of a case, some of them with hostile text."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+            continue
+        documents = copy.deepcopy(content)
+        if random.random() < 0.7:
+            legal.disturb(documents, random)
+        path.write_text(written(documents, random), "utf-8", "surrogateescape")
+
+
+def write_odd_case(folder: Path, files: Mapping[str, Node], random: Random) -> None:
+    """The same in a folder with an odd name."""
+    odd = folder / words.name(random).strip(". ")[:60]
+    if odd == folder or "llmaz.yaml" in files:
+        odd = folder
+    odd.mkdir(exist_ok=True)
+    write_case(odd, files, random)
+
+
+def change(folder: Path, random: Random) -> None:
+    """Writes other hostile text into some files of a repository, where they are YAML."""
+    for path in sorted(folder.glob("**/*.yaml")):
+        if path.is_symlink() or not path.is_file() or random.random() < 0.5:
+            continue
+        try:
+            documents = list(yaml.load_all(path.read_text("utf-8"), CSafeLoader))
+        except (yaml.YAMLError, ValueError, OSError, RecursionError):
+            continue
+        if all(isinstance(document, dict) for document in documents):
+            legal.disturb(documents, random)
+            put(path, written(documents, random).encode("utf-8", "surrogateescape"))
+
+
+def write_spoilt(folder: Path, random: Random) -> None:
+    """Documents of several cases, spoilt at any place, and files that are hardly YAML."""
     for i in range(random.choice([1, 1, 2, 4])):
         documents = copy.deepcopy(random.choice(inputs()))
         if random.random() < 0.3:
@@ -122,7 +202,7 @@ def write(folder: Path, random: Random) -> None:
             if isinstance(document, dict) and random.random() < 0.6:
                 spoil(document, random)
         name = words.name(random) if random.random() < 0.2 else f"a{i}"
-        if any(isinstance(each, dict) and each.get("kind") == "RenderConfig" for each in documents):
+        if any(isinstance(document, dict) and document.get("kind") == "RenderConfig" for document in documents):
             name = "llmaz"
         text = written(documents, random)
         data = broken(text, random) if random.random() < 0.1 else text.encode()

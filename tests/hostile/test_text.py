@@ -617,4 +617,5 @@ def test_text_is_escaped_in_one_place() -> None:
     own = re.compile(r"ensure_ascii=False|repr\(\w+\)\[1:-1\]|&#\{|%0A|for \w+ in text.*isprintable")
     sources = [*(ROOT / "renderer").rglob("*.py"), *(ROOT / "scripts" / "action").rglob("*.py")]
     found: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}
-    assert found == {"escapes.py", "files.py"}  # helm/files.py writes a schema of ours
+    # helm/files.py writes a schema of ours, cel/carriers.py quotes as the API server does inside of a message
+    assert found == {"escapes.py", "files.py", "carriers.py"}

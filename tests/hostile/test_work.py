@@ -18,6 +18,7 @@ from tests.paths import ROOT
 
 MEMORY = 1 << 30  # bytes of address space, code and libraries included
 SECONDS = 60  # of a machine that is busy with other things
+CPU = 20  # seconds of a processor for what takes one to five alone
 PLAYGROUND = playground("chat", "demo") + "  backendRuntimeConfig:\n    backendName: llamacpp\n"
 PLAYGROUND_OF = "apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\n"
 MODEL = """\
@@ -31,12 +32,17 @@ GATEWAY = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n"
 
 def run(*words: str) -> tuple[int, str]:
     """Exit status and what was printed; a run that takes too long or too much memory is a failure of the test."""
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
+
     done = subprocess.run(
         [sys.executable, "-c", "from renderer.cli import main; main()", *words],
         capture_output=True,
         timeout=SECONDS,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        preexec_fn=bound,
     )
     return done.returncode, (done.stdout + done.stderr).decode("utf-8")
 
@@ -49,6 +55,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / ".git").mkdir()
     (tmp_path / "chat.yaml").write_text(PLAYGROUND)
     return tmp_path
+
+
+def commit(folder: Path) -> None:
+    """A first commit of the folder."""
+    (folder / ".git").rmdir()
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *words], check=True)
 
 
 def refused(code: str, *words: str) -> str:
@@ -127,9 +140,7 @@ def test_a_long_value_that_does_not_fit_is_explained_at_once(folder: Path) -> No
 
 
 def test_a_variable_with_a_long_name_in_a_comparison(folder: Path) -> None:
-    (folder / ".git").rmdir()
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
-        subprocess.run(["git", *words], check=True)
+    commit(folder)
     (folder / "chat.yaml").write_text(f"{PLAYGROUND}    envs: [{{name: {'_' * 20_000}, value: x}}]\n")
     assert run("diff")[0] in (0, 2)
 
@@ -166,6 +177,36 @@ def test_so_many_problems_of_a_file_are_told(folder: Path) -> None:
 def test_so_many_problems_of_an_object_are_told(folder: Path) -> None:
     (folder / "chat.yaml").write_text(PLAYGROUND + "".join(f"  odd{i}: 1\n" for i in range(1_500)))
     refused("E116")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_so_many_unknown_arguments_are_told(form: str, folder: Path) -> None:
+    """The bound holds for what rules find as well, where no schema does."""
+    arguments = "".join(f"    - --odd-{i}\n" for i in range(30_000))
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}    args:\n{arguments}")
+    text = refused("E430", "validate") if form == "text" else run("validate", "--format", form)[1]
+    assert text.count("E430") == 1_000 * (2 if form == "github" else 1)
+    assert text.count("E116") == (2 if form == "github" else 1)
+
+
+def test_so_many_warnings_of_an_object_are_told(folder: Path) -> None:
+    """They do not make the run fail: a valid object stays valid."""
+    repeated = "--ctx-size, '1024', " * 3_000
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}    args: [{repeated}]\n".replace("', ", "',\n      "))
+    status, text = run("validate")
+    assert status == 0, text[-600:]
+    assert text.count("[W434]") == 1_000
+    assert text.count("[W117]") == 1
+
+
+def test_so_many_items_of_a_list_of_ours_are_taken(folder: Path) -> None:
+    """Lists of the operator's own fields are taken whole."""
+    arguments = ", ".join(["--log-disable"] * 3_000)
+    model = MODEL.format(name="m", repository="a/b").replace(
+        "source:", f"engines: {{vllm: {{args: [{arguments}]}}}}, source:"
+    )
+    (folder / "m.yaml").write_text(model)
+    assert "at most 1000 items are allowed" in refused("E307")
 
 
 def test_so_many_environments_are_rendered(folder: Path) -> None:
@@ -207,6 +248,67 @@ def test_many_of_a_kind(many: Callable[[int], str], folder: Path) -> None:
     status, text = run("validate")
     assert status in (0, 2)
     assert "E901" not in text
+
+
+def test_changed_variables(folder: Path) -> None:
+    """Of each side by name, and not by a look through the other side for each."""
+    for change in ("name: V", "name: W"):
+        named = ", ".join(f"{{{change}{i}, value: x}}" for i in range(20_000))
+        (folder / "chat.yaml").write_text(f"{PLAYGROUND}    envs: [{named}]\n".replace(", {", ",\n      {"))
+        if change == "name: V":
+            commit(folder)
+    status, text = run("diff")
+    assert status == 0, text[-600:]
+    assert "env W19999" in text
+
+
+def test_changed_secrets_in_a_list(folder: Path) -> None:
+    for word in ("old", "new"):
+        given = ",\n    ".join(f"'--x-{i}=https://{word}{i}:password@host'" for i in range(8_000))
+        side = f"{{name: side, image: 'example.com/a:1', args: [{given}]}}"
+        (folder / "chat.yaml").write_text(f"{PLAYGROUND}  podTemplate: {{spec: {{containers: [{side}]}}}}\n")
+        if word == "old":
+            commit(folder)
+    status, text = run("diff")
+    assert status == 0, text[-600:]
+    assert "<hidden, another one>@host" in text
+    assert ":password@" not in text
+
+
+def test_many_adapters(folder: Path) -> None:
+    """Each public name is looked for in the words of the command line, which are split once."""
+    count = 6_000
+    claimed = "".join(f"    - {{name: l{i}, role: lora}}\n" for i in range(count))
+    models = f"  modelClaims:\n    models:\n    - {{name: m}}\n{claimed}"
+    config = "  backendRuntimeConfig: {backendName: vllm}\n"
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND_OF}metadata: {{name: chat}}\nspec:\n{models}{config}")
+    texts = [
+        MODEL.format(name="m", repository="a/b").replace(
+            "source:", "inferenceConfig: {flavors: [{name: g, limits: {nvidia.com/gpu: 1}}]}, source:"
+        )
+    ]
+    adapter = "source:", "facts: {adapter: {rank: 8}}, source:"
+    texts += [MODEL.format(name=f"l{i}", repository=f"a/l{i}").replace(*adapter) for i in range(count)]
+    (folder / "m.yaml").write_text("---\n".join(texts))
+    refused("E626")
+
+
+def test_many_globs_of_files(folder: Path) -> None:
+    globs = "".join(f"    - c?{i}[a-z]*\n" for i in range(200_000))
+    source = f"  familyName: x\n  source:\n   modelHub:\n    modelID: a/b\n    allowPatterns:\n{globs}"
+    flavors = "  inferenceConfig: {flavors: [{name: g, limits: {nvidia.com/gpu: 1}}]}\n"
+    model = f"apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: {{name: m}}\nspec:\n{flavors}{source}"
+    claim = "spec: {modelClaim: {modelName: m}, backendRuntimeConfig: {backendName: vllm}}\n"
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND_OF}metadata: {{name: chat}}\n{claim}---\n{model}")
+    status, text = run("validate")
+    assert (status, "[W225]" in text) == (0, True), text[-600:]
+
+
+def test_many_findings_about_rendered_fields(folder: Path) -> None:
+    """The origins of an object's fields are worked out once for all of them."""
+    limits = ", ".join(f"a{i}: 1" for i in range(10_000))
+    (folder / "chat.yaml").write_text(f"{PLAYGROUND}    resources: {{limits: {{{limits}}}}}\n")
+    refused("E116")
 
 
 # --- schemas

@@ -125,7 +125,26 @@ SCHEMAS = [
     "/v1",
     "gateway.envoyproxy.io/v1alpha1",
 ]
-ALL = [*CONTROL, *BIDI, *COMMANDS, *MARKUP, *PATHS, *PATTERNS, *TEMPLATES, *NUMBERS, *LONG, *SCHEMAS]
+ACTIONS = [
+    '{{ fail "PWN" }}',
+    '{{ lookup "v1" "Secret" "" "" }}',
+    'x.y" }}{{ fail "PWN" }}{{ "/z',
+    "a.b`/{{ `{{`}}",
+    "{{/* no comment */}}",
+    "{{- .Values -}}",
+    "{{`{{`}}",
+    "{% raw %}{# x #}",
+    " #llmaz:0#",
+    " #llmaz:9999#",
+    "$(POD_NAME) $$(A) ${HOME:-x}",
+    "$(touch pwned) `id`",
+    "a\n---\nkind: Secret\n",
+    "\n# Source: x\n\n",
+    "|-\n {{ a",
+    ": #- ? [a]",
+    "{{ x }}" * 1500,
+]
+ALL = [*CONTROL, *BIDI, *COMMANDS, *MARKUP, *PATHS, *PATTERNS, *TEMPLATES, *NUMBERS, *LONG, *SCHEMAS, *ACTIONS]
 ODD: list[object] = [
     None,
     True,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from renderer import yamlio
+from renderer.integrations.helm.undo import undo
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
 from tests.programs import tool
@@ -74,6 +75,13 @@ def template(helm: Helm, chart: Path, values: Mapping[str, Any] | None = None) -
     done = helm("template", "release", chart, *more)
     assert done.returncode == 0, done.stderr
     return objects(done.stdout)
+
+
+def undone(chart: Path) -> Objects:
+    """The objects of a chart with its values, by `undo`."""
+    templates = sorted(path for path in (chart / "templates").rglob("*") if path.is_file())
+    texts = (undo(path.read_text("utf-8"), values_of(chart)) for path in templates)
+    return {key: body for text in texts for key, body in objects(text).items()}
 
 
 def values_of(chart: Path) -> dict[str, Any]:
@@ -151,7 +159,9 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> Calla
 @pytest.mark.parametrize("name", WHOLE)
 def test_its_own_values_make_the_plain_output(name: str, case: Callable[[str], Case], helm: Helm) -> None:
     it = case(name)
-    assert template(helm, it.chart()) == it.plain()
+    chart, plain = it.chart(), it.plain()
+    assert template(helm, chart) == plain
+    assert undone(chart) == plain  # without Helm, as `llmaz diff` reads it
 
 
 @pytest.mark.parametrize("name", [name for name in WHOLE if name.startswith("example-")])
@@ -544,7 +554,7 @@ def test_strings_survive(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     done = llmaz("render", "--to", "helm")
     assert done.code == 0, done.err
     plain = objects(llmaz("render", "--stdout").out)
-    assert template(helm, here / "chart") == plain
+    assert template(helm, here / "chart") == undone(here / "chart") == plain
     for i, text in enumerate([*TRICKY, *ENDS]):
         assert plain["v1", "ConfigMap", "llm", f"m{i}"]["data"]["it"] == text
     [text] = [path.read_text("utf-8") for path in (here / "chart").rglob("tricky.yaml")]
@@ -564,7 +574,7 @@ def test_names_of_files(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     done = llmaz("render", "--to", "helm", "--set", "gateway.create=true", "--set", "gateway.namespace=llm")
     assert done.code == 0, done.err
     plain = objects(llmaz("render", "--stdout", "--set", "gateway.create=true", "--set", "gateway.namespace=llm").out)
-    assert template(helm, here / "chart") == plain
+    assert template(helm, here / "chart") == undone(here / "chart") == plain
     templates = here / "chart" / "templates"
     made = sorted(path.relative_to(templates).as_posix() for path in templates.rglob("*.yaml"))
     assert made == [

@@ -141,6 +141,17 @@ def test_links_of_a_commit_are_left_aside(repo: Path) -> None:
     assert [file.key for file in load.scope(RenderOptions(file_system=file_system)).tree.files] == ["a.yaml"]
 
 
+def test_links_of_the_disk_lead_no_reader_of_a_commit(repo: Path) -> None:
+    """A later commit that puts a link in the place of a folder does not change what the earlier one says."""
+    for folder, text in (("a", "kind: Namespace\n"), ("b", "kind: Secret\n")):
+        (repo / folder).mkdir()
+        (repo / folder / "x.yaml").write_text(text, "utf-8")
+    file_system = commit_tree(git.top(), committed(repo))
+    shutil.rmtree(repo / "a")
+    (repo / "a").symlink_to("b")
+    assert file_system.read("a/x.yaml", ".") == b"kind: Namespace\n"
+
+
 def test_lists_of_options_beside_a_backend_are_those_of_the_commit(repo: Path) -> None:
     """A repository's own list wins over ours, in its own revision."""
     backends = Path(load.PRESETS, "backends")

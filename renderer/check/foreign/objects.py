@@ -9,8 +9,10 @@ from msgspec import Struct
 from renderer import disaggregated_sets, wellknown
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
-from renderer.check.graph.view import Key, kind_in, kind_of
-from renderer.json_values import as_map, maps_at, text_at
+from renderer.check.graph.pods import group_pods, template_pods
+from renderer.check.graph.set_pods import set_pods
+from renderer.check.graph.view import ExternalObjects, Key, ObjectView, kind_in, kind_of
+from renderer.json_values import as_map, map_at, maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import ReadableFile
 from renderer.yamlio import Document
@@ -22,7 +24,7 @@ _SHARED = ("", "", "")
 class OwnObject(Struct, frozen=True):
     """A rendered object, as processes exchange it. `owner`: kind, namespace and name of its input, empty where inputs
     share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are;
-    `role_scalers`: what the controller of a DisaggregatedSet makes for autoscalers.
+    `role_scalers`: what the controller of a DisaggregatedSet makes for autoscalers; `pods`: the labels of its pods.
     """
 
     key: Key
@@ -30,6 +32,7 @@ class OwnObject(Struct, frozen=True):
     targets: tuple[Key, ...] = ()
     replicas: bool = False
     role_scalers: tuple[str, ...] = ()
+    pods: tuple[Mapping[str, object], ...] = ()
 
 
 CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
@@ -48,7 +51,19 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         keys = tuple((target_kind(target), namespace, text_at(target, "name")) for target in targets)
         roles = disaggregated_sets.set_roles(body) if kind == disaggregated_sets.KIND else ()
         role_scalers = tuple(role.scaler for role in roles)
-        yield OwnObject((kind, namespace, metadata["name"]), owner, keys, "replicas" in spec, role_scalers)
+        key = (kind, namespace, metadata["name"])
+        yield OwnObject(key, owner, keys, "replicas" in spec, role_scalers, tuple(_pod_labels(key, body)))
+
+
+def _pod_labels(key: Key, body: Body) -> Iterator[Mapping[str, object]]:
+    """The labels of the pods of a workload, one map for each template."""
+    kind, _, name = key
+    if kind == wellknown.LEADER_WORKER_SET:
+        yield from (pods.labels for pods in group_pods(body, {wellknown.GROUPS: name}))
+    elif kind == disaggregated_sets.KIND:
+        yield from (pods.labels for pods in set_pods(ObjectView([], ExternalObjects()), name, body))
+    elif kind == wellknown.DEPLOYMENT:
+        yield template_pods(map_at(body, "spec", "template")).labels
 
 
 def target_kind(reference: Body) -> str:

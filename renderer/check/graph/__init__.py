@@ -18,6 +18,7 @@ from renderer.check.graph import (
     fallbacks,
     gateways,
     groups,
+    guarded_models,
     host_networks,
     policies,
     pools,
@@ -49,16 +50,28 @@ __all__ = [
 ]
 
 RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
+    **dict.fromkeys(guarded_models.ROUTES, (guarded_models.validate_guarded_models,)),
     "AIGatewayRoute": (
+        guarded_models.validate_guarded_models,
+        guarded_models.validate_name_patterns,
         routes.validate_ai_gateway_route,
         fallbacks.validate_fallbacks,
         controller_refusals.validate_route_spec,
     ),
-    "HTTPRoute": (routes.validate_http_route,),
+    "HTTPRoute": (
+        guarded_models.validate_guarded_models,
+        guarded_models.validate_name_patterns,
+        routes.validate_http_route,
+    ),
+    "ReferenceGrant": (guarded_models.validate_guarded_models,),
     "AIServiceBackend": (backends.validate_ai_service_backend,),
     "Backend": (backends.validate_backend, controller_refusals.validate_addresses),
     "InferencePool": (pools.validate_pool, groups.validate_pool_groups),
-    "Service": (backends.validate_service_selector, groups.validate_service_groups),
+    "Service": (
+        guarded_models.validate_guarded_models,
+        backends.validate_service_selector,
+        groups.validate_service_groups,
+    ),
     "PodDisruptionBudget.policy": (set_pods.validate_budget_selector, groups.validate_budget_groups),
     pools.OLD: (pools.report_old_pool,),
     "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),

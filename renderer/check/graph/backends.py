@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
@@ -189,13 +189,13 @@ def _served_by_role(view: ObjectView, namespace: str, selector: Mapping[str, obj
     return None
 
 
-def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, object] | None:
+def unknown_model_words(view: ObjectView, workload: Body, name: str, model: str) -> dict[str, object] | None:
     """The words of E610 where the engine of a workload with the served name `name` does not know the model name
     `model`; None where it does, or where that is not known.
     """
     if model == name:
         return None
-    words = command_words(workload)
+    words = _command_words(view, as_map(workload.get("spec")))
     # Where its name is not among them, the engine calls its model something else, or takes any name.
     if name not in words or model in words:
         return None
@@ -204,11 +204,17 @@ def unknown_model_words(workload: Body, name: str, model: str) -> dict[str, obje
     return {"sent": model, "workload": text_at(workload, "metadata", "name"), "name": name}
 
 
-def command_words(workload: Body) -> set[str]:
-    """All words of the command lines in a workload's leader, whole, up to their `=`, and split."""
-    template = map_at(workload, "spec", "leaderWorkerTemplate")
+def _command_words(view: ObjectView, spec: Body) -> Set[str]:
+    """All words of the command lines of a workload's leader, whole, up to their `=`, and split; found once a view."""
+    # The entry keeps the spec, so that no other one gets its id.
+    _, words = view.once(("command words", id(spec)), lambda _: (spec, _find_command_words(spec)))
+    return words
+
+
+def _find_command_words(spec: Body) -> Set[str]:
+    template = map_at(spec, "leaderWorkerTemplate")
     leader = as_map(template.get("leaderTemplate")) or as_map(template.get("workerTemplate"))
-    leader = leader or map_at(workload, "spec", "template")
+    leader = leader or map_at(spec, "template")
     command = [
         word
         for container in maps_at(leader, "spec", "containers")

@@ -151,7 +151,7 @@ def _validate_served_name(
 ) -> Iterator[Finding]:
     selector = map_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels")
     served = served_by(view, namespace, selector)
-    if served and (words := unknown_model_words(*served, model)):
+    if served and (words := unknown_model_words(view, *served, model)):
         yield "E610", path, {**words, "hint": f"ask for '{served[1]}', {hint}"}
 
 

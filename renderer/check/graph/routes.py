@@ -67,7 +67,7 @@ def _validate_model_name(view: ObjectView, rule: Body, index: int, backend: Body
     for reference_path, model in (
         [(("backendRefs", index, "modelNameOverride"), override)] if override else _matched_models(rule)
     ):
-        if words := unknown_model_words(*served, model):
+        if words := unknown_model_words(view, *served, model):
             yield "E610", (*path, *reference_path), {**words, "hint": f"write modelNameOverride: {served[1]}"}
 
 

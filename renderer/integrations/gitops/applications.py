@@ -13,7 +13,7 @@ from typing import TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown
+from renderer import escapes, wellknown
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.source_flags import EnvironmentSource, check_distinct
@@ -91,12 +91,13 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
     for place in places:
         by_app = place.layout == "app"
         below = "" if place.folder == "." else f"{place.folder}/"
-        stars = "*/*" if by_app else "*"
-        directories = [{"path": f"{below}{stars}"}, {"path": f"{below}_extra{'/*' if by_app else ''}", "exclude": True}]
+        stars, top = "*/*" if by_app else "*", escapes.glob_literal(below)
+        directories = [{"path": f"{top}{stars}"}, {"path": f"{top}_extra{'/*' if by_app else ''}", "exclude": True}]
         namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
         name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
-        source = _source(place, "{{.path.path}}", {"recurse": True})
-        template = _application(name, ".", place, options, source, namespace)
+        literal = _template_source(place)
+        source = _source(literal, "{{.path.path}}", {"recurse": True})
+        template = _application(name, ".", literal, options, source, namespace)
         git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
         manifests.append(
             {
@@ -116,6 +117,12 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
         )
         manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if by_app else ()))))
     return manifests
+
+
+def _template_source(place: EnvironmentSource) -> EnvironmentSource:
+    """The environment with its texts as an ApplicationSet's template has them, which is one of Go."""
+    flags = {flag: escapes.go_template_text(value) for flag, value in place.flags.items()}
+    return replace(place, repository=escapes.go_template_text(place.repository), flags=flags)
 
 
 def _check_distinct(places: Iterable[EnvironmentSource]) -> None:

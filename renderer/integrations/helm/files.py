@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import file_header, yamlio
+from renderer import escapes, file_header, yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.file_header import MARK
-from renderer.integrations.helm.actions import Actions, escape
+from renderer.integrations.helm.actions import dump
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
     AppValues,
@@ -22,14 +22,20 @@ from renderer.integrations.helm.replicas import (
     app_name,
     default_values,
     is_workload,
-    mark_replicas,
-    mark_shared_route,
+    refer_from_shared_route,
+    refer_to_replicas,
 )
+from renderer.json_values import value_at
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import CONFIG
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'
+_HOOK = ("metadata", "annotations", "helm.sh/hook")
+_HOOKS = (
+    *("pre-install", "post-install", "pre-delete", "post-delete", "pre-upgrade", "post-upgrade"),
+    *("pre-rollback", "post-rollback", "test", "test-success"),
+)
 _NAME, _VERSION = "llmaz-models", "0.1.0"
 _NAMESPACE = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
@@ -42,9 +48,8 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
     headers = {text.path: text.text.partition("\n")[0] for text, _ in parsed}
     pieces = [ChartObject(text.path, body) for text, bodies in parsed for body in bodies]
     bodies = [piece.body for piece in pieces]
-    actions = Actions(text.text for text, _ in parsed)
     names = sorted(set(namespaces(bodies)))
-    references = ValueReferences(names, services(bodies), actions)
+    references = ValueReferences(names, services(bodies))
     apps: dict[str, list[ChartObject]] = {}
     for piece in pieces:
         apps.setdefault(app_name(piece.path), []).append(piece)
@@ -56,23 +61,20 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
     fixed = _fixed_replicas(apps, counts)
     pieces_by_file: dict[str, list[ChartObject]] = {path: [] for path in headers}
     for app, app_pieces in apps.items():
-        for piece in mark_replicas(app_pieces, counts[app], actions) if app in counts else app_pieces:
+        for piece in refer_to_replicas(app_pieces, counts[app]) if app in counts else app_pieces:
             namespace, _, name = piece.path.partition("/")
-            body = (
-                mark_shared_route(piece.body, fixed.get(namespace, {}), actions)
-                if name.startswith("_routes-")
-                else piece.body
-            )
-            pieces_by_file.setdefault(piece.path, []).append(replace(piece, body=references.mark(body)))
+            body = piece.body
+            if name.startswith("_routes-"):
+                body = refer_from_shared_route(body, fixed.get(namespace, {}))
+            pieces_by_file.setdefault(piece.path, []).append(replace(piece, body=references.refer(body)))
     taken: set[str] = set()
     chart_files = [_chart_file(config), *_values(names, dict(sorted(counts.items())))]
     for path in sorted(pieces_by_file):
         app = app_name(path)
         head = headers.get(path) or next(headers[piece.path] for piece in apps[app] if piece.path in headers)
         lead = app_header(app, counts[app]) if app in counts else ""
-        chart_files.append(
-            OutputFile(_template(path, taken), f"{escape(head)}\n{lead}{_join(pieces_by_file[path], actions)}")
-        )
+        text = f"{escapes.go_template_text(head)}\n{lead}{_join(pieces_by_file[path])}"
+        chart_files.append(OutputFile(_template(path, taken), text))
     return chart_files, problems
 
 
@@ -97,8 +99,28 @@ def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[obje
             continue
         documents, file_problems = yamlio.parse(text.path, text.text.encode())
         problems += file_problems
+        if any(value_at(document.value, *_HOOK) is not None for document in documents):
+            problems += _unknown_hooks(text)
         parsed.append((text, [document.value for document in documents]))
     return parsed, problems
+
+
+def template_paths(paths: Iterable[str]) -> dict[str, str]:
+    """The template of each rendered file, by the path of that file."""
+    taken: set[str] = set()
+    return {path: _template(path, taken) for path in sorted(paths) if path != "kustomization.yaml"}
+
+
+def _unknown_hooks(text: OutputFile) -> Iterator[Diagnostic]:
+    """An error for each object of a file that is passed through which Helm takes for a hook of no kind it knows."""
+    header, _, body = text.text.partition("\n")
+    documents, _ = yamlio.parse(file_header.source_of(header.encode()) or text.path, body.encode())
+    for document in documents:
+        hooks = value_at(document.value, *_HOOK)
+        unknown = [hook for hook in str(hooks).split(",") if hook.strip().lower() not in _HOOKS]
+        if hooks is not None and unknown:
+            words = {"hook": unknown[0].strip(), "known": ", ".join(_HOOKS)}
+            yield make_diagnostic("E870", document.origin(*_HOOK), **words)
 
 
 def _template(path: str, taken: set[str]) -> str:
@@ -111,10 +133,10 @@ def _template(path: str, taken: set[str]) -> str:
     return target
 
 
-def _join(pieces: Sequence[ChartObject], actions: Actions) -> str:
+def _join(pieces: Sequence[ChartObject]) -> str:
     parts = []
     for i, piece in enumerate(pieces):
-        text = ("---\n" if i else "") + actions.dump(piece.body)
+        text = ("---\n" if i else "") + dump(piece.body)
         parts.append(f"{{{{- if {piece.when} }}}}\n{text}{{{{- end }}}}\n" if piece.when else text)
     return "".join(parts)
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from renderer import check, load, pipeline
+from renderer import check, escapes, load, pipeline
 from renderer.api import RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
-from renderer.integrations.helm.actions import unescape
+from renderer.diagnostics.rule import LineOf, NamedSource, read_error
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
+from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
 from renderer.output import foreign_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
-from renderer.output.manifest_files import OutputFile
+from renderer.output.manifest_files import OutputFile, OutputFolderState
 from renderer.result import Changes, RenderResult
+from renderer.source.paths import MAX_BYTES
 
 FOLDER = "chart"
-_INSTALLED = ("templates/", "crds/", "charts/")  # folders whose files Helm installs
 
 
 def render(options: RenderOptions) -> RenderResult:
@@ -33,9 +34,7 @@ def render(options: RenderOptions) -> RenderResult:
     chart_files, problems = files(result.texts, scope.config)
     output = OutputFolder(scope.folder)
     states = dict(_compare(output, chart_files))
-    folder_state = manifest_files.folder_state(replace(scope, pruned_paths=()), states)
-    foreign = [path for path in folder_state.foreign if path.startswith(_INSTALLED)]
-    folder_state = replace(folder_state, foreign=foreign)
+    folder_state = _folder_state(scope, output, states)
     removed = [path for path in folder_state.stale if path.startswith("templates/")]
     problems += [
         *result.problems,
@@ -43,6 +42,7 @@ def render(options: RenderOptions) -> RenderResult:
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
     problems += [*check.find_blocking_files(scope, states), *foreign_files.findings(scope, folder_state)]
+    problems += _hidden_templates(scope, output, states)
     changed = [text for text in chart_files if states[text.path] != "same"]
     writes = options.write and not has_errors(problems, options.strict)
     return replace(
@@ -54,6 +54,50 @@ def render(options: RenderOptions) -> RenderResult:
         skipped_shared=[],
         changes=[Changes(scope.folder, changed, [*removed, *folder_state.temporary])] if writes else [],
     )
+
+
+def _folder_state(scope: Scope, output: OutputFolder, states: Mapping[str, str]) -> OutputFolderState:
+    """The other files of the chart's folder; foreign are those that Helm installs. What a killed run left behind is one
+    of them too, if Helm could make an object of it and this run does not delete it.
+    """
+    state = manifest_files.folder_state(
+        replace(scope, pruned_paths=()), states, acts=lambda path: is_installed(path) or foreign_files.is_synced(path)
+    )
+    foreign = [path for path in state.foreign if is_installed(path)]
+    if not scope.options.write:
+        is_allowed = foreign_files.allowed_foreign(scope)
+        left = (path for path in state.temporary if is_installed(path) and not is_allowed(path))
+        foreign += [path for path in left if _may_make_object(output, path)]
+    return replace(state, foreign=sorted(foreign))
+
+
+def _may_make_object(output: OutputFolder, path: str) -> bool:
+    """Whether a file holds more than a scalar: a key, or an action of a template."""
+    try:
+        data = output.read_start(path, MAX_BYTES)
+    except OSError:
+        return True
+    return b":" in data or b"{{" in data
+
+
+def _hidden_templates(scope: Scope, output: OutputFolder, paths: Iterable[str]) -> list[Diagnostic]:
+    """A problem if `.helmignore` hides files of ours from Helm, unless `output.foreign` allows it; a warning in a run
+    that writes.
+    """
+    try:
+        text = output.read_start(IGNORE_FILE, MAX_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return [read_error(f"{scope.folder}/{IGNORE_FILE}", error)]
+    if foreign_files.allowed_foreign(scope)(IGNORE_FILE):
+        return []
+    rule, path = next(hidden_files(ignore_rules(text), sorted(paths)), (None, ""))
+    if not rule:
+        return []
+    place = LineOf(f"{scope.folder}/{IGNORE_FILE}", rule.line)
+    code = "W860" if scope.options.write else "E860"
+    return [make_diagnostic(code, Origin(place), rule=rule.text, file=path)]
 
 
 def _compare(output: OutputFolder, chart_files: list[OutputFile]) -> list[tuple[str, str]]:
@@ -87,7 +131,7 @@ def _check_other_files(scope: Scope, output: OutputFolder, paths: list[str], rem
         return [make_diagnostic("E742", origin, file=others[0])]
     prefixes = tuple(f"{path}/" for path in scope.pruned_paths)
     for path in removed if prefixes else ():
-        source = unescape(manifest_files.source(output, path) or "")
+        source = escapes.from_go_template(manifest_files.source(output, path) or "")
         if source not in scope.pruned_paths and not source.startswith(prefixes):
             return [make_diagnostic("E741", origin, file=path, source=source)]
     return []

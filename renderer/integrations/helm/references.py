@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from renderer import wellknown
-from renderer.integrations.helm.actions import Actions, key_action
+from renderer import escapes, wellknown
+from renderer.integrations.helm.actions import Action, ActionText, value_expression
 from renderer.integrations.helm.replicas import is_workload
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
@@ -24,6 +24,8 @@ _FREE_FORM_KEYS = (
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers", "container")
 _HUB = ("docker.io", "index.docker.io")
 _LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+# What `imageRegistry` may take the place of; a first part of any other form belongs to no image that can be pulled.
+_REGISTRY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?", re.ASCII)
 
 
 def namespaces(bodies: Iterable[object]) -> Iterator[str]:
@@ -46,15 +48,16 @@ def services(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 class ValueReferences:
-    """Replaces these namespaces and every image in objects by marks. `hosts`: name and namespace of Services."""
+    """Replaces these namespaces and every image in objects by actions. `hosts`: name and namespace of Services."""
 
-    def __init__(self, names: Iterable[str], hosts: Iterable[tuple[str, str]], actions: Actions) -> None:
-        self._actions = actions
-        self._marks = {name: actions.text("{{ " + key_action(".Values.namespaces", name) + " }}") for name in names}
+    def __init__(self, names: Iterable[str], hosts: Iterable[tuple[str, str]]) -> None:
+        self._actions = {name: Action(f"{{{{ {value_expression('.Values.namespaces', name)} }}}}") for name in names}
         self._hosts = {
-            f"{service}.{name}": f"{service}.{self._marks[name]}" for service, name in hosts if name in self._marks
+            f"{service}.{name}": ActionText(f"{service}.", self._actions[name])
+            for service, name in hosts
+            if name in self._actions
         }
-        choice = "|".join(map(re.escape, sorted(self._marks))) or "(?!)"
+        choice = "|".join(map(re.escape, sorted(self._actions))) or "(?!)"
         self._in_text = re.compile(
             rf"""(?<=[a-z0-9]\.) (?P<host>{choice}) (?=\.svc(?![-\w]))
             | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<asked>{choice}) (?=(?P=quote))
@@ -64,28 +67,28 @@ class ValueReferences:
         )
         self._flag = re.compile(rf"(--?[\w-]*namespace=)({choice})")
 
-    def mark(self, body: Any) -> object:
-        """A copy of the object with marks for its namespaces and images."""
+    def refer(self, body: Any) -> object:
+        """A copy of the object with actions for its namespaces and images."""
         kind = body.get("kind") if isinstance(body, dict) else None
         runs_engines = kind == wellknown.DEPLOYMENT and is_workload(body)
-        marked = self._value(body, "", wellknown.LEADER_WORKER_SET if runs_engines else str(kind))
-        if kind == "Namespace" and isinstance(marked.get("metadata"), dict):
-            name = marked["metadata"].get("name")
-            marked["metadata"] = {**marked["metadata"], "name": self._mark_name(name)}
+        copy = self._value(body, "", wellknown.LEADER_WORKER_SET if runs_engines else str(kind))
+        if kind == "Namespace" and isinstance(copy.get("metadata"), dict):
+            name = copy["metadata"].get("name")
+            copy["metadata"] = {**copy["metadata"], "name": self._name(name)}
         elif kind == "EnvoyProxy":
-            self._mark_proxy_service(body, marked)
-        return marked
+            self._name_proxy_service(body, copy)
+        return copy
 
     def _value(self, value: object, key: str, kind: str) -> Any:
-        """A copy of a value with marks. `key`: the key of the value, or of the list that holds it."""
+        """A copy of a value with actions. `key`: the key of the value, or of the list that holds it."""
         if isinstance(value, str):
-            return self._in_text.sub(self._mark_match, value)
+            return self._text(value)
         if isinstance(value, dict):
             return self._mapping(value, key, kind)
         if not isinstance(value, list):
             return value
         if key in ("matchNames", "namespaces"):
-            return [self._mark_name(item) if isinstance(item, str) else self._value(item, key, kind) for item in value]
+            return [self._name(item) if isinstance(item, str) else self._value(item, key, kind) for item in value]
         # An engine's option may mean another kind of namespace.
         if key in ("args", "command") and kind != "LeaderWorkerSet":
             return list(self._arguments(value, key, kind))
@@ -96,63 +99,70 @@ class ValueReferences:
         # Beside a "key", Envoy's `namespace` is one of metadata.
         may_name_one = is_metric or (key not in _FREE_FORM_KEYS and "key" not in value)
         selects = value.get("key") == _NAME
-        marked: dict[str, object] = {}
+        copy: dict[str, object] = {}
         for name, inner in value.items():
             if isinstance(inner, str):
                 if name == _NAME or (may_name_one and name == "namespace"):
-                    marked[name] = self._mark_name(inner)
+                    copy[name] = self._name(inner)
                     continue
                 if (name == "image" and key in _CONTAINERS) or (name == "reference" and key == "image"):
-                    marked[name] = self._mark_image(inner)
+                    copy[name] = _image(inner)
                     continue
             elif selects and name == "values" and isinstance(inner, list):
-                marked[name] = [self._mark_name(item) for item in inner]
+                copy[name] = [self._name(item) for item in inner]
                 continue
             elif name == "fqdn" and isinstance(inner, dict) and (host := self._hosts.get(str(inner.get("hostname")))):
-                marked[name] = {**inner, "hostname": host}
+                copy[name] = {**inner, "hostname": host}
                 continue
-            marked[name] = self._value(inner, name, kind)
-        return marked
+            copy[name] = self._value(inner, name, kind)
+        return copy
 
     def _arguments(self, value: list[object], key: str, kind: str) -> Iterator[object]:
         previous = ""
         for argument in value:
             if isinstance(argument, str) and re.fullmatch("--?[\\w-]*namespace", previous):
-                yield self._mark_name(argument)
+                yield self._name(argument)
             elif isinstance(argument, str) and (match := self._flag.fullmatch(argument)):
-                yield match[1] + self._marks[match[2]]
+                yield ActionText(match[1], self._actions[match[2]])
             else:
                 yield self._value(argument, key, kind)
             previous = argument if isinstance(argument, str) else ""
 
-    def _mark_proxy_service(self, body: Mapping[str, object], marked: dict[str, object]) -> None:
-        """Marks the name of the Service of a Gateway's proxies, `<namespace>-<name>` of the Gateway, in place."""
-        service: object = marked
+    def _text(self, text: str) -> str | ActionText:
+        """The text with actions for the namespaces that it names as such."""
+        parts: list[str | Action] = []
+        end = 0
+        for match in self._in_text.finditer(text):
+            group = next(group for group in ("host", "asked", "of") if match[group] is not None)
+            parts += [text[end : match.start(group)], self._actions[match[group]]]
+            end = match.end(group)
+        return ActionText(*parts, text[end:]) if parts else text
+
+    def _name_proxy_service(self, body: Mapping[str, object], copy: dict[str, object]) -> None:
+        """Gives the Service of a Gateway's proxies its name, `<namespace>-<name>` of the Gateway, in place."""
+        service: object = copy
         for part in ("spec", "provider", "kubernetes", "envoyService"):
             service = service.get(part) if isinstance(service, dict) else None
         metadata = body.get("metadata")
         if isinstance(metadata, dict) and isinstance(service, dict):
             name, namespace = metadata.get("name"), str(metadata.get("namespace"))
-            if namespace in self._marks and service.get("name") == f"{namespace}-{name}":
-                service["name"] = f"{self._marks[namespace]}-{name}"
+            if namespace in self._actions and service.get("name") == f"{namespace}-{name}":
+                service["name"] = ActionText(self._actions[namespace], f"-{name}")
 
-    def _mark_name(self, name: object) -> object:
-        return self._marks.get(name, name) if isinstance(name, str) else name
+    def _name(self, name: object) -> object:
+        """The action for a namespace; what names none of them as it is."""
+        return ActionText(self._actions[name]) if isinstance(name, str) and name in self._actions else name
 
-    def _mark_match(self, match: re.Match[str]) -> str:
-        if name := match["host"]:
-            return self._marks[name]
-        if name := match["asked"]:
-            return match["query"] + self._marks[name]
-        return match["user"] + self._marks[match["of"]]
 
-    def _mark_image(self, image: str) -> str:
-        """The image with a mark for the registry; with one in the values, images of Docker Hub get their full path."""
-        host, slash, path = image.partition("/")
-        if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
-            more = "" if slash else "/library"
-            return self._actions.text("{{ with .Values.imageRegistry }}{{ . }}" + more + "/{{ end }}") + image
-        registry = '{{ .Values.imageRegistry | default "' + host + '" }}'
-        if host in _HUB and "/" not in path:
-            registry = "{{ with .Values.imageRegistry }}{{ . }}/library{{ else }}" + host + "{{ end }}"
-        return f"{self._actions.text(registry)}/{path}"
+def _image(image: str) -> str | ActionText:
+    """The image with an action for the registry; with one in the values, images of Docker Hub get their full path."""
+    host, slash, path = image.partition("/")
+    if not slash or not ("." in host or ":" in host or host == "localhost" or host != host.lower()):
+        more = "" if slash else "/library"
+        return ActionText(Action(f"{{{{ with .Values.imageRegistry }}}}{{{{ . }}}}{more}/{{{{ end }}}}"), image)
+    if not _REGISTRY.fullmatch(host):
+        return image
+    registry = f"{{{{ .Values.imageRegistry | default {escapes.go_string(host)} }}}}"
+    if host in _HUB and "/" not in path:
+        registry = f"{{{{ with .Values.imageRegistry }}}}{{{{ . }}}}/library{{{{ else }}}}{host}{{{{ end }}}}"
+    return ActionText(Action(registry), f"/{path}")

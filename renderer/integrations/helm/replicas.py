@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
-from renderer.integrations.helm.actions import Actions
+from renderer import disaggregated_sets, escapes, wellknown
+from renderer.integrations.helm.actions import ActionNumber
 from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
 
 _LEADERS = {wellknown.WORKER_INDEX: "0"}
@@ -50,12 +50,12 @@ def app_name(path: str) -> str:
 
 def app_header(app: str, app_values: AppValues) -> str:
     """The first lines of an app's template: the variable $app, and a check of bounds that the schema cannot express."""
-    lead = '{{- $app := index .Values.apps "' + app + '" }}\n'
+    lead = f"{{{{- $app := index .Values.apps {escapes.go_string(app)} }}}}\n"
     for role, counts in app_values.items():
         if "maxReplicas" in counts:
             variable, key = (f"$app.{role}", f"{app}.{role}") if role else ("$app", app)
             is_below = f"lt (int {variable}.maxReplicas) (int {variable}.minReplicas)"
-            failure = f'fail "apps.{key}: maxReplicas is below minReplicas"'
+            failure = f"fail {escapes.go_string(f'apps.{key}: maxReplicas is below minReplicas')}"
             lead += f"{{{{- if {is_below} }}}}{{{{ {failure} }}}}{{{{ end }}}}\n"
     return lead
 
@@ -110,9 +110,9 @@ def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
     return {field: count for field in fields if isinstance(count := spec.get(field), int)}
 
 
-def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions: Actions) -> Iterator[ChartObject]:
-    """The objects of an app with marks for its values. Every workload that has some gets a disruption budget, which the
-    template includes from two replicas on.
+def refer_to_replicas(pieces: Sequence[ChartObject], app_values: AppValues) -> Iterator[ChartObject]:
+    """The objects of an app with actions for its values. Every workload that has some gets a disruption budget, which
+    the template includes from two replicas on.
     """
     counted = {
         replicas.name: replicas
@@ -138,19 +138,19 @@ def mark_replicas(pieces: Sequence[ChartObject], app_values: AppValues, actions:
         body, kind = piece.body, piece.body["kind"]
         variable, counts = _values_of(body["metadata"]["name"], app_values)
         if is_workload(body) and "replicas" in counts:
-            count = actions.number(f"{{{{ int {variable}.replicas }}}}")
+            count = ActionNumber(f"{{{{ int {variable}.replicas }}}}")
             yield replace(piece, body=_with_spec(body, {"replicas": count}))
         elif kind in _BOUNDS:
-            marks = (actions.number(f"{{{{ int {variable}.{key} }}}}") for key in counts)
-            fields: dict[str, object] = dict(zip(_BOUNDS[kind], marks, strict=True))
+            bounds = (ActionNumber(f"{{{{ int {variable}.{key} }}}}") for key in counts)
+            fields: dict[str, object] = dict(zip(_BOUNDS[kind], bounds, strict=True))
             if "fallback" in body["spec"]:
-                least = actions.number(f"{{{{ max 1 (int {variable}.minReplicas) }}}}")
+                least = ActionNumber(f"{{{{ max 1 (int {variable}.minReplicas) }}}}")
                 fields["fallback"] = {**body["spec"]["fallback"], "replicas": least}
             yield replace(piece, body=_with_spec(body, fields))
         elif kind == "PodDisruptionBudget" and body["metadata"]["name"] in counted:
             yield replace(piece, when=_two_replicas(counted[body["metadata"]["name"]], app_values))
         elif kind == "AIGatewayRoute" and "replicas" in counts:
-            yield replace(piece, body=_route(body, dict.fromkeys(counted, ("$app", counts["replicas"])), actions))
+            yield replace(piece, body=_route(body, dict.fromkeys(counted, ("$app", counts["replicas"]))))
         else:
             yield piece
         for replicas in budget_positions.get(i, ()):
@@ -203,15 +203,17 @@ def _with_spec(body: Body, fields: Mapping[str, object]) -> Body:
     return {**body, "spec": {**as_map(body["spec"]), **fields}}
 
 
-def mark_shared_route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
-    """A route that several apps share, with marks. `apps`: by workload, its app and replicas."""
+def refer_from_shared_route(body: Body, apps: Mapping[str, tuple[str, int]]) -> Body:
+    """A route that several apps share, with actions. `apps`: by workload, its app and replicas."""
     return _route(
-        body, {name: (f'(index .Values.apps "{app}")', count) for name, (app, count) in apps.items()}, actions
+        body,
+        {name: (f"(index .Values.apps {escapes.go_string(app)})", count) for name, (app, count) in apps.items()},
     )
 
 
-def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) -> Body:
-    """The route with marks for weights: variants of an app share its requests by their replicas, equally if that is 0.
+def _route(body: Body, apps: Mapping[str, tuple[str, int]]) -> Body:
+    """The route with actions for weights: variants of an app share its requests by their replicas, equally if that is
+    0.
 
     `apps`: by workload, the template expression of its app's values, and its replicas.
     """
@@ -223,7 +225,7 @@ def _route(body: Body, apps: Mapping[str, tuple[str, int]], actions: Actions) ->
         }  # a pool is not a workload
         owner = owners.pop() if len(owners) == 1 else None
         if owner and len(backends) > 1 and all(backend["weight"] == (owner[1] or 1) for backend in backends):
-            weight = actions.number("{{ or (int " + owner[0] + ".replicas) 1 }}")
+            weight = ActionNumber("{{ or (int " + owner[0] + ".replicas) 1 }}")
             rule = {**rule, "backendRefs": [{**backend, "weight": weight} for backend in backends]}
         rules.append(rule)
     return _with_spec(body, {"rules": rules})

@@ -29,6 +29,7 @@ class RequestTree:
     isfile = staticmethod(DISK.isfile)
     isdir = staticmethod(DISK.isdir)
     names = staticmethod(DISK.names)
+    read_entry = staticmethod(DISK.read_entry)
 
     def __init__(self, request: FunctionRequest) -> None:
         self.top = os.getcwd()

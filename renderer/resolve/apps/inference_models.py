@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from renderer import patterns, wellknown
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.json_values import text_at
 from renderer.plan import Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
@@ -99,7 +100,7 @@ def _foreign_pools(context: RunContext, name: str) -> Iterator[tuple[str, str]]:
     for body in context.inputs.foreign_objects:
         metadata = body.get("metadata")
         if body.get("kind") == "InferencePool" and isinstance(metadata, dict) and metadata.get("name") == name:
-            yield metadata.get("namespace") or "default", str(body.get("apiVersion")).partition("/")[0]
+            yield text_at(metadata, "namespace") or "default", str(body.get("apiVersion")).partition("/")[0]
 
 
 def _stop_unknown_pool(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, wellknown
+from renderer import escapes, quantity, wellknown
 from renderer.api import App, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.json_values import map_at, text_at
@@ -180,9 +180,11 @@ def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str,
     """Name, query and target of each trigger on a picker's metrics. A picker that nobody has asked yet has no series
     for them: then the query is 0 as long as the picker is read, and nothing when it is not.
     """
-    labels = f'namespace="{app.namespace}",service="{app.label}{wellknown.PICKER}"'
+    namespace = f"namespace={escapes.promql_string(app.namespace)}"
+    labels = namespace, f"service={escapes.promql_string(app.label + wellknown.PICKER)}"
     for entry in spec["scale"]:
-        query = f"sum({entry['metric']}{{{labels}}}) or 0 * sum(up{{{labels}}} == 1)"
+        metric, up = escapes.promql_selector(entry["metric"], *labels), escapes.promql_selector("up", *labels)
+        query = f"sum({metric}) or 0 * sum({up} == 1)"
         yield entry["name"], query, entry["target"]
 
 
@@ -190,8 +192,10 @@ def _query(elastic: ElasticApp, metric: str, *, is_share: bool) -> str:
     """The sum of a metric over replicas; of a share the mean of each replica's ranks."""
     app = elastic.app
     ends = _POD_ENDS[app.workload_kind] if elastic.metric_pods == 1 else _ALL_PODS
-    name = f"{app.label}{_REVISIONS}{app.role}" if app.role_scaler else app.name
-    series = f'{metric}{{namespace="{app.namespace}",pod=~"{name}-{ends}"}}'
+    name = escapes.regex_literal(app.label if app.role_scaler else app.name)
+    name += f"{_REVISIONS}{app.role}" if app.role_scaler else ""
+    pods = f"pod=~{escapes.promql_string(f'{name}-{ends}')}"
+    series = escapes.promql_selector(metric, f"namespace={escapes.promql_string(app.namespace)}", pods)
     if not is_share or elastic.ranks == 1:
         return f"sum({series})"
     return f"sum(avg by (pod) ({series}))" + (f" / {elastic.metric_pods}" if elastic.metric_pods > 1 else "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import template
+from renderer import escapes, template
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.options import GivenNumber, given_options, last_given_number
@@ -64,7 +64,8 @@ def adapter_layers(
     layers += _limit_layers(engine, rules, adapters, user_layers, diagnostics)
     layers.append(ArgLayer([rules["options"][0]], origin.at("options")))
     for adapter in adapters:
-        layers.append(ArgLayer([f"{adapter.name}={adapter.path}"], adapter.origin, origins=(adapter.origin,)))
+        value = escapes.container_text(f"{adapter.name}={adapter.path}")
+        layers.append(ArgLayer([value], adapter.origin, origins=(adapter.origin,)))
     return [layer for layer in layers if layer.args]
 
 

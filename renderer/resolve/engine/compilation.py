@@ -24,6 +24,7 @@ from renderer.engines.image_version import compile_version_pattern, version_of_t
 from renderer.engines.option_lists import OptionList
 from renderer.patterns import PatternError
 from renderer.plan import Body
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import grace_period, versions
 from renderer.resolve.engine.backend_runtime import (
     ConditionalMessage,
@@ -231,7 +232,8 @@ def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[W
     parts = [compiler.compile_tree((key,), spec.get(key) or {}) for key in keys]
 
     def fill(words: Words) -> RunnerShell:
-        return RunnerShell(tuple(command(words)), *[cast("Body", part(words)) for part in parts])
+        literal = literal_words(words)
+        return RunnerShell(tuple(command(words)), *[cast("Body", part(literal)) for part in parts])
 
     if compiler.open_trees > before:
         return fill

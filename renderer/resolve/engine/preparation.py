@@ -14,6 +14,7 @@ from msgspec import Struct
 from renderer.api import RenderConfig
 from renderer.diagnostics import Origin
 from renderer.plan import Body, Container, config_name
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.kube import images
 from renderer.template import Words
@@ -43,7 +44,7 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
     mounts: list[Body] = [SharedMap({"name": name, "mountPath": path}) for name, path in engine.volumes]
     volumes: list[Body] = [SharedMap({"name": name, "emptyDir": SharedMap({})}) for name, _ in engine.volumes]
     files = {file.path: file for file in engine.files if file.when(words)}
-    data = {file.key: str(file.content(words)) for file in files.values()}
+    data = {file.key: str(file.content(literal_words(words))) for file in files.values()}
     if data:
         volumes.append({"name": _VOLUME, "configMap": {"name": config_name(app)}})
         mounts += [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.json_values import map_at, text_at
+from renderer.plan import Body
 
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
@@ -43,6 +45,23 @@ def invalid_image(value: str, form: str, origin: Origin) -> Iterator[Diagnostic]
         yield make_diagnostic("E298", origin, value=value, what=problem, hint=hint)
 
 
+def invalid_volumes(volumes: Sequence[Body], origin: Origin) -> Iterator[Diagnostic]:
+    """An error for each volume that is an image and names an invalid one."""
+    for i, volume in enumerate(volumes):
+        if reference := text_at(volume, "image", "reference"):
+            yield from invalid_image(reference, "image", origin.at(i, "image", "reference"))
+
+
+def volume_references(config: RenderConfig, volumes: Sequence[Body]) -> list[Body]:
+    """The volumes; of images with RenderConfig's mirror and digest applied."""
+    return [
+        {**volume, "image": {**map_at(volume, "image"), "reference": image_reference(config, reference)}}
+        if (reference := text_at(volume, "image", "reference"))
+        else volume
+        for volume in volumes
+    ]
+
+
 @lru_cache(maxsize=4096)
 def _is_valid(value: str, form: str) -> bool:
     return bool(re.fullmatch(_FORMS[form][0], value, re.ASCII))
@@ -57,7 +76,7 @@ def image_reference(config: RenderConfig, image: str) -> str:
     if not config.get("images"):
         return image
     digests, mirrors = config.get("images", "digests"), config.get("images", "mirrors")
-    registry, path = _split_image(image)
+    registry, path = split_image(image)
     digest = _find_digest(digests, registry, path) if digests and "@" not in image else ""
     mirror = next((mirrors[name] for name in _registry_names(registry) if name in mirrors), "") if mirrors else ""
     if mirror:
@@ -65,7 +84,7 @@ def image_reference(config: RenderConfig, image: str) -> str:
     return f"{image}@{digest}" if digest else image
 
 
-def _split_image(image: str) -> tuple[str, str]:
+def split_image(image: str) -> tuple[str, str]:
     """Registry and path; on Docker Hub with the implicit `library/`."""
     first, slash, rest = image.partition("/")
     if (

@@ -15,6 +15,7 @@ from renderer import quantity, template
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
 from renderer.plan import Body, Container
+from renderer.resolve.container_words import container_words
 from renderer.resolve.kube import api_defaults, images, resources
 from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import hardening
@@ -271,13 +272,13 @@ def _merge_environment(
     """The loader's variables by name, each with the origins of its fields: merged from the runner's (without origins),
     RenderConfig's, the preset's, and the credentials.
     """
-    words = weights.words
+    words, texts = weights.words, container_words(weights.words)
     env: dict[str, tuple[Body, Mapping[Path, Origin]]] = {
         str(entry["name"]): (entry, _NO_ORIGINS) for entry in runner_env
     }
     for part in (*loader.config_env, *loader.sources[weights.hub or weights.scheme].envs):
         if part.when is None or part.when(words):
-            entry = {"name": part.name, "value": str(part.filler(words))} if part.filler else part.fixed
+            entry = {"name": part.name, "value": str(part.filler(texts))} if part.filler else part.fixed
             env[part.name] = entry, part.origins
     for entry, field_origins in zip(credentials.env, credentials.origins, strict=True):
         env.setdefault(
@@ -320,7 +321,7 @@ def loader_container(
         command=loader.command,
         args=tuple(
             [
-                str(argument.filler(weights.words)) if argument.filler else argument.fixed
+                str(argument.filler(container_words(weights.words))) if argument.filler else argument.fixed
                 for argument in _active_args(loader, weights)
             ]
         ),

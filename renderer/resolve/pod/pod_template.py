@@ -85,6 +85,9 @@ def patch_pod(
         )
     part_origin, merge = origin.at("spec"), _Merge(diagnostics)
     fields = {key: value for key, value in spec.items() if key not in _CONTAINER_GROUPS}
+    if "volumes" in fields:
+        diagnostics.problems += images.invalid_volumes(fields["volumes"], part_origin.at("volumes"))
+        fields["volumes"] = images.volume_references(config, fields["volumes"])
     merged = merge.merge_map(
         _api_fields(pod, _POD_FIELDS, fields), fields, _merge_keys()["spec"], part_origin, ("spec",)
     )

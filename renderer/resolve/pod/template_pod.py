@@ -45,7 +45,7 @@ def template_pod(config: RenderConfig, needs: PodNeeds, template: Mapping[str, A
         scheduler_name=spec.get("schedulerName") or needs.scheduler,
         containers=containers,
         init_containers=init_containers,
-        volumes=(*(spec.get("volumes") or ()), *_missing_volumes(needs, spec)),
+        volumes=(*images.volume_references(config, spec.get("volumes") or ()), *_missing_volumes(needs, spec)),
         node_selector={**placement.node_selector, **(spec.get("nodeSelector") or {})},
         affinity=_affinity(needs, spec),
         security={

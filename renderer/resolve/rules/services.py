@@ -40,13 +40,14 @@ def missing_runner(pod: TemplatePod) -> Iterator[Diagnostic]:
 
 
 def invalid_images(pod: TemplatePod) -> Iterator[Diagnostic]:
-    """An error for each image that is no reference."""
+    """An error for each image, of a container or of a volume, that is no reference."""
     for field in ("initContainers", "containers"):
         for i, container in enumerate(maps_at(pod.template, "spec", field)):
             if "image" in container:
                 yield from images.invalid_image(
                     str(container["image"]), "image", pod.origin.at("spec", field, i, "image")
                 )
+    yield from images.invalid_volumes(maps_at(pod.template, "spec", "volumes"), pod.origin.at("spec", "volumes"))
 
 
 def taken_volumes(pod: TemplatePod) -> Iterator[Diagnostic]:

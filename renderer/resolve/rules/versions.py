@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import template_words, versions
 from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
@@ -41,14 +42,14 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
 
 def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for each thing that this version does not support. Raises TemplateError."""
-    engine, inputs = run.engine, run.base.context.inputs
+    engine, inputs, words = run.engine, run.base.context.inputs, literal_words(run.words)
     for entry in engine.refusals:
-        if entry.when(run.words):
+        if entry.when(words):
             name = engine.runtime.name
             hint = versions.capable_versions_hint(
-                inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, run.words
+                inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, words
             )
-            what = entry.message(run.words)
+            what = entry.message(words)
             yield make_diagnostic(
                 "E444", run.version_layers[-1].origin, backend=name, version=run.version, what=what, hint=hint
             )
@@ -56,9 +57,10 @@ def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
 
 def other_in_version(run: EngineRun) -> Iterator[Diagnostic]:
     """A note for each difference of this version. Raises TemplateError."""
+    words = literal_words(run.words)
     for entry in run.engine.notes:
-        if entry.when(run.words):
-            name, what = run.engine.runtime.name, entry.message(run.words)
+        if entry.when(words):
+            name, what = run.engine.runtime.name, entry.message(words)
             yield make_diagnostic("N448", run.version_layers[-1].origin, backend=name, version=run.version, what=what)
 
 

@@ -106,7 +106,7 @@ def _patterns(weights: Weights, word: str) -> list[str]:
 
 def _matches_any(name: str, globs: Sequence[str]) -> bool:
     """Whether a file matches one of the globs, as the loader matches them."""
-    return any(patterns.fits(name, glob) for glob in globs)
+    return patterns.fits_any(name, globs)
 
 
 def _refusal(

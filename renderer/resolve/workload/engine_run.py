@@ -13,6 +13,7 @@ from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.engines.options import last_whole_number
 from renderer.resolve import flavors
+from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
     backend_runtime,
@@ -76,7 +77,7 @@ class EngineRun(EngineChoice, frozen=True):
     version_layers: Sequence[ValueLayer]  # of the image's tag, the last one wins
     served_name: str
     name_in_engine: str  # the model name that the engine knows
-    words: Words
+    words: Words  # for the container
     slots: int  # requests at once that share a context
     multi_host: MultiHostForm | None  # how several hosts serve a replica, None for one
     adapters: tuple[EngineAdapter, ...]  # of the claim
@@ -158,7 +159,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         version_layers=version_layers,
         served_name=served_name,
         name_in_engine=backend_runtime.name_in_engine(choice.engine, served_name, words),
-        words=words,
+        words=container_words(words),
         slots=slots,
         multi_host=host_groups.find_form(engine, size.parallelism, words),
         adapters=claimed_adapters.engine_adapters(base, engine) if base.claim.adapters else (),

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from renderer.api import App
 from renderer.json_values import as_number, map_at, value_at
 from renderer.plan import Body, Container, Pod, Port, Scaler
+from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
@@ -120,5 +121,5 @@ def worker_container(runner: Container, engine: Engine, form: MultiHostForm, wor
         startup_probe={},
         readiness_probe={},
         liveness_probe={},
-        lifecycle=form.worker_lifecycle(words),
+        lifecycle=form.worker_lifecycle(literal_words(words)),
     )

@@ -1,0 +1,271 @@
+"""What the API server fills in before a policy sees an object of its own kinds, by type: the same in every version that
+is supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, Final, TypeAlias
+
+Value: TypeAlias = MutableMapping[str, Any]
+
+_MODE: Final = 0o644
+_TYPE: Final = "RollingUpdate"
+_RBAC: Final = "rbac.authorization.k8s.io"
+
+CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
+    "core.PodSpec": {
+        "dnsPolicy": "ClusterFirst",
+        "restartPolicy": "Always",
+        "securityContext": {},
+        "terminationGracePeriodSeconds": 30,
+        "schedulerName": "default-scheduler",
+    },
+    "core.Container": {
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+    },
+    "core.ContainerPort": {"protocol": "TCP"},
+    "core.ServicePort": {"protocol": "TCP"},
+    "core.Probe": {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3},
+    "core.HTTPGetAction": {"path": "/", "scheme": "HTTP"},
+    "core.GRPCAction": {"service": ""},
+    "core.ObjectFieldSelector": {"apiVersion": "v1"},
+    "core.FileKeySelector": {"optional": False},
+    "core.SecretVolumeSource": {"defaultMode": _MODE},
+    "core.ConfigMapVolumeSource": {"defaultMode": _MODE},
+    "core.DownwardAPIVolumeSource": {"defaultMode": _MODE},
+    "core.ProjectedVolumeSource": {"defaultMode": _MODE},
+    "core.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
+    "core.HostPathVolumeSource": {"type": ""},
+    "core.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
+    "core.NamespaceStatus": {"phase": "Active"},
+    "core.Secret": {"type": "Opaque"},
+    "apps.DeploymentSpec": {"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600},
+    "apps.DeploymentStrategy": {"type": _TYPE},
+    "apps.DaemonSetSpec": {"revisionHistoryLimit": 10},
+    "apps.DaemonSetUpdateStrategy": {"type": _TYPE},
+    "apps.StatefulSetSpec": {
+        "podManagementPolicy": "OrderedReady",
+        "persistentVolumeClaimRetentionPolicy": {},
+        "replicas": 1,
+        "revisionHistoryLimit": 10,
+    },
+    "apps.StatefulSetPersistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+    "apps.ReplicaSetSpec": {"replicas": 1},
+    "batch.CronJobSpec": {
+        "concurrencyPolicy": "Allow",
+        "suspend": False,
+        "successfulJobsHistoryLimit": 3,
+        "failedJobsHistoryLimit": 1,
+    },
+    "batch.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
+    "networking.NetworkPolicyPort": {"protocol": "TCP"},
+    "rbac.RoleRef": {"apiGroup": _RBAC},
+    "scheduling.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
+    "autoscaling/v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
+}
+"""By type, the fields that are filled in where they are empty."""
+
+
+def _fill(value: Value, **defaults: object) -> None:
+    for name, default in defaults.items():
+        if value.get(name) in (None, ""):
+            value[name] = default
+
+
+def _pull_policy(image: object) -> str:
+    """Always for the tag latest, which is also meant where an image has neither tag nor digest."""
+    name, _, digest = str(image).partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
+def _container(value: Value) -> None:
+    _fill(value, imagePullPolicy=_pull_policy(value.get("image") or ""))
+
+
+def _pod_spec(value: Value) -> None:
+    account = value.get("serviceAccountName") or value.get("serviceAccount")
+    if account:
+        value["serviceAccountName"] = value["serviceAccount"] = account
+
+
+def _pod(value: Value) -> None:
+    spec: Value = dict(value.get("spec") or {})
+    value["spec"] = spec
+    _fill(spec, enableServiceLinks=True)
+    for name in ("containers", "initContainers"):
+        if name in spec:
+            spec[name] = [_pod_container(container, bool(spec.get("hostNetwork"))) for container in spec[name] or ()]
+
+
+def _pod_container(given: Value, has_host_network: bool) -> Value:
+    """A container of a pod that no controller makes."""
+    container = dict(given)
+    resources = container.get("resources") or {}
+    if limits := resources.get("limits"):
+        container["resources"] = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
+    if has_host_network and container.get("ports"):
+        ports = [{"hostPort": port.get("containerPort"), **port} for port in container["ports"]]
+        container["ports"] = ports
+    return container
+
+
+def _volume(value: Value) -> None:
+    if not any(item is not None for name, item in value.items() if name != "name"):
+        value["emptyDir"] = {}
+    if isinstance(image := value.get("image"), dict):
+        value["image"] = {"pullPolicy": _pull_policy(image.get("reference") or ""), **image}
+
+
+def _rolling(**defaults: object) -> Callable[[Value], None]:
+    """What an update strategy of type RollingUpdate has."""
+
+    def fill(value: Value) -> None:
+        if value.get("type") == _TYPE:
+            value["rollingUpdate"] = rolling = dict(value.get("rollingUpdate") or {})
+            _fill(rolling, **defaults)
+
+    return fill
+
+
+def _stateful_strategy(value: Value) -> None:
+    if not value.get("type"):
+        value["type"] = _TYPE
+        value["rollingUpdate"] = value.get("rollingUpdate") or {}
+    if value["type"] == _TYPE and value.get("rollingUpdate") is not None:
+        value["rollingUpdate"] = rolling = dict(value["rollingUpdate"])
+        _fill(rolling, partition=0)
+
+
+def _service_spec(spec: Value) -> None:
+    _fill(spec, sessionAffinity="None", type="ClusterIP")
+    if spec["sessionAffinity"] == "ClientIP":
+        client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+        if client.get("timeoutSeconds") is None:
+            spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
+    else:
+        spec.pop("sessionAffinityConfig", None)
+    is_external = spec["type"] in ("NodePort", "LoadBalancer")
+    if is_external or (spec["type"] == "ClusterIP" and spec.get("externalIPs")):
+        _fill(spec, externalTrafficPolicy="Cluster")
+    if is_external or spec["type"] == "ClusterIP":
+        _fill(spec, internalTrafficPolicy="Cluster")
+    if spec["type"] == "LoadBalancer":
+        _fill(spec, allocateLoadBalancerNodePorts=True)
+
+
+def _service_port(value: Value) -> None:
+    if value.get("targetPort") in (None, "", 0):
+        value["targetPort"] = value.get("port")
+
+
+def _job(value: Value) -> None:
+    spec: Value = dict(value.get("spec") or {})
+    value["spec"] = spec
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    failure = spec.get("podFailurePolicy") is not None
+    _fill(
+        spec,
+        parallelism=1,
+        backoffLimit=6 if spec.get("backoffLimitPerIndex") is None else 2**31 - 1,
+        completionMode="NonIndexed",
+        suspend=False,
+        podReplacementPolicy="Failed" if failure else "TerminatingOrFailed",
+        manualSelector=False,
+    )
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    metadata: Value = value.get("metadata") or {}
+    if labels and not metadata.get("labels"):
+        value["metadata"] = {**metadata, "labels": labels}
+
+
+def _network_policy(value: Value) -> None:
+    if not value.get("policyTypes"):
+        value["policyTypes"] = ["Ingress", *(["Egress"] if value.get("egress") else [])]
+
+
+def _namespace(value: Value) -> None:
+    metadata: Value = value.get("metadata") or {}
+    name = metadata.get("name")
+    if name:
+        labels = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": name}
+        value["metadata"] = {**metadata, "labels": labels}
+    spec: Value = value.get("spec") or {}
+    finalizers = list(spec.get("finalizers") or ())
+    value["spec"] = {**spec, "finalizers": finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]}
+
+
+def _subject(value: Value) -> None:
+    if value.get("kind") in ("User", "Group"):
+        _fill(value, apiGroup=_RBAC)
+
+
+def _device_request(value: Value) -> None:
+    _fill(value, allocationMode="ExactCount")
+    if value["allocationMode"] == "ExactCount" and not value.get("count"):
+        value["count"] = 1
+
+
+_CPU: Final = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+}
+_SCALE_UP: Final = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN: Final = {
+    "selectPolicy": "Max",
+    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+}
+
+
+def _autoscaler(value: Value) -> None:
+    if not value.get("metrics"):
+        value["metrics"] = [_CPU]
+    behavior = value.get("behavior")
+    if behavior is not None:
+        given = {name: rules for name, rules in behavior.items() if rules is not None}
+        value["behavior"] = {
+            name: {**defaults, **{key: item for key, item in (given.get(name) or {}).items() if item is not None}}
+            for name, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN))
+        }
+
+
+def _secret(value: Value) -> None:
+    import base64  # few runs need it
+
+    texts = value.pop("stringData", None) or {}
+    if texts:
+        encoded = {name: base64.b64encode(str(text).encode()).decode() for name, text in texts.items()}
+        value["data"] = {**(value.get("data") or {}), **encoded}
+
+
+RULES: Final[Mapping[str, Callable[[Value], None]]] = {
+    "core.Container": _container,
+    "core.PodSpec": _pod_spec,
+    "core.Pod": _pod,
+    "core.Volume": _volume,
+    "core.ServiceSpec": _service_spec,
+    "core.ServicePort": _service_port,
+    "core.Secret": _secret,
+    "core.Namespace": _namespace,
+    "apps.DeploymentStrategy": _rolling(maxUnavailable="25%", maxSurge="25%"),
+    "apps.DaemonSetUpdateStrategy": _rolling(maxUnavailable=1, maxSurge=0),
+    "apps.StatefulSetUpdateStrategy": _stateful_strategy,
+    "batch.Job": _job,
+    "networking.NetworkPolicySpec": _network_policy,
+    "rbac.Subject": _subject,
+    "resource.ExactDeviceRequest": _device_request,
+    "resource.DeviceSubRequest": _device_request,
+    "autoscaling/v2.HorizontalPodAutoscalerSpec": _autoscaler,
+}
+"""By type, what is filled in by what else the value has. They change the map that they are given, and nothing below it
+that they did not copy."""

@@ -1,0 +1,283 @@
+"""Judges objects by policies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+from msgspec import Struct
+
+from renderer.admission.evaluation import Decision, Evaluation, EvaluationError, values_of
+from renderer.admission.matching import CreateRequest, matches, names_resource, resource_names
+from renderer.admission.params import Param, Params
+from renderer.admission.programs import Programs, compile_policy
+from renderer.admission.records import (
+    AdmissionPolicy,
+    AdmittedObject,
+    Binding,
+    KnownNamespace,
+    NotJudged,
+    PolicyExpression,
+    Resource,
+    ResourceRule,
+    UnjudgedReason,
+)
+from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, resource_of
+from renderer.admission.server_view import is_own_kind, server_view
+from renderer.admission.source_text import without_literals
+from renderer.admission.unknowns import unknown_names
+from renderer.cel.reads import Projection, Reads, projection
+from renderer.plan import Body
+
+_MAKERS = frozenset(
+    {
+        "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet", "DisaggregatedSet",
+        "ReplicationController",
+    }
+)  # fmt: skip
+
+
+class Verdict(Struct, frozen=True):
+    """What a policy with a binding denies of an object. `always`: whatever the binding's actions are."""
+
+    object: AdmittedObject
+    policy: AdmissionPolicy
+    binding: Binding
+    decision: Decision
+    always: bool = False
+
+
+class Judge:
+    """Judges objects by policies. `bodies`: the objects among which params are."""
+
+    def __init__(
+        self,
+        policies: Mapping[str, AdmissionPolicy],
+        bindings: Sequence[Binding],
+        bodies: Iterable[Body],
+        namespaces: Mapping[str, KnownNamespace],
+    ) -> None:
+        self.policies = policies
+        self._bound = [
+            _BoundPolicy(policy, [binding for binding in bindings if binding.policy_name == policy.name])
+            for policy in policies.values()
+        ]
+        self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
+        self._namespaces = namespaces
+        self._namespace_objects: dict[str, Mapping[str, object]] = {}  # by name, those that objects lie in
+        self._is_of_no_concern: dict[tuple[str, str], bool] = {}  # by apiVersion and kind
+        self._unjudged: dict[tuple[str, str], UnjudgedReason] = {}
+
+    def take_unjudged(self) -> list[UnjudgedReason]:
+        """What could not be judged since this was asked for last, each reason of a policy once."""
+        taken = [*self._unjudged.values()]
+        self._unjudged = {}
+        return taken
+
+    def verdicts(self, judged: AdmittedObject) -> Iterator[Verdict]:
+        """What is denied of an object, in the order of the policies and of their bindings."""
+        kind = (str(judged.body.get("apiVersion")), str(judged.body.get("kind")))
+        if self._is_of_no_concern.get(kind):
+            return
+        resource = resource_of(judged.body)
+        if kind not in self._is_of_no_concern:
+            self._is_of_no_concern[kind] = self._concerns_nobody(resource)
+            if self._is_of_no_concern[kind]:
+                return
+        facts: _Facts | None = None
+        for bound in self._bound:
+            if bound.is_about_pods and resource.kind in _MAKERS:
+                self._tell(bound.policy, None, "pods that controllers make of workloads")
+            if not bound.may_match(resource):
+                continue
+            facts = facts or _Facts(CreateRequest(judged.body, resource, self._namespaces), self._namespace_objects)
+            try:
+                if not matches(bound.policy.match, facts.request):
+                    continue
+            except NotJudged as reason:
+                self._tell(bound.policy, None, str(reason))
+                continue
+            for binding in bound.bindings:
+                yield from self._of_binding(judged, bound, binding, facts)
+
+    def _concerns_nobody(self, resource: Resource) -> bool:
+        """Whether no policy may have to say something of such a resource."""
+        if resource.group == ADMISSION_GROUP and resource.kind in EXEMPT:
+            return True
+        makes_pods = resource.kind in _MAKERS
+        return not any(bound.may_match(resource) or (makes_pods and bound.is_about_pods) for bound in self._bound)
+
+    def _of_binding(
+        self, judged: AdmittedObject, bound: _BoundPolicy, binding: Binding, facts: _Facts
+    ) -> Iterator[Verdict]:
+        try:
+            if binding.match is not None and not matches(binding.match, facts.request):
+                return
+            params = self._params.of(bound.policy, binding, facts.request)
+        except NotJudged as reason:
+            self._tell(bound.policy, None, str(reason))
+            return
+        for param in params:
+            key = bound.key_of(facts, param)
+            if key in bound.fine:
+                continue
+            verdicts = [*self._evaluated(judged, bound, binding, facts, param)]
+            yield from verdicts
+            if not verdicts and not self._is_told(bound.policy):
+                bound.fine.add(key)
+
+    def _evaluated(
+        self, judged: AdmittedObject, bound: _BoundPolicy, binding: Binding, facts: _Facts, param: Param | None
+    ) -> Iterator[Verdict]:
+        policy = bound.policy
+
+        def tell(expression: PolicyExpression, reason: str) -> None:
+            self._tell(policy, expression, reason)
+
+        values = values_of(facts.request, facts.view, facts.namespace, param.view if param else None)
+        size = facts.size + (param.size if param else 0)
+        evaluation = Evaluation(policy, bound.programs(facts.unknown_names), facts.unknown, values, size)
+        try:
+            if not evaluation.matches():
+                return
+        except NotJudged as reason:
+            tell(policy.conditions[0], str(reason))
+            return
+        except EvaluationError as error:
+            if policy.fails:
+                yield Verdict(judged, policy, binding, Decision(policy.conditions[0], str(error)))
+            return
+        for decision in evaluation.decisions(tell):
+            yield Verdict(judged, policy, binding, decision)
+        for decision in evaluation.annotation_errors(tell):
+            yield Verdict(judged, policy, binding, decision, always=True)
+
+    def _tell(self, policy: AdmissionPolicy, expression: PolicyExpression | None, reason: str) -> None:
+        path = expression.path if expression else ("metadata", "name")
+        self._unjudged.setdefault((policy.name, reason), UnjudgedReason(policy.name, path, reason))
+
+    def _is_told(self, policy: AdmissionPolicy) -> bool:
+        """Whether something of a policy could not be judged so far."""
+        return any(name == policy.name for name, _ in self._unjudged)
+
+
+class _BoundPolicy:
+    """A policy with its bindings. `fine`: the keys of what it does not deny, and judges in full."""
+
+    def __init__(self, policy: AdmissionPolicy, bindings: Sequence[Binding]) -> None:
+        self.policy, self.bindings = policy, bindings
+        self.is_about_pods = bool(bindings) and any(map(_is_about_pods, policy.match.rules))
+        self.fine: set[object] = set()
+        self._programs: dict[frozenset[str], Programs] = {}
+        self._projections: dict[frozenset[str], Projection] = {}
+        self._may_match: dict[tuple[str, str], bool] = {}
+        code = " ".join(without_literals(expression.text) for expression in policy.expressions)
+        self._reads_request = bool(re.search(r"(?<![\w.])request\b", code))
+        self._reads_namespace = self._reads_request or "namespaceObject" in code
+        self._reads_ports = "nodePort" in code
+
+    def may_match(self, resource: Resource) -> bool:
+        """Whether a rule may be about such a resource, by its group and its plural."""
+        key = (resource.group, resource.plural)
+        answer = self._may_match.get(key)
+        if answer is None:
+            rules = self.policy.match.rules
+            answer = self._may_match[key] = bool(self.bindings) and (
+                not rules or any(names_resource(rule, resource) for rule in rules)
+            )
+        return answer
+
+    def programs(self, unknown: frozenset[str]) -> Programs:
+        """The programs for objects of which these names have no value, compiled once."""
+        programs = self._programs.get(unknown)
+        if programs is None:
+            programs = self._programs[unknown] = compile_policy(self.policy, unknown)
+        return programs
+
+    def key_of(self, facts: _Facts, param: Param | None) -> object:
+        """What the verdict about an object depends on."""
+        unknown = facts.unknown_names
+        shown = self._projections.get(unknown)
+        if shown is None:
+            shown = self._projections[unknown] = projection(self._reads(unknown))
+        request = facts.request
+        name = request.name if self._reads_request else ""
+        ports = facts.request.body if self._reads_ports else None
+        namespace = request.namespace if self._reads_namespace else ""
+        parts = (request.body.get("apiVersion"), request.body.get("kind"), namespace, name, ports)
+        return unknown, id(param), msgspec.json.encode((*parts, shown.of(facts.seen)))
+
+    def _reads(self, unknown: frozenset[str]) -> Reads:
+        """What all expressions read, those of messages aside."""
+        programs, reads = self.programs(unknown), Reads()
+        names = {variable.path: name for name, variable in self.policy.variables.items()}
+        messages = {item.message_expression.path for item in self.policy.validations if item.message_expression}
+        for expression in self.policy.expressions:
+            program = programs.of(expression).program
+            if program and expression.path not in messages:
+                reads.add(program, names.get(expression.path, ""))
+        return reads
+
+
+class _Facts:
+    """What is known of an object, worked out once for all policies. `namespace_objects`: namespaces as policies see
+    them, which is added to.
+    """
+
+    def __init__(self, request: CreateRequest, namespace_objects: dict[str, Mapping[str, object]]) -> None:
+        self.request = request
+        self.unknown = dict(unknown_names(request))
+        self.namespace: object = None
+        if request.resource.kind == "Namespace" or request.resource.is_namespaced is False:
+            return
+        try:
+            known = request.known_namespace()
+        except NotJudged as reason:
+            self.unknown["namespaceObject"] = str(reason)
+            return
+        if request.namespace not in namespace_objects:
+            namespace_objects[request.namespace] = _namespace_object(request.namespace, known)
+        self.namespace = namespace_objects[request.namespace]
+        if known.body is None:
+            self.unknown["namespaceObject.metadata.annotations"] = "only the labels of the namespace are known"
+
+    @cached_property
+    def unknown_names(self) -> frozenset[str]:
+        """The names without a value."""
+        return frozenset(self.unknown)
+
+    @cached_property
+    def view(self) -> Mapping[str, object]:
+        """The object as a policy sees it."""
+        return server_view(self.request.body)
+
+    @cached_property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(msgspec.json.encode(self.view))
+
+    @property
+    def seen(self) -> Mapping[str, object]:
+        """What a policy sees, or what alone decides that: defaults of a CRD depend on nothing beside them."""
+        return self.view if is_own_kind(self.request.body) else self.request.body
+
+
+def _namespace_object(name: str, known: KnownNamespace) -> Mapping[str, object]:
+    """The namespace as a policy sees it."""
+    body: Body = known.body or {"metadata": {"labels": known.labels}}
+    metadata = {**_as_map(body.get("metadata")), "name": name}
+    whole = {**body, "apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    view = server_view(whole)
+    return {key: view[key] for key in ("metadata", "spec", "status")}
+
+
+def _as_map(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_about_pods(rule: ResourceRule) -> bool:
+    """Whether a rule names pods, and not only any resource."""
+    named = any(resource_names(name, "pods") and name not in ("*", "*/*") for name in rule.resources)
+    return named and any(group in ("", "*") for group in rule.groups)

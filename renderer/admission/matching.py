@@ -1,0 +1,137 @@
+"""Whether a policy or a binding is about the creation of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
+from renderer.admission.resources import other_versions
+from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.plan import Body
+
+_CREATE = "CREATE"
+
+
+class CreateRequest:
+    """The creation of an object. `namespace`: its name, empty where the object has none."""
+
+    def __init__(self, body: Body, resource: Resource, namespaces: Mapping[str, KnownNamespace]) -> None:
+        self.body, self.resource = body, resource
+        metadata = map_at(body, "metadata")
+        self.name = text_at(metadata, "name")
+        self.namespace = text_at(metadata, "namespace") if resource.is_namespaced is not False else ""
+        self.labels: Mapping[str, object] = as_map(metadata.get("labels"))
+        self._namespaces = namespaces
+
+    @property
+    def is_namespace_unknown(self) -> bool:
+        """Whether the object will get a namespace that it does not name."""
+        return not self.namespace and self.resource.is_namespaced is not False
+
+    def known_namespace(self) -> KnownNamespace:
+        """What is known of the object's namespace. Raises NotJudged."""
+        if self.is_namespace_unknown:
+            raise NotJudged("the namespace of an object that names none")
+        if self.namespace not in self._namespaces:
+            raise NotJudged(f"the labels of namespace '{self.namespace}', which the tree does not tell")
+        return self._namespaces[self.namespace]
+
+
+def matches(match: MatchResources, request: CreateRequest) -> bool:
+    """Whether they are about the request. Raises NotJudged."""
+    unknown: NotJudged | None = None
+    try:
+        if not _namespace_matches(match, request):
+            return False
+    except NotJudged as reason:
+        unknown = reason
+    if not selects(match.object_selector, request.labels):
+        return False
+    if _any_rule(match.excluded, match.is_exact, request):
+        return False
+    if match.rules and not _any_rule(match.rules, match.is_exact, request):
+        return False
+    if unknown:
+        raise unknown
+    return True
+
+
+def _namespace_matches(match: MatchResources, request: CreateRequest) -> bool:
+    if not match.namespace_selector:
+        return True
+    if request.resource.kind == "Namespace" and not request.resource.group:
+        return selects(match.namespace_selector, {**request.labels, "kubernetes.io/metadata.name": request.name})
+    if request.resource.is_namespaced is False:
+        return True
+    return selects(match.namespace_selector, request.known_namespace().labels)
+
+
+def selects(selector: Body, labels: Mapping[str, object]) -> bool:
+    """Whether a label selector selects these labels."""
+    if not selector:
+        return True
+    for key, value in map_at(selector, "matchLabels").items():
+        if labels.get(key) != value:
+            return False
+    for term in maps_at(selector, "matchExpressions"):
+        key, operator, values = text_at(term, "key"), text_at(term, "operator"), as_texts(term.get("values"))
+        present = key in labels
+        if operator == "In":
+            holds = present and labels[key] in values
+        elif operator == "NotIn":
+            holds = not present or labels[key] not in values
+        else:
+            holds = present if operator == "Exists" else not present
+        if not holds:
+            return False
+    return True
+
+
+def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequest) -> bool:
+    """Whether one of the rules is about the request. Raises NotJudged where the server would convert the object."""
+    resource = request.resource
+    if any(_fits(rule, request, (resource.version,)) for rule in rules):
+        return True
+    if is_exact:
+        return False
+    others = other_versions(resource)
+    for rule in rules:
+        versions = rule.versions if others is None else others
+        if _fits(rule, request, versions):
+            raise NotJudged(f"{resource.plural} in another version, to which the server converts them")
+    return False
+
+
+def _fits(rule: ResourceRule, request: CreateRequest, versions: Sequence[str]) -> bool:
+    resource = request.resource
+    return (
+        _names(rule.operations, _CREATE)
+        and _names(rule.groups, resource.group)
+        and any(_names(rule.versions, version) for version in versions)
+        and any(resource_names(name, resource.plural) for name in rule.resources)
+        and _in_scope(rule.scope, resource)
+        and (not rule.names or request.name in rule.names)
+    )
+
+
+def names_resource(rule: ResourceRule, resource: Resource) -> bool:
+    """Whether a rule names the resource, in whatever version."""
+    return _names(rule.groups, resource.group) and any(resource_names(name, resource.plural) for name in rule.resources)
+
+
+def resource_names(name: str, plural: str) -> bool:
+    """Whether a rule's name of a resource means objects of it, and not only a subresource."""
+    resource, _, subresource = name.partition("/")
+    return resource in ("*", plural) and subresource in ("", "*")
+
+
+def _names(words: Sequence[str], word: str) -> bool:
+    return "*" in words or word in words
+
+
+def _in_scope(scope: str, resource: Resource) -> bool:
+    if scope in ("", "*"):
+        return True
+    if resource.is_namespaced is None:
+        raise NotJudged(f"whether {resource.plural} are in namespaces")
+    return resource.is_namespaced == (scope == "Namespaced")

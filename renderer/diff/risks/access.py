@@ -1,0 +1,131 @@
+"""Who may call, who may use what is in another namespace, and where a Gateway listens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from renderer.diff.fields import same
+from renderer.diff.objects import Body, ObjectKey
+from renderer.diff.risks.kinds import ObjectPair, Risk, marked
+from renderer.diff.traffic import RIGHTS, ROUTE
+from renderer.json_values import list_at, map_at, maps_at, value_at
+from renderer.secret_detection import hide_secrets
+
+_OPEN_SERVICES = ("LoadBalancer", "NodePort")
+_AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
+
+
+def access_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
+    """Access that the object opens; `removed`: the objects that are gone."""
+    key = pair.key
+    if key.kind == RIGHTS and not (_targets(pair.before) and _targets(pair.before) <= removed):
+        messages = _access_gains(pair.before, pair.after)
+    elif key.kind == "ReferenceGrant":
+        messages = _new_grants(pair.before, pair.after)
+    elif key.kind == "ClientTrafficPolicy" and key not in removed:
+        messages = _allowed_headers(pair.before, pair.after)
+    elif key.kind == "Service":
+        messages = _opened_service(pair.before, pair.after)
+    else:
+        return
+    yield from (Risk("rights", key, message) for message in messages)
+
+
+def listener_risks(pair: ObjectPair) -> Iterator[Risk]:
+    """Listeners of a Gateway that are new, gone or changed."""
+    if pair.key.kind == "Gateway":
+        yield from (Risk("listener", pair.key, what) for what in _listener_changes(pair.before, pair.after))
+
+
+def _allowed_headers(before: Body, after: Body) -> Iterator[str]:
+    path = ("spec", "headers", "earlyRequestHeaders", "remove")
+    if headers := [header for header in list_at(before, *path) if header not in list_at(after, *path)]:
+        yield f"clients may send {', '.join(map(marked, headers))} themselves"
+
+
+def _opened_service(before: Body, after: Body) -> Iterator[str]:
+    old, new = (value_at(body, "spec", "type") for body in (before, after))
+    if new in _OPEN_SERVICES and old != new:
+        yield f"of type {marked(new)}: clients outside the cluster get past the gateway"
+
+
+def _targets(policy: Body) -> set[ObjectKey]:
+    """The keys of the routes and Gateways that a policy targets; an HTTPRoute counts as its AIGatewayRoute."""
+    namespace = str(value_at(policy, "metadata", "namespace") or "")
+    targets = set()
+    for reference in maps_at(policy, "spec", "targetRefs"):
+        kind, group = str(reference.get("kind")), str(reference.get("group"))
+        if kind == "HTTPRoute":
+            kind, group = ROUTE, "aigateway.envoyproxy.io"
+        targets.add(ObjectKey(group, kind, namespace, str(reference.get("name"))))
+    return targets
+
+
+def _access_gains(before: Body, after: Body) -> Iterator[str]:
+    """Messages about what a SecurityPolicy allows now and did not before."""
+    if not before:
+        return
+    if not after:
+        yield "the policy is gone: whoever the Gateway lets in may call"
+        return
+    old, new = map_at(before, "spec"), map_at(after, "spec")
+    for key in sorted(_targets(before) - _targets(after)):
+        yield f"it no longer acts on {marked(key)}"
+    for field in _AUTHENTICATION:
+        if field in old and field not in new:
+            yield f"{field} is gone"
+    was, now = map_at(old, "authorization"), map_at(new, "authorization")
+    if was and not now:
+        yield "authorization is gone: everybody who is known may call"
+    elif was.get("defaultAction", "Deny") == "Deny" and now.get("defaultAction", "Deny") == "Allow" and was:
+        yield "defaultAction Deny → Allow"
+    elif was and (
+        more := [shown for principal, shown in _principals(now).items() if principal not in _principals(was)]
+    ):
+        yield f"also for {', '.join(map(marked, more))}"
+
+
+def _principals(authorization: Body) -> dict[str, str]:
+    """The principals that may call (header values, JWT claims, networks), each with its form without secrets."""
+    principals: dict[str, str] = {}
+    for rule in maps_at(authorization, "rules"):
+        if rule.get("action", "Allow") == "Allow":
+            principal = rule.get("principal")
+            principals |= zip(_texts(principal), _texts(hide_secrets(principal)), strict=True)
+    return principals
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for key, item in value.items() if key not in ("name", "provider") for text in _texts(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in _texts(item)]
+    return [str(value)]
+
+
+def _new_grants(before: Body, after: Body) -> Iterator[str]:
+    old = maps_at(before, "spec", "from")
+    for source in maps_at(after, "spec", "from"):
+        if not any(same(source, previous) for previous in old):
+            what = " and ".join(
+                marked(f"{target.get('kind')} {target.get('name', '*')}") for target in maps_at(after, "spec", "to")
+            )
+            yield f"{marked(source.get('kind'))} of namespace {marked(source.get('namespace'))} may use {what}"
+
+
+def _listener_changes(before: Body, after: Body) -> Iterator[str]:
+    old, new = (
+        {str(listener.get("name")): listener for listener in maps_at(body, "spec", "listeners")}
+        for body in (before, after)
+    )
+    if not before or not after:
+        yield f"the Gateway is {'gone' if before else 'new'}: {', '.join(map(marked, [*old, *new])) or 'no listener'}"
+        return
+    for name in dict.fromkeys([*old, *new]):
+        if name not in new:
+            yield f"{marked(name)} is gone"
+        elif name not in old:
+            yield f"{marked(name)} is new"
+        elif not same(old[name], new[name]):
+            fields = [key for key in {**old[name], **new[name]} if not same(old[name].get(key), new[name].get(key))]
+            yield f"{marked(name)}: {', '.join(map(marked, fields))}"

@@ -1,0 +1,56 @@
+"""Public names that nobody answers any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from renderer.diff.objects import Items
+from renderer.diff.risks.kinds import Risk, marked
+from renderer.diff.traffic import PublicName, public_names
+
+
+def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
+    """Risks for public names that lose their last backend: everywhere, or on one Gateway or host."""
+    removed = {(key.namespace, key.name) for key in before if key.kind == "AIServiceBackend" and key not in after}
+    new: dict[str, list[PublicName]] = {}
+    for name in public_names(after):
+        new.setdefault(name.name, []).append(name)
+    for was in public_names(before):
+        if not _has_backend(was, set()):
+            continue
+        same_name = new.get(was.name, [])
+        remaining = [public for public in same_name if _has_backend(public, removed)]
+        if not same_name:
+            yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} any more")
+        elif not remaining:
+            route = was.route if was.route in {public.route for public in same_name} else same_name[0].route
+            yield Risk("no-backend", route, f"{marked(was.name)} has no backend left that takes requests")
+        else:
+            for where in _lost_places(was, remaining):
+                yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} at {where} any more")
+
+
+def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
+    has_backend = (
+        (leg.weight > 0 or leg.pool) and (public.route.namespace, to) not in removed for to, leg in public.legs.items()
+    )
+    return any(has_backend)
+
+
+def _lost_places(was: PublicName, remaining: Sequence[PublicName]) -> Iterator[str]:
+    """The Gateways, and hosts of Gateways, where no route in `remaining` serves the name any more."""
+    for gateway in was.gateways:
+        at_gateway = [public for public in remaining if gateway in public.gateways]
+        hosts = dict.fromkeys(host for public in at_gateway for host in public.hosts)
+        if not at_gateway:
+            yield f"Gateway {marked(gateway)}"
+        elif all(public.hosts for public in at_gateway):
+            if not was.hosts:
+                yield f"Gateway {marked(gateway)}, but for {', '.join(map(marked, hosts))},"
+            for host in was.hosts:
+                if not any(_covers(pattern, host) for pattern in hosts):
+                    yield f"{marked(host)} of Gateway {marked(gateway)}"
+
+
+def _covers(pattern: str, host: str) -> bool:
+    return pattern == host or (pattern.startswith("*.") and host.endswith(pattern[1:]))

@@ -1,0 +1,150 @@
+"""What an update of a running workload does: pods that restart, and fields that nobody may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from renderer import disaggregated_sets, quantity
+from renderer.diagnostics import Path
+from renderer.diff.fields import ABSENT, FieldChange, same
+from renderer.diff.objects import Body, is_workload
+from renderer.diff.risks.kinds import ObjectPair, Risk, format_value, marked
+from renderer.json_values import value_at
+
+_TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
+
+
+_ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+_ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
+_DEPLOYED: Path = ("spec", "template")
+_RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
+_LEADER = "leader: "
+_COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
+_SIZES = {"limits", "requests", "sizeLimit"}
+_IMMUTABLE: Mapping[tuple[str, ...], str] = {  # of a LeaderWorkerSet
+    ("groupIdentity",): "the API server refuses it",
+    (
+        "leaderWorkerTemplate",
+        "volumeClaimTemplates",
+    ): "the StatefulSets of its pods refuse it, so the rollout stands still",
+}
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
+
+
+def update_risks(pair: ObjectPair) -> Iterator[Risk]:
+    """The risks of an update of a workload that keeps its name."""
+    key = pair.key
+    if not is_workload(key, pair.after) or not pair.before or not pair.after or pair.was:
+        return
+    if fields := restarting_fields(pair.changes):
+        text = ", ".join(map(marked, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
+        together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
+        if _runs_pods(pair.before):
+            yield Risk("restart", key, _rollout_of_groups(pair) + text + together)
+    path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
+    old, new = value_at(pair.before, *path), value_at(pair.after, *path)
+    if old != new:
+        sizes = f"{marked(format_value(old))} → {marked(format_value(new))}"
+        yield Risk("immutable", key, f"subGroupSize {sizes}: the API server refuses it")
+    for what in _queue_refusals(pair):
+        yield Risk("queue", key, what)
+    for field, why in _IMMUTABLE.items():
+        was, now = (value_at(body, "spec", *field) for body in (pair.before, pair.after))
+        if not same(was, now):
+            yield Risk("immutable", key, f"{field[-1]}: {why}")
+
+
+def _rollout_of_groups(pair: ObjectPair) -> str:
+    """How many groups of several hosts are replaced at a time, and what each needs; '' for replicas of one host."""
+    old, new = (value_at(body, *_TEMPLATE, "size") or 1 for body in (pair.before, pair.after))
+    if old == new == 1:
+        return ""
+    at_once = value_at(pair.after, *_ROLLOUT, "maxUnavailable") or 1
+    groups = f"{marked(at_once)} group{'' if at_once == 1 else 's'}"
+    if isinstance(at_once, str):
+        groups = f"{marked(at_once)} of the groups"
+    if old == new:
+        return f"{groups} of {marked(new)} hosts at a time: "
+    return f"{groups} at a time, on {marked(new)} host{'' if new == 1 else 's'} in the place of {marked(old)}: "
+
+
+def _runs_pods(body: Body) -> bool:
+    """Whether a workload has replicas, as far as it says itself."""
+    roles = disaggregated_sets.set_roles(body)
+    counts = [role.spec.get("replicas") for role in roles] if roles else [value_at(body, "spec", "replicas")]
+    return any(count != 0 for count in counts)
+
+
+def _queue_refusals(pair: ObjectPair) -> Iterator[str]:
+    """Messages about changes of a running workload that Kueue's webhook refuses."""
+    old, new = (value_at(body, "metadata", "labels", _QUEUE) for body in (pair.before, pair.after))
+    if new is None or value_at(pair.before, "spec", "replicas") == 0:
+        return
+    if old != new:
+        yield f"queue {marked(format_value(old))} → {marked(new)} while replicas run: delete the workload first"
+        return
+    fields = [change for change in pair.changes if _ADMITTED & set(change.path) and not _is_same_quantity(change)]
+    if names := list(dict.fromkeys(marked(_shorten_path(change.path)) for change in fields)):
+        yield f"{', '.join(names[:4])} of replicas that it has admitted: delete the workload first"
+
+
+def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
+    """Short names of the changed fields of a LeaderWorkerSet that cause its pods to be replaced.
+
+    docs/design/delivery.md#comparing-two-states
+    """
+    fields: list[str] = []
+    for change in changes:
+        path = change.path
+        if path[:2] == _ROLES:
+            fields += _restarting_role_fields(path)
+            continue
+        copied = path[:2] == ("metadata", "annotations") and (path[2:] == () or path[2] in _COPIED)
+        if path[:2] in _RESTARTS or path == ("spec",) or copied:
+            if not (copied and path[2:] == ()) and not _is_same_quantity(change):
+                fields.append(_shorten_path(path))
+            elif copied and any(name in _keys(change) for name in _COPIED):
+                fields.append("annotations")
+    of_both = {f"{_LEADER}{field}" for field in fields}
+    return [field for field in dict.fromkeys(fields) if field not in of_both]
+
+
+def _restarting_role_fields(path: Path) -> Iterator[str]:
+    """The short name of a changed field of a DisaggregatedSet's roles where it is part of what they are made of."""
+    role = str(path[2]).strip("[]") if len(path) > 2 else ""
+    if len(path) <= len(_ROLES) + 1:
+        yield f"role {role}" if role else "roles"
+    elif path[3:5] == _TEMPLATE:
+        yield f"{_shorten_path(path[3:])} in {role}"
+
+
+def _keys(change: FieldChange) -> set[str]:
+    return {key for side in (change.before, change.after) if isinstance(side, dict) for key in side}
+
+
+def _is_same_quantity(change: FieldChange) -> bool:
+    """Whether both sides are the same quantity in two spellings, which LeaderWorkerSet's webhook makes equal."""
+    if not _SIZES & set(change.path) or ABSENT in (change.before, change.after):
+        return False
+    try:
+        return quantity.canonical(change.before) == quantity.canonical(change.after)
+    except ValueError:
+        return False
+
+
+def _shorten_path(path: Path) -> str:
+    """A path of the pod template in short: `args of model-runner`, `size`."""
+    rest = (
+        [str(part) for part in path[2:] if part not in ("spec", "metadata")]
+        if path[:2] in (_TEMPLATE, _DEPLOYED)
+        else list(path[1:])
+    )
+    role = _LEADER if rest[:1] == ["leaderTemplate"] else ""
+    if rest[:1] in (["leaderTemplate"], ["workerTemplate"]):
+        rest = rest[1:]
+    if rest[:1] in (["containers"], ["initContainers"]) and len(rest) > 2:
+        name = str(rest[1]).strip("[]")
+        inner = str(rest[3]).strip("[]") if rest[2] == "env" and len(rest) > 3 and str(rest[3]) != "[*]" else ""
+        return f"{role}{rest[2]}{f' {inner}' if inner else ''} of {name}"
+    return role + (" ".join(str(part).strip("[]") for part in rest[:2] if part != "[*]") or "the whole template")

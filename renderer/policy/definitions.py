@@ -1,0 +1,127 @@
+"""Who may define the OpenModels and BackendRuntimes that others use, and where weights may come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Final
+
+from msgspec.structs import replace
+
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, RenderPolicy
+from renderer.diagnostics import Origin, Path
+from renderer.json_values import as_map, map_at, maps_at, text_at
+from renderer.load import preset_names
+from renderer.policy.denial import Denial, quoted_globs
+from renderer.policy.globs import name_globs, path_globs
+
+_SOURCES: Final = ("weights", "sources")
+_CACHE: Final = ("modelCache", "hostPath", "path")
+NODE_FOLDER: Final = "E818"
+_HUBS = {"Huggingface": "hf", "ModelScope": "modelscope"}
+
+
+def judge_definition(
+    policy: RenderPolicy, config: RenderConfig, item: OpenModel | BackendRuntime, path: str
+) -> Iterator[Denial]:
+    """A denial where the file `path` may not define the OpenModel or BackendRuntime, its name, one of its flavors, or
+    where its weights may not come from its source.
+    """
+    code, key = ("E811", "models") if isinstance(item, OpenModel) else ("E812", "backends")
+    if not _may_define(policy, key, path):
+        yield Denial(code, item.document.origin("kind"), ("definitions", key), {"file": path, "name": item.name})
+    if not _may_define(policy, "presetNames", path):
+        for origin, what in _shadowed_names(config, item):
+            yield Denial("E813", origin, ("definitions", "presetNames"), {"file": path, "what": what})
+    if isinstance(item, OpenModel):
+        yield from _source_denials(policy, item, None)
+
+
+def judge_claims(policy: RenderPolicy, inputs: Inputs, app: App) -> Iterator[Denial]:
+    """A denial of each preset that an app claims and whose weights may not come from its source."""
+    if policy.get(*_SOURCES) is None:
+        return
+    for name, path in _claimed_names(app):
+        model = inputs.models.get(name)
+        if model and model.ours:
+            yield from _source_denials(policy, model, app.origin(*path))
+
+
+def at_models(inputs: Inputs, app: App, denials: Iterable[Denial]) -> Iterator[Denial]:
+    """The denials, those of folders of nodes moved to the model of the app that lies or is cached there."""
+    for denial in denials:
+        folder = str(denial.words.get("path", "")) if denial.code == NODE_FOLDER else ""
+        places = _node_folders(inputs, app) if folder else ()
+        origin = next((origin for path, origin in places if f"{folder}/".startswith(f"{path}/")), None)
+        yield replace(denial, origin=origin) if origin else denial
+
+
+def _node_folders(inputs: Inputs, app: App) -> Iterator[tuple[str, Origin]]:
+    """The folders of nodes that hold the weights of the app's models, and the fields that say so."""
+    for name, _ in _claimed_names(app):
+        if model := inputs.models.get(name):
+            uri = text_at(model.spec, "source", "uri")
+            if uri.lower().startswith("host://"):
+                yield uri.partition("://")[2].rstrip("/"), model.document.origin("spec", "source", "uri")
+            if path := text_at(model.spec, *_CACHE):
+                yield path.rstrip("/"), model.document.origin("spec", *_CACHE)
+    if path := inputs.config.get(*_CACHE):
+        yield str(path).rstrip("/"), inputs.config.origin(*_CACHE)
+
+
+def _claimed_names(app: App) -> Iterator[tuple[str, Path]]:
+    """The names of the models that an app claims, and their paths there."""
+    if name := as_map(app.spec.get("modelClaim")).get("modelName"):
+        yield str(name), ("spec", "modelClaim", "modelName")
+    for i, entry in enumerate(maps_at(app.spec, "modelClaims", "models") if "modelClaims" in app.spec else ()):
+        yield text_at(entry, "name"), ("spec", "modelClaims", "models", i, "name")
+
+
+def _may_define(policy: RenderPolicy, key: str, path: str) -> bool:
+    globs = path_globs(policy, "definitions", key)
+    return globs is None or globs.first(path) >= 0
+
+
+def _shadowed_names(config: RenderConfig, item: OpenModel | BackendRuntime) -> Iterator[tuple[Origin, str]]:
+    """What an input defines anew: the name of a preset, or a flavor of RenderConfig's catalog."""
+    folder = "models" if isinstance(item, OpenModel) else "backends"
+    if item.name in _presets(folder):
+        kind = "OpenModel" if isinstance(item, OpenModel) else "BackendRuntime"
+        yield item.document.origin("metadata", "name"), f"the {kind} '{item.name}', a preset"
+    catalog = config.get("flavors") or {}
+    flavors = map_at(item.spec, "inferenceConfig").get("flavors") if isinstance(item, OpenModel) else ()
+    for i, flavor in enumerate(flavors if isinstance(flavors, list) else ()):
+        own_keys = [key for key in as_map(flavor) if key != "name"]
+        if own_keys and text_at(flavor, "name") in catalog:
+            origin = item.document.origin("spec", "inferenceConfig", "flavors", i, own_keys[0], key=True)
+            yield origin, f"the flavor '{flavor['name']}', which RenderConfig's catalog has"
+
+
+@cache
+def _presets(folder: str) -> frozenset[str]:
+    return frozenset(preset_names(folder))
+
+
+def _source_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None) -> Iterator[Denial]:
+    """A denial of the source of a model: at the claim where that is given, else in the model."""
+    allowed = name_globs(policy, *_SOURCES)
+    if allowed is None:
+        return
+    for field, address in _addresses(model):
+        if not allowed.fit(address) or ".." in address.split("/"):
+            origin = claim or model.document.origin("spec", "source", *field)
+            words = {"source": address, "name": model.name, "allowed": quoted_globs(allowed.globs)}
+            yield Denial("E817", origin, _SOURCES, words)
+
+
+def _addresses(model: OpenModel) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The addresses of a model's weights, with the fields that say them: a uri, its scheme in small letters; of a hub
+    `hf://` or `modelscope://` and the repository, where no uri says where its cache lies.
+    """
+    source = map_at(model.spec, "source")
+    if uri := text_at(source, "uri"):
+        scheme, _, rest = uri.partition("://")
+        yield ("uri",), f"{scheme.lower()}://{rest}"
+    elif repository := text_at(source, "modelHub", "modelID"):
+        hub = text_at(source, "modelHub", "name", default="Huggingface")
+        yield ("modelHub", "modelID"), f"{_HUBS.get(hub, hub.lower())}://{repository}"

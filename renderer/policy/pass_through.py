@@ -1,0 +1,54 @@
+"""What files that passThrough copies to the output may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from renderer import yamlio
+from renderer.api import RenderPolicy, Scope
+from renderer.diagnostics import Diagnostic
+from renderer.file_header import MARK
+from renderer.json_values import text_at
+from renderer.policy.denial import Denial, quoted_globs
+from renderer.policy.globs import name_globs
+from renderer.policy.objects import JudgedObject, list_items
+from renderer.source.tree import glob
+from renderer.yamlio import Document
+
+_KINDS = ("passThrough", "kinds")
+
+
+class PassedFile(Struct, frozen=True):
+    """A file that passThrough copies: its key, its objects, and the problems of its YAML, which nobody could judge."""
+
+    key: str
+    objects: Sequence[Document]
+    problems: Sequence[Diagnostic]
+
+
+def passed_documents(scope: Scope) -> Iterator[PassedFile]:
+    """The files that passThrough copies to the output."""
+    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
+    for file in scope.tree.files if patterns else ():
+        if not any(pattern.fullmatch(file.key) for pattern in patterns):
+            continue
+        try:
+            data = file.read()
+        except OSError:
+            continue  # reported when it is copied
+        if not data.startswith(MARK.encode()):
+            documents, problems = yamlio.parse(file.name, data)
+            yield PassedFile(file.key, [item for document in documents for item in list_items(document)], problems)
+
+
+def judge_kind(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
+    """A denial of a kind that passed-through files may not hold."""
+    allowed = name_globs(policy, *_KINDS)
+    group, kind = judged.kind
+    name = f"{group}/{kind}" if group else kind
+    if allowed and not allowed.fit(name):
+        has_kind = bool(text_at(judged.body, "kind"))
+        words = {"what": f"a {name}" if has_kind else "what is no object", "allowed": quoted_globs(allowed.globs)}
+        yield Denial("E825", judged.origin(("kind",) if has_kind else ()), _KINDS, words)

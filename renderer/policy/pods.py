@@ -1,0 +1,97 @@
+"""What pods may be: their service account and priority, and what of their node they may have."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from renderer.api import RenderPolicy
+from renderer.diagnostics import Path
+from renderer.json_values import maps_at, text_at
+from renderer.policy.denial import Denial, quoted_globs
+from renderer.policy.globs import name_globs, restricts
+from renderer.policy.objects import JudgedObject, JudgedPod
+
+VOLUME: Final = ("", "PersistentVolume")
+_ACCOUNTS: Final = ("pods", "serviceAccounts")
+_PRIORITIES: Final = ("pods", "priorityClasses")
+HOST_PATHS: Final = ("weights", "hostPaths")
+
+
+def judge_service_account(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+    """A denial of a service account; a pod that names none has `default`."""
+    allowed = name_globs(policy, *_ACCOUNTS)
+    field = "serviceAccountName" if "serviceAccountName" in pod.spec else "serviceAccount"
+    name = text_at(pod.spec, field) or "default"
+    if allowed and not allowed.fit(name) and (pod.is_whole or field in pod.spec):
+        path: Path = (*pod.path, field) if field in pod.spec else pod.path
+        words = {"name": name, "allowed": quoted_globs(allowed.globs)}
+        yield Denial("E819", judged.origin(path), _ACCOUNTS, words)
+
+
+def judge_priority_class(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+    """A denial of a priority class."""
+    allowed = name_globs(policy, *_PRIORITIES)
+    name = text_at(pod.spec, "priorityClassName")
+    if name and allowed and not allowed.fit(name):
+        words = {"name": name, "allowed": quoted_globs(allowed.globs)}
+        yield Denial("E820", judged.origin((*pod.path, "priorityClassName")), _PRIORITIES, words)
+
+
+def judge_host_network(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+    """A denial of the node's network."""
+    if pod.spec.get("hostNetwork") is True:
+        yield Denial("E821", judged.origin((*pod.path, "hostNetwork")), ("pods", "hostNetwork"), {})
+
+
+def judge_host_pid(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+    """A denial of the node's processes."""
+    if pod.spec.get("hostPID") is True:
+        yield Denial("E822", judged.origin((*pod.path, "hostPID")), ("pods", "hostPID"), {})
+
+
+def judge_host_paths(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+    """A denial of each hostPath volume that lies in none of the folders."""
+    allowed = policy.get(*HOST_PATHS)
+    for i, volume in enumerate(maps_at(pod.spec, "volumes")):
+        if "hostPath" in volume:
+            folder = text_at(volume, "hostPath", "path")
+            if not lies_in(folder, allowed):
+                path: Path = (*pod.path, "volumes", i, "hostPath", "path")
+                words = {"path": folder, "allowed": quoted_globs(allowed)}
+                yield Denial("E818", judged.origin(path), HOST_PATHS, words)
+
+
+def judge_persistent_volume(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
+    """A denial of a PersistentVolume that is a folder of nodes."""
+    for field in ("hostPath", "local") if judged.kind == VOLUME else ():
+        allowed, folder = policy.get(*HOST_PATHS), text_at(judged.body, "spec", field, "path")
+        if folder and not lies_in(folder, allowed):
+            words = {"path": folder, "allowed": quoted_globs(allowed)}
+            yield Denial("E818", judged.origin(("spec", field, "path")), HOST_PATHS, words)
+
+
+def lies_in(path: str, folders: Sequence[str]) -> bool:
+    """Whether the path of a node is one of the folders, or lies in one."""
+    if ".." in path.split("/"):
+        return False
+    below = posixpath.normpath(f"/{path}").lstrip("/") + "/"
+    return any(below.startswith(f"{folder.strip('/')}/".lstrip("/")) for folder in folders)
+
+
+PodRule = Callable[[RenderPolicy, JudgedObject, JudgedPod], Iterator[Denial]]
+_RULES: Mapping[tuple[str, ...], PodRule] = {
+    _ACCOUNTS: judge_service_account,
+    _PRIORITIES: judge_priority_class,
+    HOST_PATHS: judge_host_paths,
+    ("pods", "hostNetwork"): judge_host_network,
+    ("pods", "hostPID"): judge_host_pid,
+}
+
+
+@cache
+def pod_rules(policy: RenderPolicy) -> tuple[PodRule, ...]:
+    """The rules about pods that the policy has a key for; a key that is true allows all."""
+    return tuple(rule for key, rule in _RULES.items() if restricts(policy, key))

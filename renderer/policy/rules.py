@@ -1,0 +1,67 @@
+"""The rules about objects, whatever made them, and which of them a policy and a kind ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from msgspec import Struct
+
+from renderer.api import RenderPolicy
+from renderer.plan import Manifest
+from renderer.policy import containers, hosts, pods
+from renderer.policy.denial import Denial
+from renderer.policy.globs import restricts
+from renderer.policy.namespaces import judge_namespace
+from renderer.policy.objects import JudgedObject, Kind, has_parts, judged_object, kind_of, namespace_of
+from renderer.yamlio import Document
+
+ObjectRule = Callable[[RenderPolicy, JudgedObject], Iterator[Denial]]
+
+
+class Rules(Struct, frozen=True):
+    """The rules about objects of one kind, and those about each of its pods."""
+
+    of_objects: Sequence[ObjectRule]
+    of_pods: Sequence[pods.PodRule]
+
+
+def judge_objects(
+    policy: RenderPolicy, sources: Sequence[Manifest | Document], path: str | None, *, namespaces: bool = True
+) -> Iterator[Denial]:
+    """A denial of each field of the objects that the policy does not allow. `path`: of the file that makes them, as the
+    policy's globs are about it; `namespaces`: whether it may write to theirs is judged as well.
+    """
+    known: set[str] = set()  # namespaces that are judged already
+    for source in sources:
+        body = source.body if isinstance(source, Manifest) else source.value
+        if namespaces and (namespace := namespace_of(body)) not in known:
+            known.update([namespace] if namespace else ())
+            yield from judge_namespace(policy, judged_object(source, path))
+        if rules := _rules(policy, kind_of(body)):
+            yield from _denials(policy, rules, judged_object(source, path))
+
+
+def _denials(policy: RenderPolicy, rules: Rules, judged: JudgedObject) -> Iterator[Denial]:
+    for rule in rules.of_objects:
+        yield from rule(policy, judged)
+    for pod in judged.pods if rules.of_pods else ():
+        for pod_rule in rules.of_pods:
+            yield from pod_rule(policy, judged, pod)
+
+
+@cache
+def _rules(policy: RenderPolicy, kind: Kind) -> Rules | None:
+    """The rules about a kind that the policy has a key for; None without one."""
+    candidates: list[tuple[tuple[str, ...], ObjectRule]] = []
+    if has_parts(kind):
+        candidates.append((containers.REGISTRIES, containers.judge_images))
+        candidates.append((containers.PRIVILEGED, containers.judge_privileged))
+        candidates.append((containers.ROOT, containers.judge_root))
+    if kind in hosts.KINDS:
+        candidates.append((hosts.HOSTS, hosts.judge_hosts))
+    if kind == pods.VOLUME:
+        candidates.append((pods.HOST_PATHS, pods.judge_persistent_volume))
+    of_objects = tuple(rule for key, rule in candidates if restricts(policy, key))
+    of_pods = pods.pod_rules(policy) if has_parts(kind) else ()
+    return Rules(of_objects, of_pods) if of_objects or of_pods else None

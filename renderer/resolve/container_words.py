@@ -1,0 +1,27 @@
+"""The words of templates for a container, whose `args`, `command` and variables Kubernetes reads once more."""
+
+from __future__ import annotations
+
+from renderer import escapes
+from renderer.template import Words
+
+
+class ContainerWords(dict[str, object]):
+    """Words for the arguments and variables of a container, where texts hold what Kubernetes would read there.
+    `literal`: as they are.
+    """
+
+    def __init__(self, literal: Words) -> None:
+        texts = {word: escapes.container_text(value) for word, value in literal.items() if isinstance(value, str)}
+        super().__init__({**literal, **texts})
+        self.literal = literal
+
+
+def container_words(words: Words) -> Words:
+    """The words as Kubernetes gives them to the container: the same ones, where no text means anything to it."""
+    return ContainerWords(words) if any("$" in value for value in words.values() if isinstance(value, str)) else words
+
+
+def literal_words(words: Words) -> Words:
+    """The words for what Kubernetes leaves as it is: probes, hooks, files."""
+    return words.literal if isinstance(words, ContainerWords) else words

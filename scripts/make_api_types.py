@@ -1,0 +1,148 @@
+"""Make `renderer/admission/api_types.json`: how the API server's own types are written as JSON.
+
+    python scripts/make_api_types.py          # writes; the same bytes every run
+    python scripts/make_api_types.py --check  # exit code 1 when the file differs
+
+A policy sees an object as the server holds it, that is, as Go's types are written: `hostNetwork: false` is left out,
+and `resources` of a container is always there. Needs `go` and the Go module proxy: the types are read from the source
+of k8s.io/api and k8s.io/apimachinery, of the version of tests/apiserver/go.mod. The result has by kind, as
+`apps/v1/Deployment`, the name of its type, and by type its fields: `"replicas": "?*int"`, where `?` says that an empty
+value is left out (`?!`: an empty struct too), `*` a pointer, `[]` a list, `{}` a map. A type is one of `types`, or
+string, int, float, bool, quantity, intOrString, time, any.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scripts.make_schemas import BUILT_IN, GROUPS, files
+else:  # it runs as a script, with its folder on the path
+    from make_schemas import BUILT_IN, GROUPS, files
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "renderer" / "admission" / "api_types.json"
+PLAIN = {
+    "string": "string", "bool": "bool", "int": "int", "int32": "int", "int64": "int", "uint8": "int", "uint32": "int",
+    "float64": "float", "byte": "int", "resource.Quantity": "quantity", "intstr.IntOrString": "intOrString",
+    "metav1.Time": "time", "metav1.MicroTime": "time", "metav1.Duration": "string", "runtime.RawExtension": "any",
+    "metav1.FieldsV1": "any", "types.UID": "string", "types.NodeName": "string",
+}  # fmt: skip
+PACKAGES = {
+    "v1": "core/v1", "corev1": "core/v1", "apiv1": "core/v1", "autoscalingv1": "autoscaling/v1", "metav1": "meta/v1",
+    "schedulingv1alpha3": "scheduling/v1alpha3",
+}  # fmt: skip
+STRUCT = re.compile(r"^type (\w+) struct \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
+ALIAS = re.compile(r"^type (\w+) (=? ?[\w.\[\]*]+)$", re.MULTILINE)
+FIELD = re.compile(r'^\s+(?:(\w+)\s+)?([\w.\[\]*]+)\s+`(?:.*?)json:"([^"]*)"', re.MULTILINE)
+
+
+def version() -> str:
+    """Of the modules, as v0.37.2."""
+    text = (ROOT / "tests" / "apiserver" / "go.mod").read_text("utf-8")
+    found = re.search(r"k8s\.io/api => k8s\.io/api (v[0-9.]+)", text)
+    return found[1] if found else sys.exit("tests/apiserver/go.mod does not say which k8s.io/api")
+
+
+class Package:
+    """The types of a package, as `apps/v1`, by name."""
+
+    def __init__(self, name: str) -> None:
+        module, folder = f"k8s.io/api@{version()}", name
+        if name == "meta/v1":
+            module, folder = f"k8s.io/apimachinery@{version()}", "pkg/apis/meta/v1"
+        text = "\n".join(part.decode() for part in files(module, folder, ".go"))
+        text = re.sub(r"//.*", "", text)
+        self.structs = {match[1]: match[2] for match in STRUCT.finditer(text)}
+        self.aliases = {match[1]: match[2].lstrip("= ") for match in ALIAS.finditer(text)}
+
+
+class Types:
+    """All types that are asked for, and those in them."""
+
+    def __init__(self) -> None:
+        self.packages: dict[str, Package] = {}
+        self.types: dict[str, dict[str, str]] = {}
+
+    def shape(self, package: str, written: str) -> str:
+        """How a type is written in the result."""
+        for prefix, mark in (("*", "*"), ("[]", "[]"), ("map[", "{}")):
+            if written == "[]byte":
+                return "string"
+            if written.startswith(prefix):
+                rest = written[len(prefix) :]
+                return mark + self.shape(package, rest.partition("]")[2] if mark == "{}" else rest)
+        if written in PLAIN:
+            return PLAIN[written]
+        if "." in written:
+            name, _, written = written.partition(".")
+            package = PACKAGES[name]
+        elif package == "meta/v1" and f"metav1.{written}" in PLAIN:
+            return PLAIN[f"metav1.{written}"]
+        known = self.package(package)
+        if written in known.aliases:
+            return self.shape(package, known.aliases[written])
+        return self.struct(package, written)
+
+    def package(self, name: str) -> Package:
+        if name not in self.packages:
+            self.packages[name] = Package(name)
+        return self.packages[name]
+
+    def struct(self, package: str, name: str) -> str:
+        """The name of a struct in the result, which has it from now on."""
+        full = f"{package.removesuffix('/v1')}.{name}"
+        if full not in self.types:
+            self.types[full] = {}
+            self.types[full] = dict(sorted(self.fields(package, name)))
+        return full
+
+    def fields(self, package: str, name: str) -> Iterator[tuple[str, str]]:
+        """The fields of a struct by their names in JSON, those of embedded structs too."""
+        for match in FIELD.finditer(self.package(package).structs[name]):
+            label, *options = match[3].split(",")
+            if "inline" in options or not label:
+                yield from self.embedded(package, match[2])
+            elif label != "-":
+                omitted = "?" if {"omitempty", "omitzero"} & {*options} else ""
+                yield label, omitted + ("!" if "omitzero" in options else "") + self.shape(package, match[2])
+
+    def embedded(self, package: str, written: str) -> Iterator[tuple[str, str]]:
+        if "." in written:
+            prefix, _, written = written.partition(".")
+            package = PACKAGES[prefix]
+        yield from self.fields(package, written)
+
+
+def made() -> str:
+    """The file."""
+    types = Types()
+    kinds = {}
+    for group, names in BUILT_IN.items():
+        folder, _, number = group.partition(".")
+        for name in names:
+            api = f"{GROUPS.get(folder, folder)}/{number}".lstrip("/")
+            kinds[f"{api}/{name}"] = types.struct(f"{folder}/{number}", name)
+    result: dict[str, Any] = {"kinds": kinds, "types": dict(sorted(types.types.items()))}
+    lines = [f"{json.dumps(name)}: {json.dumps(fields)}" for name, fields in result["types"].items()]
+    kinds_text = json.dumps(kinds, sort_keys=True)
+    return f'{{"kinds": {kinds_text},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def main() -> int:
+    """The exit status."""
+    text = made()
+    if "--check" in sys.argv[1:]:
+        return 0 if TARGET.exists() and TARGET.read_text("utf-8") == text else 1
+    TARGET.parent.mkdir(exist_ok=True)
+    TARGET.write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

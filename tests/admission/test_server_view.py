@@ -1,0 +1,73 @@
+"""An object as a policy sees it. The real API server says the same of 300 objects (test_verdicts.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from renderer.admission.server_view import server_view
+
+
+def viewed(version: str, kind: str, spec: dict[str, Any]) -> Any:
+    return server_view({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec})["spec"]
+
+
+def test_defaults_and_empty_values_of_a_pod() -> None:
+    container = {
+        "name": "a",
+        "image": "nginx:1.27",
+        "resources": {"limits": {"cpu": "1000m", "memory": 1024}},
+        "args": [],
+    }
+    spec = {"replicas": 0, "template": {"spec": {"hostNetwork": False, "containers": [container]}}}
+    deployment = viewed("apps/v1", "Deployment", spec)
+    assert deployment["replicas"] == 0
+    assert deployment["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+    }
+    assert "hostNetwork" not in deployment["template"]["spec"]
+    assert deployment["template"]["spec"]["containers"] == [
+        {
+            "name": "a",
+            "image": "nginx:1.27",
+            "imagePullPolicy": "IfNotPresent",
+            "resources": {"limits": {"cpu": "1", "memory": "1024"}},
+            "terminationMessagePath": "/dev/termination-log",
+            "terminationMessagePolicy": "File",
+        }
+    ]
+
+
+def test_what_is_given_stays() -> None:
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
+    before = repr(body)
+    assert server_view(body)["spec"]["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
+    assert repr(body) == before
+
+
+def test_defaults_of_a_crd() -> None:
+    group = viewed("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"replicas": None, "leaderWorkerTemplate": {}})
+    assert group["replicas"] == 1
+    assert group["leaderWorkerTemplate"] == {"restartPolicy": "RecreateGroupOnPodRestart", "size": 1}
+
+
+@pytest.mark.parametrize(
+    ("image", "policy"),
+    [
+        ("nginx", "Always"),
+        ("nginx:latest", "Always"),
+        ("localhost:5000/nginx", "Always"),
+        ("localhost:5000/nginx:1", "IfNotPresent"),
+        ("nginx@sha256:0", "IfNotPresent"),
+    ],
+)
+def test_the_pull_policy_of_an_image(image: str, policy: str) -> None:
+    pod = server_view({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": [{"image": image}]}})
+    assert pod["spec"]["containers"][0]["imagePullPolicy"] == policy
+
+
+def test_a_kind_that_nobody_knows() -> None:
+    body = {"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"a": 0, "b": None}}
+    assert server_view(body) == {"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"a": 0}}

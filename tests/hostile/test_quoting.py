@@ -1,0 +1,238 @@
+"""A value enters another language only through that language's own quoting, one function of renderer/escapes.py each.
+
+The first half lists every place of the program where text stands within another language; a new one has to be added
+here, with what quotes it. The second half has the real readers of these languages read forty hostile texts.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import re2  # type: ignore[import-untyped]
+import yaml
+
+from renderer import escapes, template
+from tests.hostile.charts import TEXTS
+from tests.paths import ROOT
+from tests.programs import tool
+
+# What hints at another language around a value: actions, variables of shells, quotes, code of Markdown, tags, regular
+# expressions, tables.
+SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
+# By file and function: the number of texts with values in another language, and what quotes them.
+PLACES = {
+    "admission/evaluation.py _evaluate_variables": (1, "words of a message"),
+    "admission/evaluation.py _mentions": (1, "re.escape"),
+    "admission/unknowns.py optional_reads": (2, "re.escape; names of ours"),
+    "cel/compiler.py _config": (1, "names of ours"),
+    "cel/texts.py _no_clause": (1, "words of a message"),
+    "cel/texts.py _quote": (1, "what CEL's strings.quote does"),
+    "cel/versions.py ": (1, "patterns of ours"),
+    "cel/versions.py _fault": (4, "words of a message"),
+    "cel/versions.py _rank": (1, "words of a message"),
+    "check/graph/set_pods.py set_of_child": (1, "a pattern of ours around re.escape"),
+    "check/graph/set_pods.py validate_scale_target": (1, "words of a message"),
+    "check/graph/set_pods.py validate_whole_target": (1, "words of a message"),
+    "diff/markdown.py markdown": (2, "escapes.markdown_code"),
+    "diff/markdown.py markdown_errors": (2, "escapes.markdown_code"),
+    "diff/markdown.py _table": (1, "a head of ours"),
+    "diff/markdown.py _model": (2, "escapes.markdown_code"),
+    "diff/markdown.py _gpus": (1, "escapes.markdown_code, and numbers"),
+    "diff/markdown.py _blocks": (3, "escapes.html_code, escapes.markdown_fence"),
+    "diff/renames.py _replace_name": (1, "re.escape"),
+    "escapes.py markdown_code": (2, "escapes itself"),
+    "escapes.py html_code": (1, "escapes itself"),
+    "escapes.py mermaid_label": (2, "escapes itself"),
+    "escapes.py go_string": (1, "escapes itself"),
+    "escapes.py go_template_text": (1, "escapes itself"),
+    "escapes.py _numbered": (1, "a class of our own characters"),
+    "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
+    "explain/formats.py _place_lines": (1, "escapes.line, behind a bar that no program reads"),
+    "integrations/gitops/applications.py application_sets": (1, "a number"),
+    "integrations/gitops/flux.py _checks": (1, "expressions of ours"),
+    "integrations/helm/actions.py yaml_text": (1, "yamlio.quoted_part, escapes.go_template_text"),
+    "integrations/helm/files.py ": (1, "a comment of ours"),
+    "integrations/helm/files.py _join": (1, "a condition of ours; actions.dump"),
+    "integrations/helm/installed_files.py _expression": (2, "re.escape"),
+    "integrations/helm/references.py __init__": (3, "escapes.go_string; re.escape"),
+    "integrations/helm/references.py _image": (3, "escapes.go_string; a host that its form has passed"),
+    "integrations/helm/replicas.py app_header": (2, "escapes.go_string"),
+    "integrations/helm/replicas.py refer_to_replicas": (3, "variables of ours"),
+    "integrations/helm/replicas.py _route": (1, "escapes.go_string"),
+    "integrations/kustomize/results.py __init__": (1, "re.escape"),
+    "load/admission_files.py _facts": (1, "re.escape"),
+    "resolve/apps/handwritten_engine.py ": (1, "re.escape"),
+    "resolve/apps/handwritten_engine.py _is_known": (1, "digits"),
+    "resolve/autoscaling/keda.py query": (1, "escapes.promql_string, escapes.regex_literal"),
+    "resolve/engine/compilation.py fill": (1, "words of a message"),
+    "resolve/kube/images.py ": (3, "patterns of ours"),
+    "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
+    "routes/markdown.py _gateway_section": (3, "escapes.markdown_code"),
+    "routes/markdown.py _charts": (1, "escapes.mermaid_label"),
+    "routes/markdown.py _chart_edge": (1, "escapes.mermaid_label"),
+    "scaffold/contents.py _readme": (2, "paths of ours"),
+    "schema_validation.py _compiled": (1, "schemas of ours"),
+    "schema_validation.py message_words": (1, "words of a message"),
+    "schema_validation.py _type_hint": (1, "words of a message"),
+    "secret_names.py ": (1, "patterns of ours"),
+    "source/tree.py glob": (4, "re.escape"),
+    "template.py _jinja_expression": (1, "an expression is what it is"),
+    "yamlio/located_reader.py _key_words": (1, "words of a message"),
+    "yamlio/writer.py ": (3, "patterns of ours"),
+    "yamlio/writer.py _string_text": (4, "the writer of YAML itself"),
+    "yamlio/writer.py _block_text": (1, "the writer of YAML itself"),
+}
+# Who may quote by other means than escapes.py.
+QUOTERS = {
+    "re.escape": {
+        *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/references.py"),
+        *("integrations/kustomize/results.py", "resolve/apps/handwritten_engine.py", "source/tree.py"),
+        *("admission/evaluation.py", "admission/unknowns.py", "load/admission_files.py"),
+        "integrations/helm/installed_files.py",
+    },
+    "shlex.quote": {"escapes.py"},
+    "json.dumps": {
+        *("check/cel.py", "component_versions.py", "schema_validation.py"),  # rules and schemas
+        *("resolve/gateway/routing.py", "resolve/gateway/public_names.py", "resolve/model_cache.py"),  # keys, hashes
+        *("resolve/apps/model_caches.py", "diff/fields.py"),
+        *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
+        *("integrations/gitops/plugin.py", "cli/argocd.py", "integrations/helm/files.py", "escapes.py"),  # documents
+    },
+}
+
+
+def places(node: ast.AST, function: str = "") -> Iterator[str]:
+    """The function of each text with values in another language."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        function = node.name
+    texts: list[str] = []
+    if isinstance(node, ast.JoinedStr) and any(isinstance(part, ast.FormattedValue) for part in node.values):
+        texts = ["\0".join(str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values)]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
+        sides = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+        texts = [side for side in sides if isinstance(side, str)]
+    if any(map(SIGNS.search, texts)):
+        yield function
+    for child in ast.iter_child_nodes(node):
+        yield from places(child, function)
+
+
+def test_every_place_is_listed() -> None:
+    found: Counter[str] = Counter()
+    for path in sorted((ROOT / "renderer").rglob("*.py")):
+        inside = path.relative_to(ROOT / "renderer").as_posix()
+        found.update(f"{inside} {function}" for function in places(ast.parse(path.read_text("utf-8"))))
+    assert found == {place: number for place, (number, _) in PLACES.items()}
+
+
+@pytest.mark.parametrize(
+    "text", ["f'index .Values \"{x}\"'", "f'{{{{ {x} }}}}'", "'sh -c \"' + x", "f'pod=~{x}'", "f'`{x}`'", "f'$({x})'"]
+)
+def test_a_place_is_found(text: str) -> None:
+    assert list(places(ast.parse(f"def f():\n    return {text}"))) == ["f"]
+
+
+def test_nobody_else_quotes() -> None:
+    for call, files in QUOTERS.items():
+        found = {
+            path.relative_to(ROOT / "renderer").as_posix()
+            for path in (ROOT / "renderer").rglob("*.py")
+            if re.search(rf"\b{re.escape(call)}\b(?!`)", path.read_text("utf-8"))
+        }
+        assert found == files, call
+
+
+# Of templates in presets: those whose text is JSON, YAML or a script, and the word that is put into it.
+IN_PRESETS = {
+    "backends/tensorrt-llm.yaml": ["DraftModelPath|yaml"],
+    "backends/vllm.yaml": [
+        *("EnginePort", "LocalRanks", "LocalRanks"),  # numbers, in scripts
+        *("Path|json", "DraftModelPath|json", "DraftModelPath|json", "DraftRevision|json"),
+    ],
+    "backends/llamacpp.yaml": ["DrainSleep", "Port"],
+    "backends/sglang.yaml": ["EnginePort"],
+}
+
+
+def test_words_in_presets_are_quoted() -> None:
+    """Where a preset's template is text of another language, each word in it is a number or goes through a filter."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "presets").rglob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text("utf-8")):
+            for text in strings(document):
+                if "{{" in text and re.search(r"\"\w+\": |\n|\bexec |curl |\$\(", text):
+                    words = re.findall(r"\{\{\s*([^}]*?)\s*\}\}", text)
+                    found.setdefault(path.relative_to(ROOT / "presets").as_posix(), []).extend(words)
+    assert found == IN_PRESETS
+
+
+def strings(value: object) -> Iterator[str]:
+    """All strings of a tree."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(inner)
+
+
+# --- The readers of these languages
+
+
+def test_go_reads_its_strings_back(tmp_path: Path) -> None:
+    """As a string of an action, and as text around actions; PromQL's strings are Go's."""
+    assert escapes.promql_string('a"\\\n') == escapes.go_string('a"\\\n') == '"a\\"\\\\\\u000a"'
+    chart = tmp_path / "chart"
+    (chart / "templates").mkdir(parents=True)
+    (chart / "Chart.yaml").write_text("{apiVersion: v2, name: a, version: 1.0.0}\n", "utf-8")
+    rows = [f"s{i}: {{{{ {escapes.go_string(text)} | b64enc | quote }}}}" for i, text in enumerate(TEXTS)]
+    for i, text in enumerate(TEXTS):
+        body = escapes.go_template_text(text, before_action=True)
+        rows.append(f'{{{{- define "t{i}" }}}}{body}{{{{ "" }}}}{{{{ end }}}}')
+        rows.append(f't{i}: {{{{ include "t{i}" . | b64enc | quote }}}}')
+    (chart / "templates" / "all.yaml").write_text("\n".join(rows) + "\n", "utf-8", newline="")
+    done = subprocess.run([tool("helm"), "template", "a", chart], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    read = yaml.safe_load(done.stdout)
+    for i, text in enumerate(TEXTS):
+        assert [base64.b64decode(read[f"{form}{i}"]).decode() for form in "st"] == [text, text]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_readers_get_the_text_back(text: str) -> None:
+    assert re.fullmatch(escapes.regex_literal(text), text)
+    assert re2.fullmatch(escapes.regex_literal(text), text)
+    assert not re2.fullmatch(escapes.regex_literal(text), f"{text}x")
+    assert expanded(escapes.container_text(text), {"POD_NAME": "chat-0", "A": "b", "touch pwned": "x"}) == text
+    glob = escapes.glob_literal(text)
+    assert re.sub(r"\\(.)", r"\1", glob, flags=re.DOTALL) == text
+    assert not re.search(r"[*?\[]", re.sub(r"\\.", "", glob, flags=re.DOTALL))
+    words = {"ModelPath": text}
+    for name, read in (("json", json.loads), ("yaml", yaml.safe_load)):
+        filler = template.compile_template(f"{{{{ ModelPath|{name} }}}}", frozenset(words))
+        assert filler
+        assert read(str(filler(words))) == text
+    if "\x00" not in text:
+        filler = template.compile_template("printf %s {{ ModelPath|shell }}", frozenset(words))
+        assert filler
+        assert subprocess.run(["sh", "-c", str(filler(words))], capture_output=True, check=True).stdout.decode() == text
+
+
+def expanded(text: str, variables: dict[str, str]) -> str:
+    """What Kubernetes makes of an argument: `$$` is `$`, `$(NAME)` the variable, where there is one."""
+    return re.sub(
+        r"\$\$|\$\(([^)]*)\)",
+        lambda match: "$" if match[0] == "$$" else variables.get(match[1], match[0]),
+        text,
+    )
+
+
+def test_series_of_any_name() -> None:
+    assert escapes.promql_selector("vllm:num_requests_waiting", 'a="b"') == 'vllm:num_requests_waiting{a="b"}'
+    assert escapes.promql_selector('x"}) or vector(1', 'a="b"') == '{__name__="x\\"}) or vector(1",a="b"}'
