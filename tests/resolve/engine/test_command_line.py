@@ -45,10 +45,10 @@ def reads(options: dict[str, Any], *lines: str) -> Dialect:
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
     """The line that the preset's arguments and the user's become, the user's part in brackets."""
-    given = user.split()
-    made = merge_args(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(given, AT)])[0]
-    assert list(made[len(made) - len(given) :]) == given, "the user's own arguments stay, in order and last"
-    return " ".join(made[: len(made) - len(given)])
+    user_args = user.split()
+    merged = merge_args(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(user_args, AT)])[0]
+    assert list(merged[len(merged) - len(user_args) :]) == user_args, "the user's own arguments stay, in order and last"
+    return " ".join(merged[: len(merged) - len(user_args)])
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_where_nobody_says_how_a_line_is_read_all_is_kept(options: dict[str, Any
 
 
 def layered(*layers: tuple[str, str] | str) -> str:
-    made = [
-        ArgLayer(each.split(), AT) if isinstance(each, str) else ArgLayer(each[0].split(), AT, each[1])
-        for each in layers
+    arg_layers = [
+        ArgLayer(layer.split(), AT) if isinstance(layer, str) else ArgLayer(layer[0].split(), AT, layer[1])
+        for layer in layers
     ]
-    return " ".join(merge_args(reads(FULL, *PRESET), made)[0])
+    return " ".join(merge_args(reads(FULL, *PRESET), arg_layers)[0])
 
 
 def test_each_layer_drops_from_all_before_it() -> None:
@@ -190,15 +190,15 @@ def test_of_two_spellings_the_preset_means_the_first() -> None:
     ],
 )
 def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, str]]) -> None:
-    found = Collector()
+    collector = Collector()
     options = reads(FULL, "--port 8080 --served-name x --quiet")
     rules = {"--port": ReservedOption("one port"), "--served-name": ReservedOption("one name")}
-    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
-    assert [(each.line, each.message.split()[0]) for each in found.problems] == [
+    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), collector)
+    assert [(problem.line, problem.message.split()[0]) for problem in collector.problems] == [
         (index, option) for index, option in expected
     ]
-    assert {each.code for each in found.problems} <= {"E406"}
-    assert {each.hint for each in found.problems} <= {"one port", "one name"}
+    assert {problem.code for problem in collector.problems} <= {"E406"}
+    assert {problem.hint for problem in collector.problems} <= {"one port", "one name"}
 
 
 @pytest.mark.parametrize(
@@ -215,13 +215,13 @@ def test_what_the_renderer_sets_is_refused(args: str, expected: list[tuple[int, 
     ],
 )
 def test_only_such_a_value_is_meant(args: str, code: str) -> None:
-    found, options = Collector(), reads(FULL, "--host x --key x")
+    collector, options = Collector(), reads(FULL, "--host x --key x")
     rules = {
         "--host": ReservedOption("loopback", ("127.*", "localhost", "::1")),
         "--key": ReservedOption("a key", warns=True),
     }
-    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), found)
-    assert [each.code for each in found.problems] == ([code] if code else [])
+    validate_reserved_options(options, rules, args.split(), Origin(Line(), ("args",)), collector)
+    assert [problem.code for problem in collector.problems] == ([code] if code else [])
 
 
 # --- keys of JSON options
