@@ -154,8 +154,8 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
         layers = [engine.configs[name].layer(words), *engine.derivation(words).layers]
         if words["Adapters"] and adapters.can_load(engine):
             layers += adapters.adapter_layers(engine, ADAPTERS, (), Collector())
-        for given, _ in refused_preset_options(judge, layers, len(layers)):
-            yield f"{runtime.name} {version}, {use}, {name}: {given}"
+        for option, _ in refused_preset_options(judge, layers, len(layers)):
+            yield f"{runtime.name} {version}, {use}, {name}: {option}"
 
 
 # What no list of options says, by the releases' own sources (in order of versions: what holds until, what from there).
@@ -358,8 +358,8 @@ def test_every_range_counts(name: str, place: str, runtime: BackendRuntime) -> N
 def test_every_use_holds_every_entry() -> None:
     for name in RANGED:
         engine = compiled(shipped(name), "")
-        held = {entry for _, _, words in used(engine) for entry in engine.derivation(words).entries}
-        assert held == set(engine.derived)
+        entries = {entry for _, _, words in used(engine) for entry in engine.derivation(words).entries}
+        assert entries == set(engine.derived)
 
 
 def test_what_is_left_out_is_told() -> None:
@@ -371,9 +371,9 @@ def test_what_is_left_out_is_told() -> None:
 
 def test_ranges_make_sense() -> None:
     for name in RANGED:
-        found = Collector()
-        versions.validate_versions(shipped(name), found)
-        assert found.problems == []
+        collector = Collector()
+        versions.validate_versions(shipped(name), collector)
+        assert collector.problems == []
 
 
 def test_the_own_version_is_the_preset_itself() -> None:
