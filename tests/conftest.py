@@ -49,8 +49,8 @@ class Outcome(NamedTuple):
     @property
     def counts(self) -> dict[str, int]:
         """apps, objects, new, changed, unchanged, gone: what `render` says in its last line."""
-        found = self._summary().groupdict(default="0")
-        return {key: int(text.replace(",", "")) for key, text in found.items() if key != "folder"}
+        groups = self._summary().groupdict(default="0")
+        return {key: int(text.replace(",", "")) for key, text in groups.items() if key != "folder"}
 
     @property
     def warnings(self) -> str:
@@ -58,9 +58,9 @@ class Outcome(NamedTuple):
         return self.err[: self._summary().start()]
 
     def _summary(self) -> re.Match[str]:
-        found = _SUMMARY.search(self.err)
-        assert found, f"no summary of a render:\n{self.err}"
-        return found
+        match = _SUMMARY.search(self.err)
+        assert match, f"no summary of a render:\n{self.err}"
+        return match
 
 
 class Llmaz(Protocol):
@@ -82,7 +82,7 @@ def run(args: Sequence[str | Path]) -> Outcome:
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                cli.run([str(each) for each in args])
+                cli.run([str(arg) for arg in args])
             except SystemExit as end:
                 code = end.code
     finally:
@@ -148,8 +148,8 @@ def superfluous(request: pytest.FixtureRequest) -> Callable[[Path, set[Path]], l
     """Files below a folder of goldens that nothing makes any more; `--snapshot-update` deletes them, and says none."""
     update = bool(request.config.option.update_snapshots)
 
-    def find(folder: Path, made: set[Path]) -> list[Path]:
-        left = sorted(path for path in folder.rglob("*") if path.is_file() and path not in made)
+    def find(folder: Path, expected: set[Path]) -> list[Path]:
+        left = sorted(path for path in folder.rglob("*") if path.is_file() and path not in expected)
         for path in left if update else ():
             path.unlink()
             for parent in path.parents:

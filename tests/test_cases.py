@@ -52,23 +52,23 @@ def test_case(
     first = llmaz("render", *args)
     assert first.code == 0, first.err
     assert first.out == ""
-    made = contents(work / first.folder)
-    assert first.counts["new"] == len(made) > 0
+    files = contents(work / first.folder)
+    assert first.counts["new"] == len(files) > 0
     assert first.counts["changed"] == first.counts["unchanged"] == first.counts["gone"] == 0
 
     # The same again: nothing is written.
     again = llmaz("render", *args)
     assert (again.code, again.warnings) == (0, first.warnings)
-    assert contents(work / first.folder) == made
-    assert again.counts == {**first.counts, "new": 0, "unchanged": len(made)}
+    assert contents(work / first.folder) == files
+    assert again.counts == {**first.counts, "new": 0, "unchanged": len(files)}
     check = llmaz("render", "--check", *args)
     assert check.code == 0, check.err
 
-    for path, (text, _) in made.items():
+    for path, (text, _) in files.items():
         golden(f"cases/{name}/expected/{path}", text)
     if first.warnings:
         golden(f"cases/{name}/stderr.txt", first.warnings)
-    expected = {case / "expected" / path for path in made}
+    expected = {case / "expected" / path for path in files}
     assert superfluous(case / "expected", expected) == [], "nothing renders these any more"
     if not first.warnings:
         assert not (case / "stderr.txt").exists(), "nothing warns any more"

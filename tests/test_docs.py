@@ -85,9 +85,9 @@ def marked(word: str) -> list[Block]:
 
 def between(page: str, name: str) -> str:
     """What stands between `<!-- name -->` and `<!-- /name -->`, all of it where the marks are there several times."""
-    found = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL)
-    assert found, f"{page} has no part '{name}'"
-    return "".join(found)
+    parts = re.findall(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", (ROOT / "docs" / page).read_text("utf-8"), re.DOTALL)
+    assert parts, f"{page} has no part '{name}'"
+    return "".join(parts)
 
 
 def rows(page: str, name: str) -> list[list[str]]:
@@ -103,10 +103,10 @@ def plain(cell: str) -> str:
     return cell.replace("`", "")
 
 
-def in_order(wanted: str, text: str) -> str:
-    """The first line of `wanted` that does not come in `text` behind the ones before it; '' when all do."""
+def in_order(expected: str, text: str) -> str:
+    """The first line of `expected` that does not come in `text` behind the ones before it; '' when all do."""
     lines = iter(text.splitlines())
-    for line in wanted.splitlines():
+    for line in expected.splitlines():
         if line and line not in lines:
             return line
     return ""
@@ -338,10 +338,10 @@ def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> Non
     )
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
-    made = dict(re.findall(r"(\w+)=<(.*?)>", done.out))
-    assert set(made) == set(table)
+    values = dict(re.findall(r"(\w+)=<(.*?)>", done.out))
+    assert set(values) == set(table)
     for word, nothing in table.items():
-        assert made[word] if nothing == "always there" else made[word] == nothing.strip("'"), word
+        assert values[word] if nothing == "always there" else values[word] == nothing.strip("'"), word
 
 
 def test_the_words_of_loaders() -> None:
@@ -365,8 +365,8 @@ def test_the_backends() -> None:
     expected = []
     for name, spec in presets("backends"):
         engine = spec["engine"]
-        accelerators = ", ".join(dict.fromkeys(each["accelerator"] for each in engine["variants"]))
-        free = "; none needed" if any(each.get("unflavored") for each in engine["variants"]) else ""
+        accelerators = ", ".join(dict.fromkeys(variant["accelerator"] for variant in engine["variants"]))
+        free = "; none needed" if any(variant.get("unflavored") for variant in engine["variants"]) else ""
         image = f"`{spec['image']}:{spec['version']}`"
         formats, sources = ", ".join(engine["formats"]), ", ".join(engine["sources"])
         expected.append([f"[`{name}`](engines/{name}.md)", image, formats, sources, accelerators + free])
@@ -499,11 +499,13 @@ def test_readme_shows_what_comes_out(llmaz: Llmaz, monkeypatch: pytest.MonkeyPat
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     # Shortened: without the pods' indentation, and `…` ends a line that is cut.
-    made = iter(line.strip() for line in done.out.splitlines())
+    rendered_lines = iter(line.strip() for line in done.out.splitlines())
     shown = [line.strip() for line in readme("quickstart output").splitlines() if not line.startswith("#")]
     for line in shown:
         cut = line.removesuffix("…")
-        assert any(each.startswith(cut) if cut != line else each == line for each in made), line
+        assert any(
+            rendered_line.startswith(cut) if cut != line else rendered_line == line for rendered_line in rendered_lines
+        ), line
     assert len(shown) > 20
 
 

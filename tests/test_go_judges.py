@@ -58,13 +58,13 @@ def verdicts() -> dict[str, list[dict[str, Any]]]:
 
 
 def test_the_webhook_accepts_every_golden_and_changes_nothing() -> None:
-    findings = [finding for found in lwscheck(GOLDENS).values() for finding in found]
+    findings = [finding for file_findings in lwscheck(GOLDENS).values() for finding in file_findings]
     assert len(findings) > 0
     assert [finding for finding in findings if finding["changed"] or finding["errors"]] == []
 
 
 def test_goldens_leave_no_default_inside_a_list_to_the_crd() -> None:
-    findings = [finding for found in lwscheck(GOLDENS).values() for finding in found]
+    findings = [finding for file_findings in lwscheck(GOLDENS).values() for finding in file_findings]
     assert len(findings) > 0
     left = [(finding["file"], line) for finding in findings for line in finding["defaulted"]]
     assert [(file, line) for file, line in left if re.search(r"\[\d+\]", line)] == []
@@ -74,8 +74,8 @@ def test_goldens_leave_no_default_inside_a_list_to_the_crd() -> None:
 def test_lwscheck_refuses_bad(file: Path, verdicts: dict[str, list[dict[str, Any]]]) -> None:
     """Each file breaks the one rule of its first line; the second line is what lwscheck says."""
     [finding] = verdicts[str(file)]
-    said = file.read_text("utf-8").splitlines()[1].removeprefix("# lwscheck: ")
-    assert said in "\n".join([*finding["errors"], *finding["changed"]])
+    message = file.read_text("utf-8").splitlines()[1].removeprefix("# lwscheck: ")
+    assert message in "\n".join([*finding["errors"], *finding["changed"]])
 
 
 @pytest.mark.parametrize("file", BAD, ids=names(BAD))
@@ -89,8 +89,8 @@ def test_llmaz_check_refuses_bad(file: Path, llmaz: Llmaz) -> None:
 def test_lwscheck_reports_changed(file: Path, verdicts: dict[str, list[dict[str, Any]]]) -> None:
     """Each file is accepted, but would stand otherwise in the cluster, as its second line says."""
     [finding] = verdicts[str(file)]
-    said = file.read_text("utf-8").splitlines()[1].removeprefix("# lwscheck: ")
-    assert said in finding["changed"]
+    message = file.read_text("utf-8").splitlines()[1].removeprefix("# lwscheck: ")
+    assert message in finding["changed"]
     assert finding["errors"] == []
 
 

@@ -44,10 +44,10 @@ def preset_names() -> set[str]:
 
 def mentions(names: Iterable[str], text: str) -> Counter[str]:
     """How often each name stands in the text as a word of its own; `_`, `-` and `.` end a word, letters do not."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name in names:
-        found[name] = len(re.findall(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text, re.IGNORECASE))
-    return +found
+        counts[name] = len(re.findall(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text, re.IGNORECASE))
+    return +counts
 
 
 def catch_alls(text: str) -> list[int]:
@@ -56,7 +56,10 @@ def catch_alls(text: str) -> list[int]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ExceptHandler) and not isinstance(node.body[-1], ast.Raise):
             caught: list[Any] = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
-            if any(each is None or getattr(each, "id", "") in ("Exception", "BaseException") for each in caught):
+            if any(
+                exception is None or getattr(exception, "id", "") in ("Exception", "BaseException")
+                for exception in caught
+            ):
                 lines.append(node.lineno)
     return lines
 
@@ -67,9 +70,9 @@ def test_no_engine_and_no_model_is_named_in_python() -> None:
     total: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
     for path in SOURCES:
-        found = mentions(names, path.read_text("utf-8"))
-        total += found
-        for name in found:
+        counts = mentions(names, path.read_text("utf-8"))
+        total += counts
+        for name in counts:
             where.setdefault(name, []).append(inside(path))
     if total[SCHEME] <= 1:
         where.pop(SCHEME, None)
@@ -87,7 +90,7 @@ def accelerators() -> set[str]:
 def test_no_python_names_an_accelerator() -> None:
     names = accelerators()
     assert len(names) > 10
-    assert {inside(path): found for path in SOURCES if (found := mentions(names, path.read_text("utf-8")))} == {}
+    assert {inside(path): counts for path in SOURCES if (counts := mentions(names, path.read_text("utf-8")))} == {}
 
 
 def test_the_presets_are_where_names_come_from() -> None:
@@ -240,9 +243,9 @@ def test_a_pointer_is_found(text: str) -> None:
 
 
 def test_nobody_else_catches_everything() -> None:
-    found = {inside(path): catch_alls(path.read_text("utf-8")) for path in SOURCES}
-    assert {path: lines for path, lines in found.items() if lines and path not in CATCH_ALL} == {}
-    assert [path for path in CATCH_ALL if not found[path]] == []  # an exception that is used no more
+    lines_by_path = {inside(path): catch_alls(path.read_text("utf-8")) for path in SOURCES}
+    assert {path: lines for path, lines in lines_by_path.items() if lines and path not in CATCH_ALL} == {}
+    assert [path for path in CATCH_ALL if not lines_by_path[path]] == []  # an exception that is used no more
 
 
 @pytest.mark.parametrize("caught", ["", " Exception", " BaseException as fault", " (OSError, Exception)"])

@@ -25,7 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def documents(path: Path) -> list[Any]:
     """What the file holds; nothing when it is broken on purpose."""
     try:
-        return [each for each in yaml.safe_load_all(path.read_text(encoding="utf-8-sig")) if each is not None]
+        return [
+            document for document in yaml.safe_load_all(path.read_text(encoding="utf-8-sig")) if document is not None
+        ]
     except yaml.YAMLError:
         return []
 

@@ -326,10 +326,10 @@ def test_hand_edits_are_found_and_repaired(here: Path, llmaz: Llmaz) -> None:
     assert check.code == 1
     assert check.err.splitlines()[0] == "rendered/default/chat.yaml: stale"
     assert contents(here / "rendered") == edited
-    kept = code.stat().st_mtime_ns
+    mtime = code.stat().st_mtime_ns
     assert llmaz("render").counts["changed"] == 1
     assert contents(here / "rendered") == good
-    assert code.stat().st_mtime_ns == kept
+    assert code.stat().st_mtime_ns == mtime
     assert llmaz("render", "--check").code == 0
     # A longer file than ours, a shorter one, none at all.
     for damage in (good["default/chat.yaml"] + b"# more\n", good["default/chat.yaml"][:100]):
@@ -523,7 +523,7 @@ def halfway(folder: Path, out: Path, old: int) -> Iterator[subprocess.Popen[str]
     sample = out / "ns-3"  # a twentieth of all
     try:
         deadline = time.monotonic() + 30
-        while sum(each.stat().st_size != old for each in sample.glob("*.yaml")) < 10:
+        while sum(path.stat().st_size != old for path in sample.glob("*.yaml")) < 10:
             assert running.poll() is None, running.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.002)
@@ -680,7 +680,7 @@ def test_a_problem_sorts_and_shows_once() -> None:
 def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus(here, 50)
     write(here / "two.yaml", playground("warned") + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n")
-    made = []
+    results = []
     for worth in (10**9, 1):
         monkeypatch.setattr(workers, "MIN_ITEMS", worth)
         done = llmaz("render", "-o", f"../{worth}")
@@ -688,8 +688,8 @@ def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkey
         stdout = llmaz("render", "--stdout")
         check = llmaz("render", "-o", f"../{worth}", "--check")
         assert check.code == 0
-        made.append((contents(here.parent / str(worth)), done.warnings, stdout.out, stdout.err))
-    assert made[0] == made[1]
+        results.append((contents(here.parent / str(worth)), done.warnings, stdout.out, stdout.err))
+    assert results[0] == results[1]
     write(here / "wrong.yaml", playground("wrong", model="nowhere"), playground("chat", namespace="A"))
     write(here / "broken.yaml", "apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: [\n")
     wrong = []
@@ -704,7 +704,7 @@ def test_order_of_files_and_documents_does_not_matter(here: Path, llmaz: Llmaz) 
     """But for the headers, which name the files."""
     documents = [MODEL.format(name=f"m-{i}") for i in range(12)]
     documents += [playground(f"p-{i}", f"ns-{i % 3}", f"m-{i}") for i in range(12)]
-    made = []
+    outputs = []
     for seed in range(4):
         shuffled = documents[:]
         random.Random(seed).shuffle(shuffled)
@@ -712,9 +712,9 @@ def test_order_of_files_and_documents_does_not_matter(here: Path, llmaz: Llmaz) 
         for i in range(0, len(shuffled), 5):
             write(folder / ("a", "b", "c/d")[(seed + i) % 3] / f"{i}.yaml", *shuffled[i : i + 5])
         assert llmaz("render", folder, "-o", folder / "out").code == 0
-        made.append({path: data.split(b"\n", 1)[1] for path, data in contents(folder / "out").items()})
-    assert made[0] == made[1] == made[2] == made[3]
-    assert len(made[0]) == 12
+        outputs.append({path: data.split(b"\n", 1)[1] for path, data in contents(folder / "out").items()})
+    assert outputs[0] == outputs[1] == outputs[2] == outputs[3]
+    assert len(outputs[0]) == 12
 
 
 def test_current_folder_does_not_matter(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -723,7 +723,7 @@ def test_current_folder_does_not_matter(here: Path, llmaz: Llmaz, monkeypatch: p
         write(root / "deep" / "er" / "chat.yaml", playground("chat"))
         config = CONFIG.format(spec="{}")
         write(root / marker, config if marker == "llmaz.yaml" else "")
-        made = []
+        outputs = []
         stands: list[tuple[Path, Path | str]] = [
             (root, "."),
             (root, root),
@@ -734,9 +734,9 @@ def test_current_folder_does_not_matter(here: Path, llmaz: Llmaz, monkeypatch: p
         for i, (cwd, path) in enumerate(stands):
             monkeypatch.chdir(cwd)
             assert llmaz("render", path, "-o", here / f"{root.name}-{i}").code == 0
-            made.append(contents(here / f"{root.name}-{i}"))
-        assert [each == made[0] for each in made] == [True] * len(stands)
-        assert made[0]["default/chat.yaml"].startswith(b"# Rendered by llmaz from deep/er/chat.yaml. Do not edit.\n")
+            outputs.append(contents(here / f"{root.name}-{i}"))
+        assert [output == outputs[0] for output in outputs] == [True] * len(stands)
+        assert outputs[0]["default/chat.yaml"].startswith(b"# Rendered by llmaz from deep/er/chat.yaml. Do not edit.\n")
 
 
 def test_environment_does_not_matter(tmp_path: Path) -> None:
@@ -753,16 +753,16 @@ def test_environment_does_not_matter(tmp_path: Path) -> None:
         {"LLMAZ_NAMESPACE": "x", "LLMAZ_OUTPUT": "x", "LLMAZ_RENDER_OUTPUT": "x", "NO_COLOR": "1", "COLUMNS": "20"},
         {"KUBECONFIG": "/nowhere", "HTTPS_PROXY": "http://127.0.0.1:1", "TMPDIR": "/nowhere", "PATH": None},
     ]
-    made = []
+    outputs = []
     for i, environment in enumerate(environments):
         code, _, err = finished(process("render", "in", "-o", f"out-{i}", cwd=tmp_path, environment=environment))
         assert code == 0, (environment, err)
-        made.append(contents(tmp_path / f"out-{i}"))
+        outputs.append(contents(tmp_path / f"out-{i}"))
         code, out, err = finished(process("render", "in", "--stdout", cwd=tmp_path, environment=environment))
         assert code == 0, (environment, err)
-        assert out == "---\n".join(made[0][path].decode() for path in sorted(made[0])), environment
-    assert [each == made[0] for each in made] == [True] * len(made)
-    assert len(made[0]) == 21
+        assert out == "---\n".join(outputs[0][path].decode() for path in sorted(outputs[0])), environment
+    assert [output == outputs[0] for output in outputs] == [True] * len(outputs)
+    assert len(outputs[0]) == 21
 
 
 def test_stdout_is_what_would_be_written(here: Path, llmaz: Llmaz) -> None:
@@ -770,5 +770,5 @@ def test_stdout_is_what_would_be_written(here: Path, llmaz: Llmaz) -> None:
     done = llmaz("render", "--stdout")
     assert not (here / "rendered").exists()
     assert llmaz("render").code == 0
-    made = contents(here / "rendered")
-    assert done.out == "---\n".join(made[path].decode() for path in sorted(made))
+    files = contents(here / "rendered")
+    assert done.out == "---\n".join(files[path].decode() for path in sorted(files))

@@ -135,13 +135,13 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if not inner:
         yield path, value
-    for key, each in inner:
-        yield from leaves(each, f"{path}.{key}" if path else str(key))
+    for key, item in inner:
+        yield from leaves(item, f"{path}.{key}" if path else str(key))
 
 
 def objects(text: str) -> dict[tuple[str, str, str], Leaves]:
     """Objects of the chain by kind, namespace and name; our labels aside, which every object has."""
-    made = {}
+    fields_by_object = {}
     for body in yaml.safe_load_all(text):
         kind, meta = body["kind"], body["metadata"]
         if kind in WORKLOADS or (kind == "Service" and meta["name"].endswith("-lb")):
@@ -151,11 +151,11 @@ def objects(text: str) -> dict[tuple[str, str, str], Leaves]:
             for path, value in leaves(body)
             if not path.startswith(LABEL)
         }
-        made[kind, meta.get("namespace", ""), NAMES.get(meta["name"], meta["name"])] = fields
-    return made
+        fields_by_object[kind, meta.get("namespace", ""), NAMES.get(meta["name"], meta["name"])] = fields
+    return fields_by_object
 
 
-def found(sample: str, rendered: str) -> Iterator[Difference]:
+def find_differences(sample: str, rendered: str) -> Iterator[Difference]:
     """Every difference, a field each; a whole object where one side lacks it (`...` is the side that has it)."""
     files = sorted((HERE / "chain" / "samples" / sample).glob("*.yaml"))
     theirs, ours = objects("---\n".join(file.read_text("utf-8") for file in files)), objects(rendered)
@@ -171,8 +171,8 @@ def found(sample: str, rendered: str) -> Iterator[Difference]:
                 yield Difference(kind, name, field, one.get(field), other.get(field))
 
 
-def known(each: Difference, listed: Difference) -> bool:
-    return listed in (each, each._replace(name=""))
+def known(difference: Difference, listed: Difference) -> bool:
+    return listed in (difference, difference._replace(name=""))
 
 
 @pytest.mark.parametrize("sample", DIFFERENCES)
@@ -180,9 +180,11 @@ def test_we_render_what_routes(sample: str, here: Path, llmaz: Llmaz) -> None:
     shutil.copytree(HERE / "samples" / sample, here, dirs_exist_ok=True)
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
-    differences, listed = list(found(sample, done.out)), DIFFERENCES[sample]
-    assert [each for each in differences if not any(known(each, other) for other in listed)] == []
-    assert [each for each in listed if not any(known(other, each) for other in differences)] == [], "these agree now"
+    differences, listed = list(find_differences(sample, done.out)), DIFFERENCES[sample]
+    assert [difference for difference in differences if not any(known(difference, other) for other in listed)] == []
+    assert [difference for difference in listed if not any(known(other, difference) for other in differences)] == [], (
+        "these agree now"
+    )
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES.values())))
@@ -193,9 +195,11 @@ def test_every_difference_is_explained(page: str) -> None:
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines()[2:]]
     assert all(len(row) == 4 and all(row) for row in rows)
     every = {*ALL, *OPEN}
-    own = {each for sample, listed in DIFFERENCES.items() if PAGES[sample] == page for each in listed}
-    wanted = {(each.kind, short(each.field)) for each in (own if page == "routing.md" else own - every)}
-    assert {(kind.strip("` "), row[1].strip("`")) for row in rows for kind in row[0].split(",")} == wanted
+    own = {difference for sample, listed in DIFFERENCES.items() if PAGES[sample] == page for difference in listed}
+    expected = {
+        (difference.kind, short(difference.field)) for difference in (own if page == "routing.md" else own - every)
+    }
+    assert {(kind.strip("` "), row[1].strip("`")) for row in rows for kind in row[0].split(",")} == expected
 
 
 def short(field: str) -> str:

@@ -206,13 +206,13 @@ def narrower(small: Any, whole: Any, small_parts: Any, whole_parts: Any) -> None
         for node, parts in ((small, small_parts), (whole, whole_parts))
     )
     if "propertyNames" in whole and "propertyNames" not in small:
-        quick, *asked = small.get("anyOf", [small])
+        quick, *branches = small.get("anyOf", [small])
         usual_keys(quick, spelt(whole, whole_parts), small_parts)
-        if not asked:
+        if not branches:
             assert set(small) == {"additionalProperties", "properties", "type"}
             assert small["type"] == whole["type"]
             return
-        small = {**{key: value for key, value in small.items() if key != "anyOf"}, **asked[0]}
+        small = {**{key: value for key, value in small.items() if key != "anyOf"}, **branches[0]}
     assert set(whole) - set(small) <= WORDS | {"$defs"}
     assert set(small) <= set(whole)
     if small.get("properties", {}).keys() != whole.get("properties", {}).keys():
@@ -230,12 +230,12 @@ def narrower(small: Any, whole: Any, small_parts: Any, whole_parts: Any) -> None
 
 def usual_keys(small: Any, whole: Any, small_parts: Any) -> None:
     """Asserts that `small` takes nothing but some keys that `whole` takes, with values that it takes."""
-    names, held = (jsonschema.Draft7Validator(whole[key]) for key in ("propertyNames", "additionalProperties"))
+    names, values = (jsonschema.Draft7Validator(whole[key]) for key in ("propertyNames", "additionalProperties"))
     assert small["additionalProperties"] is False
     for key, value in small["properties"].items():
         assert names.is_valid(key)
         if "enum" in value:
-            assert all(held.is_valid(each) for each in value["enum"])
+            assert all(values.is_valid(choice) for choice in value["enum"])
         else:
             assert spelt(value, small_parts) == whole["additionalProperties"]
 
@@ -243,7 +243,7 @@ def usual_keys(small: Any, whole: Any, small_parts: Any) -> None:
 def spelt(node: Any, parts: Any) -> Any:
     """The node with what it refers to in its place, without words for readers."""
     if isinstance(node, list):
-        return [spelt(each, parts) for each in node]
+        return [spelt(item, parts) for item in node]
     if not isinstance(node, dict):
         return node
     if isinstance(node.get("$ref"), str):
@@ -254,11 +254,11 @@ def spelt(node: Any, parts: Any) -> Any:
 @pytest.mark.parametrize("name", ["quickstart", "gateway-basic", "hpa", "skip-loader", "host-path"])
 def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No whole schema is prepared for a plain model that has a usual one."""
-    asked = []
+    schema_names = []
     compiled = renderer.schema_validation._compiled
 
     def noted(name: str, more: str) -> Any:
-        asked.append(name)
+        schema_names.append(name)
         return compiled(name, more)
 
     monkeypatch.setattr(renderer.schema_validation, "_compiled", noted)
@@ -266,8 +266,8 @@ def test_what_is_usual_is_enough(name: str, tmp_path: Path, monkeypatch: pytest.
         renderer.schema_validation, "_staged_validator", functools.cache(renderer.schema_validation._StagedValidator)
     )
     write(render(RenderOptions(paths=(str(ROOT / "examples" / name),), output=str(tmp_path / "rendered"), write=True)))
-    assert "usual/input/playground" in asked
-    assert set(asked) & set(KINDS) == set()
+    assert "usual/input/playground" in schema_names
+    assert set(schema_names) & set(KINDS) == set()
 
 
 def test_types_of_the_inputs_are_current() -> None:
@@ -639,9 +639,9 @@ def test_unknown_fields(document: Any, path: str, value: Any, place: str) -> Non
 def test_wrong_values(document: Any, path: str, value: Any) -> None:
     wrong = changed(document, path, value)
     place = path if not path.endswith("models") else "spec.modelClaims"
-    found = problems(input_name(document), wrong)
-    assert found
-    assert all(where.startswith(place) for where in found)
+    places = problems(input_name(document), wrong)
+    assert places
+    assert all(where.startswith(place) for where in places)
 
 
 @pytest.mark.parametrize(
@@ -866,9 +866,9 @@ def test_a_patch_may_be_in_part(spec: Any) -> None:
     ],
 )
 def test_a_patch_is_strict(spec: Any, place: str) -> None:
-    found = problems("input/playground", changed(PLAYGROUND, "spec.podTemplate", {"spec": spec}))
-    assert found
-    assert all(where.startswith(f"spec.podTemplate.{place}") for where in found), found
+    places = problems("input/playground", changed(PLAYGROUND, "spec.podTemplate", {"spec": spec}))
+    assert places
+    assert all(where.startswith(f"spec.podTemplate.{place}") for where in places), places
 
 
 def test_kept_for_later() -> None:

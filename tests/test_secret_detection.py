@@ -78,13 +78,13 @@ def test_options_of_engines_are_not_taken_for_secrets() -> None:
 def variables(value: Any) -> Iterator[str]:
     """The names of variables that a preset gives a value."""
     if isinstance(value, dict):
-        for key, held in value.items():
-            if key in ("env", "envs") and isinstance(held, list):
-                yield from (each["name"] for each in held if isinstance(each.get("value"), str))
-            yield from variables(held)
+        for key, inner in value.items():
+            if key in ("env", "envs") and isinstance(inner, list):
+                yield from (variable["name"] for variable in inner if isinstance(variable.get("value"), str))
+            yield from variables(inner)
     elif isinstance(value, list):
-        for each in value:
-            yield from variables(each)
+        for item in value:
+            yield from variables(item)
 
 
 def test_harmless_names_are_those_of_the_presets() -> None:
@@ -135,14 +135,14 @@ def test_values_of_variables(name: str, value: str, shown: bool) -> None:
     """In containers that run and in those before them; a change shows."""
     body = {"initContainers": [{"name": "a", "env": [{"name": name, "value": value}]}]}
     other = {"initContainers": [{"name": "a", "env": [{"name": name, "value": f"{value}x"}]}]}
-    (made,), (changed,) = (hide_secrets(each, body)["initContainers"][0]["env"] for each in (body, other))
-    assert made == {"name": name, "value": value if shown else HIDDEN}
+    (variable,), (changed,) = (hide_secrets(pod_spec, body)["initContainers"][0]["env"] for pod_spec in (body, other))
+    assert variable == {"name": name, "value": value if shown else HIDDEN}
     if not shown:
         assert changed["value"] == ANOTHER
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("body", "shown"),
     [
         ({"env": {"FOO": "bar", "N": "1"}}, {"env": {"FOO": HIDDEN, "N": "1"}}),
         ({"extraEnvVars": [{"name": "A", "value": "b"}]}, {"extraEnvVars": [{"name": "A", "value": HIDDEN}]}),
@@ -172,10 +172,10 @@ def test_values_of_variables(name: str, value: str, shown: bool) -> None:
         ({"kind": "ConfigMap", "binaryData": {"a": "eA=="}}, {"kind": "ConfigMap", "binaryData": {"a": HIDDEN}}),
         ({"kind": "Secret", "stringData": {"a": "b"}}, {"kind": "Secret", "stringData": {"a": HIDDEN}}),
     ],
-    ids=lambda each: " ".join(each),
+    ids=lambda body: " ".join(body),
 )
-def test_bodies(given: dict[str, Any], shown: dict[str, Any]) -> None:
-    assert hide_secrets(given) == shown
+def test_bodies(body: dict[str, Any], shown: dict[str, Any]) -> None:
+    assert hide_secrets(body) == shown
 
 
 # --- Command lines, and texts
@@ -427,13 +427,13 @@ SECRET: Mapping[str, Any] = {
 
 def sides() -> list[list[Any]]:
     """A workload with secrets at every place, added, and changed."""
-    made = []
+    renderings = []
     for word in ("hunter2", "hunter3"):
         body = json.loads(json.dumps(workload(**SECRET)).replace("hunter2", word))
         body["metadata"]["annotations"] = {"a.io/password": word, "a.io/b": f'{{"apiKey": "{word}"}}'}
         pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
         pod["initContainers"] = [{"name": "loader", "image": "a:1", "env": [{"name": "BAR", "value": word}]}]
-        held = {
+        config_map = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": "c"},
@@ -441,8 +441,8 @@ def sides() -> list[list[Any]]:
         }
         rule = {"principal": {"headers": [{"name": "x-token", "values": [word]}]}}
         guard = policy(authorization={"defaultAction": "Deny", "rules": [rule]})
-        made.append(texts(body, held, guard))
-    return made
+        renderings.append(texts(body, config_map, guard))
+    return renderings
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -456,10 +456,10 @@ def test_no_form_prints_a_secret(form: str) -> None:
 @pytest.fixture
 def repository(here: Path) -> Repository:
     """With a model, in one commit."""
-    made = Repository(here)
-    made.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
-    made.commit("first")
-    return made
+    repo = Repository(here)
+    repo.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
+    repo.commit("first")
+    return repo
 
 
 def test_values_are_shown_where_asked_for(repository: Repository, llmaz: Llmaz) -> None:
@@ -489,7 +489,7 @@ def test_what_is_rendered_of_itself_hides_nothing() -> None:
     hidden = set()
     for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
         for body in yaml.load_all(path.read_text("utf-8"), yaml.CSafeLoader):
-            text, shown = (json.dumps(each, indent=1).splitlines() for each in (body, hide_secrets(body)))
+            text, shown = (json.dumps(side, indent=1).splitlines() for side in (body, hide_secrets(body)))
             hidden |= {line.strip() for line, new in zip(text, shown, strict=True) if line != new}
     others = {line for line in hidden if not re.match(r'"value": ', line)}
     assert others == {'"k"'}

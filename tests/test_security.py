@@ -194,7 +194,7 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
 def test_every_promise_stands_here() -> None:
     promises = re.findall(r"^\*\*([^*.]+)\.\*\*", PAGE.partition("## What is promised")[2], re.MULTILINE)
     tests = [name.removeprefix("test_").replace("_", " ") for name in globals() if name.startswith("test_")]
-    assert [each for each in promises if not any(each.lower().startswith(test) for test in tests)] == []
+    assert [promise for promise in promises if not any(promise.lower().startswith(test) for test in tests)] == []
 
 
 def test_how_to_report_is_at_the_top() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CASES = sorted(path.parent.name for path in HERE.glob("cases/*/expected"))
-DEFAULTS = {key: each.default for key, each in component_versions.components().items() if each.default}
+DEFAULTS = {key: component.default for key, component in component_versions.components().items() if component.default}
 MODEL = """
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -82,21 +82,21 @@ def bodies(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         yield from ((path, document.value) for document in documents)
 
 
-def said(case: str) -> dict[str, str]:
+def read_targets(case: str) -> dict[str, str]:
     """The targets that a case names, in its llmaz.yaml, its environments or its command line."""
-    made: dict[str, str] = {}
+    targets: dict[str, str] = {}
     examples = (ROOT / "examples").glob(f"{case.removeprefix('example-')}/llmaz.yaml")
     for path in (*HERE.glob(f"cases/{case}/input/**/llmaz.yaml"), *examples):
         for document in yaml.safe_load_all(path.read_text("utf-8")):
             spec = (document or {}).get("spec") or {}
-            made |= spec.get("targets") or {}
-            for each in (spec.get("environments") or {}).values():
-                made |= ((each or {}).get("config") or {}).get("targets") or {}
+            targets |= spec.get("targets") or {}
+            for environment in (spec.get("environments") or {}).values():
+                targets |= ((environment or {}).get("config") or {}).get("targets") or {}
     arguments = HERE / "cases" / case / "args.txt"
     for word in shlex.split(arguments.read_text("utf-8")) if arguments.exists() else ():
         if match := re.fullmatch(r"targets\.(\w+)=(.*)", word):
-            made[match[1]] = match[2]
-    return made
+            targets[match[1]] = match[2]
+    return targets
 
 
 # ---- the data ----
@@ -120,9 +120,9 @@ def test_the_data_is_of_the_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     from scripts.make_since import COMPONENTS  # not above: its neighbours are on the path only now
 
     assert set(COMPONENTS) == set(component_versions.components())
-    for key, each in COMPONENTS.items():
+    for key, component in COMPONENTS.items():
         assert component_versions.version_numbers(component_versions.components()[key].tested) == max(
-            pinned[each.module]
+            pinned[component.module]
         ), key
 
 
@@ -130,10 +130,11 @@ def test_defaults_are_tested() -> None:
     """What is rendered by default is held against the schemas of these very versions; Kubernetes has a floor, and Envoy
     Gateway's own Gateway API is older than that of our schemas.
     """
-    for key, each in component_versions.components().items():
-        if each.default:
+    for key, component in component_versions.components().items():
+        if component.default:
             oldest, default, tested, newest = map(
-                component_versions.version_numbers, (each.oldest, each.default, each.tested, each.newest)
+                component_versions.version_numbers,
+                (component.oldest, component.default, component.tested, component.newest),
             )
             assert oldest <= default <= tested <= newest, key
             assert default == tested or key in ("kubernetes", "gatewayAPI")
@@ -197,10 +198,12 @@ def test_facts(name: str, path: str, needs: dict[str, str]) -> None:
     # A gate that is off for good only counts once the version is there.
     assert {**node["!"]} == {key: value for key, value in needs.items() if key != "?"}
     newest = component_versions.TargetVersions(
-        {key: each.newest for key, each in component_versions.components().items()}
+        {key: component.newest for key, component in component_versions.components().items()}
     ).too_new_schema(f"output/{name}")
-    found = list(make_compatibility.walked(newest.node)) if newest else []
-    assert [each[2]["?"] for each in found if each[0] == path] == [value for key, value in needs.items() if key == "?"]
+    entries = list(make_compatibility.walked(newest.node)) if newest else []
+    assert [entry[2]["?"] for entry in entries if entry[0] == path] == [
+        value for key, value in needs.items() if key == "?"
+    ]
 
 
 def test_what_no_leaderworkerset_passes_on() -> None:
@@ -224,7 +227,7 @@ def test_values() -> None:
     workload = late.too_new_schema("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
     assert workload
     body = {"spec": {"leaderWorkerTemplate": {"restartPolicy": "RecreateGroupAfterStart"}}}
-    assert [(each.value, each.needs) for each in component_versions.too_new(workload.node, body)] == [
+    assert [(finding.value, finding.needs) for finding in component_versions.too_new(workload.node, body)] == [
         ("RecreateGroupAfterStart", {"leaderWorkerSet": "0.9"})
     ]
     assert (
@@ -251,14 +254,14 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
         for word in reversed(path.replace("[]", ".[]").replace("{}", ".{}").strip(".").split(".") if path else ()):
             body = [body] if word == "[]" else {"any" if word == "{}" else word: body}
         assert not refusing.is_valid(body), path
-        assert needs in [each.needs for each in component_versions.too_new(late.node, body)], path
+        assert needs in [finding.needs for finding in component_versions.too_new(late.node, body)], path
 
 
 def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
     """What is too new for older targets is fine there, but for gates; what was written by hand is in the schema."""
     manifests = (error_case("targets-before-the-newest") / "manifests.yaml").read_text("utf-8")
     (here / "manifests.yaml").write_text(manifests)
-    newest = {key: each.newest for key, each in component_versions.components().items() if each.default}
+    newest = {key: component.newest for key, component in component_versions.components().items() if component.default}
     elsewhere = "  external: [Gateway/gateway, Backend/chat]\n"
     (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {json.dumps(newest)}\n{elsewhere}")
     done = llmaz("check", "manifests.yaml")
@@ -271,7 +274,7 @@ def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "versions", "wanted"),
+    ("key", "versions", "expected"),
     [
         ("leaderWorkerSet", {"leaderWorkerSet": "0.11", "kubernetes": "1.33"}, [("kubernetes", "1.34")]),
         ("leaderWorkerSet", {"leaderWorkerSet": "0.11", "kubernetes": "1.34"}, []),
@@ -283,12 +286,12 @@ def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
         ("gatewayAPI", {"gatewayAPI": "1.7", "envoyGateway": "1.4"}, []),
     ],
 )
-def test_what_works_together(key: str, versions: dict[str, str], wanted: list[tuple[str, str]]) -> None:
-    assert list(component_versions.unmet_dependencies(key, DEFAULTS | versions)) == wanted
+def test_what_works_together(key: str, versions: dict[str, str], expected: list[tuple[str, str]]) -> None:
+    assert list(component_versions.unmet_dependencies(key, DEFAULTS | versions)) == expected
 
 
 def test_the_defaults_work_together() -> None:
-    assert [found for key in DEFAULTS for found in component_versions.unmet_dependencies(key, DEFAULTS)] == []
+    assert [unmet for key in DEFAULTS for unmet in component_versions.unmet_dependencies(key, DEFAULTS)] == []
 
 
 # ---- what is rendered ----
@@ -304,18 +307,18 @@ def test_goldens_need_no_more_than_their_targets(case: str) -> None:
         assert name in APART or component_versions.serving_component(name), (
             f"{path}: nobody knows since when there is {name}"
         )
-        assert asks_too_much(body, DEFAULTS | said(case)) == [], path
+        assert asks_too_much(body, DEFAULTS | read_targets(case)) == [], path
 
 
 def asks_too_much(body: dict[str, Any], targets: dict[str, str]) -> list[component_versions.TooNew]:
     """What of an object the targets do not have. Where there is no target it must have been there always."""
     return [
-        each
-        for each in make_compatibility.new(body)
+        finding
+        for finding in make_compatibility.new(body)
         if any(
             key not in targets
             or component_versions.version_numbers(version) > component_versions.version_numbers(targets[key])
-            for key, version in each.needs.items()
+            for key, version in finding.needs.items()
             if key != component_versions.GATE
         )
     ]
@@ -337,14 +340,14 @@ def test_the_platform_needs_no_more_than_the_defaults() -> None:
 
 def test_goldens_are_compared_at_all() -> None:
     """The search finds what is there."""
-    found = {
+    needed = {
         (key, version)
         for case in CASES
         for _, body in bodies(HERE / "cases" / case / "expected")
-        for each in make_compatibility.new(body)
-        for key, version in each.needs.items()
+        for finding in make_compatibility.new(body)
+        for key, version in finding.needs.items()
     }
-    assert {("kubernetes", "1.30"), ("kubernetes", "1.35"), ("leaderWorkerSet", "0.7"), ("aiGateway", "0.7")} <= found
+    assert {("kubernetes", "1.30"), ("kubernetes", "1.35"), ("leaderWorkerSet", "0.7"), ("aiGateway", "0.7")} <= needed
 
 
 @pytest.mark.parametrize(

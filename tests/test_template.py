@@ -362,9 +362,9 @@ def test_broken_whens(text: str) -> None:
 )
 def test_whens_that_go_wrong_later(text: str) -> None:
     """With the path that the caller gave."""
-    made = compile_condition(text, WORDS, ("engine", "derived", 3, "when"))
+    condition = compile_condition(text, WORDS, ("engine", "derived", 3, "when"))
     with pytest.raises(TemplateError) as caught:
-        made(VALUES)
+        condition(VALUES)
     assert caught.value.path == ("engine", "derived", 3, "when")
 
 
@@ -410,9 +410,9 @@ def test_the_quick_way_with_whens_is_jinja_s() -> None:
             continue
         quick += 1
         seen: list[object] = []
-        for made in (compile_condition(text, WORDS), template._compile_jinja_condition(text, WORDS, ())):
+        for condition in (compile_condition(text, WORDS), template._compile_jinja_condition(text, WORDS, ())):
             try:
-                seen.append(bool(made(VALUES)))
+                seen.append(bool(condition(VALUES)))
             except TemplateError:
                 seen.append(TemplateError)
         assert seen[0] == seen[1], text
@@ -438,10 +438,12 @@ def test_what_a_condition_depends_on() -> None:
         bare += bool(truths)
         one = {word: chance.choice(some) for word in WORDS} | {"TP": 1, "Hub": "hub"}
         other = {
-            word: said
+            word: value
             if word in values
-            else chance.choice([each for each in some if word not in truths or bool(each) == bool(said)])
-            for word, said in one.items()
+            else chance.choice(
+                [candidate for candidate in some if word not in truths or bool(candidate) == bool(value)]
+            )
+            for word, value in one.items()
         }
         holds = compile_condition(text, WORDS)
         assert bool(holds(one)) == bool(holds(other)), (text, one, other)
@@ -481,7 +483,7 @@ def test_a_word_is_text_below_a_key_of_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("(" * 5000 + "TP" + ")" * 5000, "it is nested too deep"),
         ("not " * 5000 + "TP", "it is nested too deep"),
@@ -490,7 +492,7 @@ def test_a_word_is_text_below_a_key_of_texts() -> None:
     ],
     ids=["brackets", "not", "minus", "digits"],
 )
-def test_too_much_is_an_error_of_the_template(text: str, said: str) -> None:
+def test_too_much_is_an_error_of_the_template(text: str, message: str) -> None:
     for refused in (compile_condition, lambda text, known: compile_template("a {{ " + text + " }}", known)):
-        with pytest.raises(TemplateError, match=said):
+        with pytest.raises(TemplateError, match=message):
             refused(text, WORDS)

@@ -97,16 +97,16 @@ class Both(Struct, frozen=True):
 def both(here: Path, change: dict[str, str | None]) -> Both:
     """The tree that lies here, and what the change makes of it, which lies here then."""
     after = pipeline.render(RenderOptions(texts=True))
-    found: list[tuple[RenderResult, set[unchanged_items.Key]]] = []
+    captured: list[tuple[RenderResult, set[unchanged_items.Key]]] = []
 
     def spared(inputs: Inputs) -> set[unchanged_items.Key]:  # all is read
         write(here, change)
         before = pipeline.render(RenderOptions(texts=True))
-        found.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
-        return found[0][1]
+        captured.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
+        return captured[0][1]
 
     lean = pipeline.render(RenderOptions(texts=True, skip_texts=spared))
-    [(before, keys)] = found
+    [(before, keys)] = captured
     known = ReusedItems(
         keys, unchanged_items.unchanged_models(lean.inputs, before.inputs, lean.problems), lean.textless_parts
     )
@@ -144,17 +144,17 @@ def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
     write(here, dict(TREE))
     doubled = gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
     write(here, {"m1.yaml": doubled})
-    made = both(here, {})
-    assert {each.code for each in made.after.problems} >= {"W207"}
-    assert seen(made.after) == seen(made.after_lean) == seen(made.before_lean)
+    results = both(here, {})
+    assert {problem.code for problem in results.after.problems} >= {"W207"}
+    assert seen(results.after) == seen(results.after_lean) == seen(results.before_lean)
 
 
 def test_an_error_is_found_in_what_nobody_compares(here: Path) -> None:
     write(here, {**TREE, "b2.yaml": app("two", "b", "nobody"), "x.yaml": app("x" * 63, "c", "m1")})
-    made = both(here, CHANGES["an app"])
-    assert {key[1:] for key in made.known.items} >= {("b", "two"), ("c", "x" * 63)}
-    assert len({each.code for each in made.after.problems if each.forbids()}) > 1
-    assert seen(made.after_lean) == seen(made.after)
+    results = both(here, CHANGES["an app"])
+    assert {key[1:] for key in results.known.items} >= {("b", "two"), ("c", "x" * 63)}
+    assert len({problem.code for problem in results.after.problems if problem.forbids()}) > 1
+    assert seen(results.after_lean) == seen(results.after)
 
 
 def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,20 +181,20 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
     tree = {name: text.replace("routeLayout: packed", f"routeLayout: {routes}") for name, text in TREE.items()}
     config = tree["llmaz.yaml"].rstrip().removesuffix("}") + f", output: {{layout: {layout}, kustomization: true}}}}\n"
     write(here, {**tree, "llmaz.yaml": config})
-    made = both(here, CHANGES[change])
-    assert made.after.problems == []
-    assert seen(made.after_lean) == seen(made.after)
-    assert seen(made.before_lean) == seen(made.before)
-    left = {path for part in made.known.parts for path, _ in part.states}
-    spared = {each for each in made.after.texts if each.path in left}
-    assert {each.path for each in spared} == left
-    assert spared <= {*made.before.texts}
-    assert sorted(made.after_lean.texts) == sorted({*made.after.texts} - spared)
-    assert sorted(made.before_lean.texts) == sorted({*made.before.texts} - spared)
+    results = both(here, CHANGES[change])
+    assert results.after.problems == []
+    assert seen(results.after_lean) == seen(results.after)
+    assert seen(results.before_lean) == seen(results.before)
+    left = {path for part in results.known.parts for path, _ in part.states}
+    spared = {text for text in results.after.texts if text.path in left}
+    assert {text.path for text in spared} == left
+    assert spared <= {*results.before.texts}
+    assert sorted(results.after_lean.texts) == sorted({*results.after.texts} - spared)
+    assert sorted(results.before_lean.texts) == sorted({*results.before.texts} - spared)
 
 
 @pytest.mark.parametrize(
-    ("change", "made"),
+    ("change", "rerendered"),
     [
         ("nothing", set()),
         ("a comment", set()),
@@ -205,9 +205,11 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
         ("the configuration", {("a", "one"), ("a", "two"), ("a", "three"), ("a", "route"), ("b", "one"), ("b", "two")}),
     ],
 )
-def test_only_what_may_differ_is_made_again(change: str, made: set[tuple[str, str]], here: Path) -> None:
+def test_only_what_may_differ_is_made_again(change: str, rerendered: set[tuple[str, str]], here: Path) -> None:
     write(here, dict(TREE))
-    found = both(here, CHANGES[change])
-    items: list[App | TrafficInput] = [*found.after.inputs.apps, *found.after.inputs.rendered_traffic]
+    results = both(here, CHANGES[change])
+    items: list[App | TrafficInput] = [*results.after.inputs.apps, *results.after.inputs.rendered_traffic]
     assert len(items) == 6
-    assert {unchanged_items.item_key(each)[1:] for each in items} - {name[1:] for name in found.known.items} == made
+    assert {unchanged_items.item_key(item)[1:] for item in items} - {
+        name[1:] for name in results.known.items
+    } == rerendered

@@ -99,7 +99,7 @@ def test_it_renders_the_quickstart_as_the_checkout_does(llmaz: Path, elsewhere: 
 def test_a_new_repository_is_that_of_the_checkout(engine: str, llmaz: Path, elsewhere: Path) -> None:
     """And renders at the first try."""
     commands: dict[str, list[str | Path]] = {"installed": [llmaz], "checkout": [sys.executable, "-m", "renderer"]}
-    made = []
+    repositories = []
     for place, command in commands.items():
         folder = elsewhere / f"init-{engine}" / place
         folder.mkdir(parents=True)
@@ -107,6 +107,8 @@ def test_a_new_repository_is_that_of_the_checkout(engine: str, llmaz: Path, else
         for words in (["render"], ["validate"], ["render", "--check"]):
             run(*command, *words, "--strict", cwd=folder)
         files = [path for path in folder.rglob("*") if path.is_file()]
-        made.append({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
-    assert made[0] == made[1]
-    assert {"platform/llmaz/Chart.yaml", "platform/llmaz/values.schema.json", "rendered/llm/chat.yaml"} <= set(made[0])
+        repositories.append({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
+    assert repositories[0] == repositories[1]
+    assert {"platform/llmaz/Chart.yaml", "platform/llmaz/values.schema.json", "rendered/llm/chat.yaml"} <= set(
+        repositories[0]
+    )

@@ -52,12 +52,12 @@ def documents(path: Path) -> list[Document]:
 @cache
 def policies() -> Mapping[str, Sequence[Document]]:
     """By name, each policy and its bindings."""
-    found: dict[str, list[Document]] = {}
+    by_name: dict[str, list[Document]] = {}
     for path in sorted((HERE / "policies").glob("*.yaml")):
         for document in documents(path):
             name = document.value["spec"].get("policyName", document.value["metadata"]["name"])
-            found.setdefault(name, []).append(document)
-    return found
+            by_name.setdefault(name, []).append(document)
+    return by_name
 
 
 @cache
@@ -66,12 +66,12 @@ def world() -> Sequence[Body]:
 
 
 def namespaces() -> dict[str, KnownNamespace]:
-    found = {}
+    known_namespaces = {}
     for body in world():
         if body["kind"] == "Namespace":
             name = body["metadata"]["name"]
-            found[name] = KnownNamespace({**body["metadata"].get("labels", {}), NAME_LABEL: name}, body)
-    return found
+            known_namespaces[name] = KnownNamespace({**body["metadata"].get("labels", {}), NAME_LABEL: name}, body)
+    return known_namespaces
 
 
 def files(name: str) -> AdmissionFiles:

@@ -35,9 +35,9 @@ def test_a_policy_is_evaluated_once_for_objects_that_are_alike(monkeypatch: pyte
     evaluated: list[object] = []
     original = judge.Judge._evaluated
 
-    def counting(self: judge.Judge, *given: Any) -> Any:
-        evaluated.append(given)
-        return original(self, *given)
+    def counting(self: judge.Judge, *arguments: Any) -> Any:
+        evaluated.append(arguments)
+        return original(self, *arguments)
 
     policies.judge_of.cache_clear()
     monkeypatch.setattr(judge.Judge, "_evaluated", counting)

@@ -26,10 +26,10 @@ def test_what_is_recorded_is_about_these_policies_and_objects() -> None:
 def test_the_server_said_the_same(name: str) -> None:
     every = list(objects())
     numbers = RECORDED["accepted"]
-    said = {number: text for text, those in RECORDED["denied"][name].items() for number in those}
+    denials = {number: text for text, those in RECORDED["denied"][name].items() for number in those}
     rules = policies.differences()
     for number, ours in zip(numbers, policies.ours(name, [every[number] for number in numbers]), strict=True):
-        binding, _, message = said.get(number, ": ").partition(": ")
+        binding, _, message = denials.get(number, ": ").partition(": ")
         server = Verdict(binding, message)
         assert ours == server or any(rule.explains(name, ours, server) for rule in rules), (number, ours, server)
 

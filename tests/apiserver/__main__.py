@@ -87,8 +87,8 @@ def main() -> int:
             if options.paths:
                 scores = [about_files(judge, "files", options.paths)]
             else:
-                wanted = [options.only] if options.only else QUESTIONS
-                scores = [about(name, client, judge, options.made_up, record=options.record) for name in wanted]
+                questions = [options.only] if options.only else QUESTIONS
+                scores = [about(name, client, judge, options.made_up, record=options.record) for name in questions]
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -123,14 +123,14 @@ def prove(judge: Judge) -> None:
         (lws(doubled), "API server, of spec.leaderWorkerTemplate.leaderTemplate"),
         (lws(pod, size=2), "LeaderWorkerSet webhook"),
     ):
-        said = judge.refusals([manifest])
-        if who not in ([each.who for each in said] or [""]) or (said and not who):
-            raise CannotJudge(f"the judges are not to be trusted: {who or 'nobody'} should refuse, but {said}")
+        refusals = judge.refusals([manifest])
+        if who not in ([refusal.who for refusal in refusals] or [""]) or (refusals and not who):
+            raise CannotJudge(f"the judges are not to be trusted: {who or 'nobody'} should refuse, but {refusals}")
 
 
 def prove_webhooks(tools: Path) -> None:
     """Raises CannotJudge unless the webhooks judge as the examples of testdata state; lwscheck has tests for that."""
-    wrong = [each for webhook in WEBHOOKS if webhook.program in EXAMPLES for each in misjudged(tools, webhook)]
+    wrong = [fault for webhook in WEBHOOKS if webhook.program in EXAMPLES for fault in misjudged(tools, webhook)]
     if wrong:
         raise CannotJudge("\n".join(wrong))
 
@@ -160,18 +160,21 @@ def about_goldens(judge: Judge) -> Score:
 def about_files(judge: Judge, what: str, paths: Sequence[Path]) -> Score:
     """Each object of the files."""
     start = time.monotonic()
-    found = list(yaml_files(paths))
-    whole = [each for path in found if path.name != KUSTOMIZATION for each in manifests(shown(path), read(path))]
-    wanted = [each for each in whole if not is_too_new(each)]
-    if not wanted:
+    files = list(yaml_files(paths))
+    whole = [
+        manifest for path in files if path.name != KUSTOMIZATION for manifest in manifests(shown(path), read(path))
+    ]
+    supported = [manifest for manifest in whole if not is_too_new(manifest)]
+    if not supported:
         raise CannotJudge("there is no object in any file")
-    refused = report(judge.refusals(wanted))
-    skipped = sum(path.name == KUSTOMIZATION for path in found)
+    refused = report(judge.refusals(supported))
+    skipped = sum(path.name == KUSTOMIZATION for path in files)
     say(
-        f"{what}: {len(wanted)} objects in {len(found) - skipped} files, {refused} refused; {skipped} {KUSTOMIZATION}"
-        f" and {len(whole) - len(wanted)} objects for LeaderWorkerSet 0.10 skipped ({time.monotonic() - start:.0f} s)"
+        f"{what}: {len(supported)} objects in {len(files) - skipped} files, {refused} refused;"
+        f" {skipped} {KUSTOMIZATION} and {len(whole) - len(supported)} objects for LeaderWorkerSet 0.10 skipped"
+        f" ({time.monotonic() - start:.0f} s)"
     )
-    return Score(len(wanted), refused)
+    return Score(len(supported), refused)
 
 
 def is_too_new(manifest: Manifest) -> bool:
@@ -213,14 +216,16 @@ def about_generated(judge: Judge, count: int) -> Score:
     codes: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for batch in batches(count):
-        wanted = [each for text in batch.texts for each in manifests(f"batch {batch.number}, {text.path}", text.text)]
-        refusals = judge.refusals(wanted)
+        batch_manifests = [
+            manifest for text in batch.texts for manifest in manifests(f"batch {batch.number}, {text.path}", text.text)
+        ]
+        refusals = judge.refusals(batch_manifests)
         refused += report(refusals)
         if refusals:
-            say(f"  batch {batch.number} is kept in {kept(batch)}")
-        inputs, rendered, objects = inputs + batch.inputs, rendered + batch.rendered, objects + len(wanted)
+            say(f"  batch {batch.number} is kept in {keep(batch)}")
+        inputs, rendered, objects = inputs + batch.inputs, rendered + batch.rendered, objects + len(batch_manifests)
         codes += batch.codes
-        kinds.update(each.body["kind"] for each in wanted)
+        kinds.update(manifest.body["kind"] for manifest in batch_manifests)
     say(
         f"generated: {inputs} inputs, {rendered} rendered"
         f" (the others: {', '.join(f'{code} {count}' for code, count in codes.most_common()) or 'none'});"
@@ -234,7 +239,7 @@ def about_generated(judge: Judge, count: int) -> Score:
     return Score(objects, refused)
 
 
-def kept(batch: Batch) -> str:
+def keep(batch: Batch) -> str:
     """A folder with the batch's input, for whoever looks into a refusal."""
     folder = Path(tempfile.mkdtemp(prefix=f"llmaz-batch-{batch.number}-"))
     for name, text in batch.files.items():
@@ -246,16 +251,16 @@ def about_mutated(judge: Judge, count: int) -> Score:
     """Whether we and the server think alike of spoilt manifests; what is refused here is meant to be."""
     start = time.monotonic()
     reasons = differences()
-    found = verdicts(judge, count)
-    different = [verdict for verdict in found if not verdict.alike]
-    unexplained = [each for each in different if not any(reason.explains(each) for reason in reasons)]
+    compared = verdicts(judge, count)
+    different = [verdict for verdict in compared if not verdict.alike]
+    unexplained = [verdict for verdict in different if not any(reason.explains(verdict) for reason in reasons)]
     for verdict in unexplained:
         say(f"  {verdict}")
-    explained, alike = len(different) - len(unexplained), len(found) - len(different)
-    fine = sum(verdict.alike and not verdict.ours for verdict in found)
+    explained, alike = len(different) - len(unexplained), len(compared) - len(different)
+    fine = sum(verdict.alike and not verdict.ours for verdict in compared)
     say(
-        f"mutated: {len(found)} spoilt manifests; alike on {alike} ({fine} accepted by both), different for a reason of"
-        f" differences.yaml on {explained}, without one on {len(unexplained)} ({time.monotonic() - start:.0f} s)"
+        f"mutated: {len(compared)} spoilt manifests; alike on {alike} ({fine} accepted by both), different for a reason"
+        f" of differences.yaml on {explained}, without one on {len(unexplained)} ({time.monotonic() - start:.0f} s)"
     )
     return Score(0, 0, len(unexplained))
 
@@ -278,11 +283,11 @@ def about_admission(client: Client, made_up: int | None, *, record: bool) -> Sco
                 say(f"  {name}: {body['kind']} {body['metadata']['name']}: ours: {ours}; server: {server}")
     if record:
         policies.record(bodies, answers)
-    asked = len(bodies) * len(answers)
+    total = len(bodies) * len(answers)
     denied = sum(bool(verdict.message) for answered in answers.values() for verdict in answered)
     say(
-        f"admission: {len(answers)} policies about {len(bodies)} objects each: alike on {alike} of {asked}"
-        f" ({denied} denied), different for a reason of differences.yaml on {asked - alike - unexplained},"
+        f"admission: {len(answers)} policies about {len(bodies)} objects each: alike on {alike} of {total}"
+        f" ({denied} denied), different for a reason of differences.yaml on {total - alike - unexplained},"
         f" without one on {unexplained} ({time.monotonic() - start:.0f} s)"
     )
     for reason in reasons if not made_up else ():

@@ -24,17 +24,17 @@ CRDS = (*OURS, *TOOLS)
 MODEL = SCRIPTS.parent / "charts" / "llmaz" / "files" / "openmodel-crd.yaml"
 
 
-def definitions(kept: Path) -> list[Node]:
-    """All of them. Reading them out of the Go modules takes a while: the result is kept in the file `kept`."""
+def definitions(cache: Path) -> list[Node]:
+    """All of them. Reading them out of the Go modules takes a while: the result is kept in the file `cache`."""
     model = MODEL.read_text("utf-8")
     made_of = hashlib.sha256(repr((CRDS, model, Path(__file__).read_bytes())).encode()).hexdigest()
-    if kept.exists():
-        known: Node = json.loads(kept.read_text("utf-8"))
+    if cache.exists():
+        known: Node = json.loads(cache.read_text("utf-8"))
         if known["madeOf"] == made_of:
             return list(known["crds"])
-    found = [*(crd for source in CRDS for crd in crds(source)), yaml.safe_load(model)]
-    kept.write_text(json.dumps({"madeOf": made_of, "crds": found}, default=str), "utf-8")
-    return found
+    all_crds = [*(crd for source in CRDS for crd in crds(source)), yaml.safe_load(model)]
+    cache.write_text(json.dumps({"madeOf": made_of, "crds": all_crds}, default=str), "utf-8")
+    return all_crds
 
 
 def served(crd: Node) -> Iterator[tuple[str, str]]:

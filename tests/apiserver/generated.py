@@ -39,20 +39,20 @@ class Batch(NamedTuple):
 
 def batches(count: int) -> Iterator[Batch]:
     """All of them; `count` inputs in total."""
-    made = drawn(inputs, count)
-    parts = [made[start : start + SIZE] for start in range(0, count, SIZE)]
+    drawn_inputs = drawn(inputs, count)
+    parts = [drawn_inputs[start : start + SIZE] for start in range(0, count, SIZE)]
     leading = drawn(traffic, LEADING * len(parts))
     for number, (part, config) in enumerate(zip(parts, drawn(configs, len(parts)), strict=True)):
         yield rendered(number, part, leading[LEADING * number :][:LEADING], config)
 
 
-def rendered(number: int, made: Sequence[Input], leading: Sequence[Traffic], config: Node) -> Batch:
+def rendered(number: int, batch_inputs: Sequence[Input], leading: Sequence[Traffic], config: Node) -> Batch:
     """One batch. What is wrong with the RenderConfig itself is wrong with each of its inputs."""
     files = {"llmaz.yaml": dumped([config])}
     keda = config["spec"]["autoscaling"].get("autoscaler") == "keda"
-    named = [numbered(each, index, config["spec"]) for index, each in enumerate(made)]
-    files |= {f"{index}.yaml": dumped(each) for index, each in enumerate(named)}
-    files |= {f"to{index}.yaml": dumped([each]) for index, each in enumerate(wired(leading, named, config))}
+    named = [numbered(drawn_input, index, config["spec"]) for index, drawn_input in enumerate(batch_inputs)]
+    files |= {f"{index}.yaml": dumped(documents) for index, documents in enumerate(named)}
+    files |= {f"to{index}.yaml": dumped([document]) for index, document in enumerate(wired(leading, named, config))}
     with repository(files):
         done = pipeline.render(RenderOptions(texts=True))
     gc.unfreeze()
@@ -62,12 +62,14 @@ def rendered(number: int, made: Sequence[Input], leading: Sequence[Traffic], con
         if has_errors([problem]):
             wrong.setdefault(problem.file, problem)
     apps = [name for name in files if name != "llmaz.yaml"]
-    held = [] if "llmaz.yaml" in wrong else [name for name in apps if name not in wrong]
+    valid = [] if "llmaz.yaml" in wrong else [name for name in apps if name not in wrong]
     refused = {problem.file for problem in done.problems if keda and problem.code == UNMEASURED}
-    sound = {f"# Rendered by llmaz from {name}. Do not edit." for name in {*held, "llmaz.yaml"} - refused}
-    texts = [text for text in done.texts if text.text.partition("\n")[0] in sound] if held else []
+    sound = {f"# Rendered by llmaz from {name}. Do not edit." for name in {*valid, "llmaz.yaml"} - refused}
+    texts = [text for text in done.texts if text.text.partition("\n")[0] in sound] if valid else []
     codes = Counter(problem.code for problem in wrong.values())
-    return Batch(number, files, len(apps), len(held), texts, codes, {each.code: each for each in wrong.values()})
+    return Batch(
+        number, files, len(apps), len(valid), texts, codes, {problem.code: problem for problem in wrong.values()}
+    )
 
 
 def dumped(documents: Sequence[Node]) -> str:

@@ -122,7 +122,9 @@ env_value = st.one_of(
         record(divisor=one_of("1")),
     ),
 )
-envs = some(st.builds(lambda name, value: {"name": name, **value}, env_name, env_value), 4, lambda each: each["name"])
+envs = some(
+    st.builds(lambda name, value: {"name": name, **value}, env_name, env_value), 4, lambda variable: variable["name"]
+)
 toleration = st.one_of(
     record({"key": label_key, "operator": one_of("Exists")}, effect=one_of("NoSchedule", "PreferNoSchedule")),
     record({"key": label_key, "value": label_value}, operator=one_of("Equal"), effect=one_of("NoSchedule")),
@@ -207,7 +209,7 @@ pod_fields = {
     "hostIPC": st.booleans(),
     "dnsPolicy": one_of("ClusterFirst", "Default"),
     "hostAliases": st.just([{"ip": "10.0.0.1", "hostnames": ["proxy", "proxy.example.com"]}]),
-    "imagePullSecrets": some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),
+    "imagePullSecrets": some(st.builds(lambda name: {"name": name}, label), by=lambda secret: secret["name"]),
     "affinity": node_affinity,
     "topologySpreadConstraints": some(spread, 1),
     "securityContext": record(fsGroup=one_of(2000), supplementalGroups=st.just([1, 2])),
@@ -309,28 +311,30 @@ SET = ("--host", "--port", "--served-model-name", "--model", "--model-path", "--
 
 def engines() -> list[Engine]:
     """All presets."""
-    found = []
+    presets = []
     for path in sorted(PRESETS.glob("*.yaml")):
         spec = yaml.safe_load(path.read_text("utf-8"))["spec"]
         engine = spec["engine"]
         listed = engine["options"].get("list", "")
         lines = (PRESETS / listed).read_text("utf-8").splitlines() if engine["options"]["style"] != "none" else []
         words = [line.split() for line in lines if line and not line.startswith("#")]
-        names = [(each[0].split(",")[0], each[1]) for each in words if len(each) == 2 and each[1] in "01+"]
+        names = [(entry[0].split(",")[0], entry[1]) for entry in words if len(entry) == 2 and entry[1] in "01+"]
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
-        found.append(
+        presets.append(
             Engine(
                 name=path.stem,
                 formats=engine["formats"],
                 sources=engine["sources"],
                 streams="stream" in engine,
                 accelerators=[
-                    each["accelerator"] for each in engine["variants"] if each["accelerator"] in (*RESOURCES, "none")
+                    variant["accelerator"]
+                    for variant in engine["variants"]
+                    if variant["accelerator"] in (*RESOURCES, "none")
                 ],
                 offloads=engine.get("kvCacheOffloading", {}).get("evictionPolicies", ()),
-                bare=any(each.get("unflavored") for each in engine["variants"]),
-                options=[each for each in names if each[0] not in SET and each[0] not in grouped],
-                drafts=any(each["name"] == "speculative-decoding" for each in spec["recommendedConfigs"]),
+                bare=any(variant.get("unflavored") for variant in engine["variants"]),
+                options=[option for option in names if option[0] not in SET and option[0] not in grouped],
+                drafts=any(config["name"] == "speculative-decoding" for config in spec["recommendedConfigs"]),
                 own_hub="hubs" in engine,
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
                 adapters="adapters" in engine,
@@ -339,7 +343,7 @@ def engines() -> list[Engine]:
                 disaggregates=engine.get("disaggregation", {}).get("accelerators", ()),
             )
         )
-    return found
+    return presets
 
 
 ENGINES = engines()
@@ -382,7 +386,9 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
 @st.composite
 def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
     """Where weights of that format are, as the engine can take them; `mark` begins the name of file or folder."""
-    kind = draw(st.sampled_from([each for each in engine.sources if form == "gguf" or each != "ollama"]))
+    kind = draw(
+        st.sampled_from([source_kind for source_kind in engine.sources if form == "gguf" or source_kind != "ollama"])
+    )
     file = f"{mark}{draw(st.from_regex(r'[a-z][a-z0-9-]{0,8}', fullmatch=True))}.gguf"
     if kind == "ollama":
         return {"uri": f"ollama://{draw(one_of('qwen2.5:0.5b', 'llama3', 'library/phi:latest'))}"}
@@ -423,7 +429,7 @@ def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
     resource = draw(st.sampled_from(RESOURCES[accelerator])) if accelerator != "none" else ""
     count = draw(st.sampled_from(counts)) if "mig" not in resource else 1
     alike = draw(st.integers(0, 3)) > 0
-    made = []
+    drawn_flavors = []
     for name in draw(st.lists(label, min_size=1, max_size=draw(one_of(1, 2, 3, 8)), unique=True)):
         own = count if alike or "mig" in resource else draw(st.sampled_from(counts))
         flavor: Node = {"name": name, **({"limits": {resource: own}} if resource else {})}
@@ -436,8 +442,8 @@ def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
             params["TP"] = one_of("1")
         if draw(st.booleans()):
             flavor["params"] = draw(filled(record(**params)))
-        made.append(flavor)
-    return made
+        drawn_flavors.append(flavor)
+    return drawn_flavors
 
 
 @st.composite
@@ -509,7 +515,7 @@ pod_template = filled(
             record(
                 containers=st.builds(
                     lambda more, runner: [*more, *([{**runner, "name": "model-runner"}] if runner else [])],
-                    some(sidecar, 2, lambda each: each["name"]),
+                    some(sidecar, 2, lambda container: container["name"]),
                     record(
                         imagePullPolicy=one_of("Always"),
                         workingDir=one_of("/work"),
@@ -534,17 +540,17 @@ pod_template = filled(
 @st.composite
 def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
     """Options that the engine has, in the forms in which it takes them."""
-    made = []
+    args = []
     options = [option for option in engine.options if option[0] not in ("--help", "--version")]  # they only print
     for name, arity in draw(st.lists(st.sampled_from(options), min_size=1, max_size=4, unique=True)):
         word = draw(one_of("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}'))
         if arity == "0":
-            made.append(name)
+            args.append(name)
         elif arity == "1" and engine.name != "llamacpp" and draw(st.booleans()):
-            made.append(f"{name}={word}")
+            args.append(f"{name}={word}")
         else:
-            made += [name, word]
-    return made
+            args += [name, word]
+    return args
 
 
 FRONT_PORT = 9000
@@ -564,8 +570,8 @@ def with_front(draw: st.DrawFn, pod_template_: Node) -> Node:
     """The podTemplate with a container that answers for the engine, beside it or started before it."""
     front: Node = {"name": "front", "image": "registry.example/front:v1"}
     front["ports"] = [draw(record({"containerPort": st.just(FRONT_PORT)}, name=one_of("front", "web")))]
-    asked = st.just({"httpGet": {"path": "/ready", "port": FRONT_PORT}, "periodSeconds": 5})
-    front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=asked))
+    readiness = st.just({"httpGet": {"path": "/ready", "port": FRONT_PORT}, "periodSeconds": 5})
+    front |= draw(record(lifecycle=st.just({"preStop": {"sleep": {"seconds": 5}}}), readinessProbe=readiness))
     spec = dict(pod_template_.get("spec", {}))
     if draw(st.booleans()):
         spec["containers"] = [*spec.get("containers", []), front]
@@ -592,33 +598,35 @@ def claims(draw: st.DrawFn, main: Node, more: Sequence[Node], loras: Sequence[No
     """modelClaim or modelClaims, with or without flavors."""
     flavored = main["spec"].get("inferenceConfig", {}).get("flavors", ())
     chosen = (
-        draw(st.lists(st.sampled_from(flavored), min_size=1, unique_by=lambda each: each["name"])) if flavored else []
+        draw(st.lists(st.sampled_from(flavored), min_size=1, unique_by=lambda flavor: flavor["name"]))
+        if flavored
+        else []
     )
-    wanted = {"inferenceFlavors": [each["name"] for each in chosen]} if draw(st.booleans()) and chosen else {}
+    flavor_claim = {"inferenceFlavors": [flavor["name"] for flavor in chosen]} if draw(st.booleans()) and chosen else {}
     if single and not more and not loras and draw(st.booleans()):
-        return {"modelClaim": {"modelName": main["metadata"]["name"], **wanted}}
+        return {"modelClaim": {"modelName": main["metadata"]["name"], **flavor_claim}}
     role = {"role": "main"} if draw(st.booleans()) or more else {}
     models = [
         {"name": main["metadata"]["name"], **role},
-        *({"name": each["metadata"]["name"], "role": "draft"} for each in more),
-        *({"name": each["metadata"]["name"], "role": "lora"} for each in loras),
+        *({"name": draft["metadata"]["name"], "role": "draft"} for draft in more),
+        *({"name": lora["metadata"]["name"], "role": "lora"} for lora in loras),
     ]
-    return {"modelClaims": {"models": models, **wanted}}
+    return {"modelClaims": {"models": models, **flavor_claim}}
 
 
 @st.composite
 def models(draw: st.DrawFn, engine: Engine) -> list[Node]:
     """The main model, and perhaps its draft."""
     form = draw(st.sampled_from(engine.formats))
-    made = [draw(model(engine, form))]
+    documents = [draw(model(engine, form))]
     if engine.drafts and draw(st.integers(0, 4)) == 0:
-        made.append(draw(model(engine, form, draft=True)))
-    return made
+        documents.append(draw(model(engine, form, draft=True)))
+    return documents
 
 
-def accelerator_of(made: Node) -> str:
+def accelerator_of(main_model: Node) -> str:
     """The vendor of the first flavor's accelerators, `none` without any; of NVIDIA where there is no flavor."""
-    flavors_ = made["spec"].get("inferenceConfig", {}).get("flavors")
+    flavors_ = main_model["spec"].get("inferenceConfig", {}).get("flavors")
     if not flavors_:
         return "nvidia"
     for accelerator, names in RESOURCES.items():
@@ -648,13 +656,13 @@ kv_cache = record(
 @st.composite
 def adapters(draw: st.DrawFn, engine: Engine) -> list[Node]:
     """LoRA adapters, rarely any."""
-    made: list[Node] = []
+    documents: list[Node] = []
     for folder in "kl"[: draw(st.integers(1, 2)) if engine.adapters and draw(st.integers(0, 2)) == 0 else 0]:
         spec = {"familyName": draw(label_value), "source": draw(source(engine, "safetensors", folder))}
         rank = st.builds(lambda value: {"adapter": {"rank": value}}, one_of(1, 16, 24, 512))
         spec |= draw(record(servedModelName=served_name, facts=rank))
-        made.append({"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {}, "spec": spec})
-    return made
+        documents.append({"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {}, "spec": spec})
+    return documents
 
 
 service_of_clients = record(  # its name gets the number of the input
@@ -692,16 +700,16 @@ deployment_settings = st.builds(
 @st.composite
 def playground(draw: st.DrawFn) -> Input:
     """A Playground on a preset, or on a runtime of its own."""
-    engine = draw(st.sampled_from([*ENGINES, *(each for each in ENGINES if each.disaggregates), OWN]))
-    made = draw(models(engine))
+    engine = draw(st.sampled_from([*ENGINES, *(preset for preset in ENGINES if preset.disaggregates), OWN]))
+    model_documents = draw(models(engine))
     loras = draw(adapters(engine))
     config = draw(record(envs=envs, resources=resources, sharedMemorySize=memory))
-    documents = [*made, *loras]
+    documents = [*model_documents, *loras]
     if engine is OWN:
         runtime = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "BackendRuntime", "metadata": {}}
         documents.append({**runtime, "spec": draw(own_runtime)})
         config |= draw(record(args=some(text), version=one_of("v9")))
-        if len(made) == 1:
+        if len(model_documents) == 1:
             config |= draw(record(configName=one_of("default", "tuned")))
     elif draw(st.booleans()) and engine.options:
         config["args"] = draw(arguments(engine))
@@ -718,7 +726,7 @@ def playground(draw: st.DrawFn) -> Input:
             workload=st.one_of(set_settings, deployment_settings),
         )
     )
-    accelerator = accelerator_of(made[0])
+    accelerator = accelerator_of(model_documents[0])
     if engine.offloads and accelerator != "none" and draw(st.integers(0, 3)) == 0:
         for size in ("resources", "sharedMemorySize"):
             config.pop(size, None)
@@ -727,7 +735,9 @@ def playground(draw: st.DrawFn) -> Input:
         spec.pop("kvCacheOffloading", None)
         if spec.get("workload", {}).get("kind") == "Deployment":
             spec.pop("workload")
-        spec["parallelism"] = draw(parallelism if len(made) == 1 or engine.drafts_with_sizes else tensor_over_hosts)
+        spec["parallelism"] = draw(
+            parallelism if len(model_documents) == 1 or engine.drafts_with_sizes else tensor_over_hosts
+        )
     if draw(st.integers(0, 4)) == 0:
         spec["podTemplate"] = draw(with_front(spec.get("podTemplate", {})))
         spec["gateway"] = {**spec["gateway"], "port": FRONT_PORT}
@@ -743,20 +753,22 @@ def playground(draw: st.DrawFn) -> Input:
             spec["parallelism"] = draw(tensor_over_hosts)
         spec["gateway"] = {**{key: value for key, value in spec["gateway"].items() if key != "port"}, "mode": "pool"}
     annotated: Node = {}
-    skips = engine.own_hub and not loras and all("modelHub" in each["spec"]["source"] for each in made)
-    plain = all("filename" not in each["spec"]["source"].get("modelHub", ()) for each in made)
+    skips = (
+        engine.own_hub and not loras and all("modelHub" in document["spec"]["source"] for document in model_documents)
+    )
+    plain = all("filename" not in document["spec"]["source"].get("modelHub", ()) for document in model_documents)
     if skips and plain and draw(st.booleans()):
         annotated["annotations"] = {"llmaz.io/skip-model-loader": "true"}
     documents.append(
         {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Playground", "metadata": annotated, "spec": spec}
     )
-    return named(draw, documents, lambda: draw(claims(made[0], made[1:], loras, single=True)))
+    return named(draw, documents, lambda: draw(claims(model_documents[0], model_documents[1:], loras, single=True)))
 
 
 @st.composite
 def service(draw: st.DrawFn) -> Input:
     """A Service: pods of one's own, alone or in groups of a leader and workers."""
-    made = draw(models(OWN))
+    model_documents = draw(models(OWN))
     size = draw(one_of(1, 1, 2, 4, 8))
     workload = {"size": size, "workerTemplate": draw(own_pod())}
     if size > 1:
@@ -796,7 +808,9 @@ def service(draw: st.DrawFn) -> Input:
         pod = workload.get("leaderTemplate", workload["workerTemplate"])
         spec["gateway"] = {**spec["gateway"], "port": pod["spec"]["containers"][0]["ports"][0]["containerPort"]}
     document = {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": "Service", "metadata": {}, "spec": spec}
-    return named(draw, [*made, document], lambda: draw(claims(made[0], made[1:], single=False)))
+    return named(
+        draw, [*model_documents, document], lambda: draw(claims(model_documents[0], model_documents[1:], single=False))
+    )
 
 
 @st.composite
@@ -816,7 +830,7 @@ def own_pod(draw: st.DrawFn) -> Node:
     runner |= {"name": "model-runner", "ports": [{"name": "http", "containerPort": draw(one_of(8080, 8000, 65535))}]}
     runner |= draw(record(readinessProbe=probe, livenessProbe=probe, startupProbe=probe))
     fields = draw(record(**pod_fields))
-    others = draw(st.lists(sidecar, max_size=2, unique_by=lambda each: each["name"]))
+    others = draw(st.lists(sidecar, max_size=2, unique_by=lambda container: container["name"]))
     if draw(st.booleans()) and others:
         fields["initContainers"] = [others.pop()]
     if draw(st.booleans()):
@@ -840,17 +854,20 @@ def named(draw: st.DrawFn, documents: list[Node], claimed: Callable[[], Node]) -
     return Input(documents)
 
 
-def numbered(made: Input, number: int, config: Node) -> list[Node]:
+def numbered(drawn_input: Input, number: int, config: Node) -> list[Node]:
     """Its documents, under names that no other input has, and that belong together. `config`: the spec of RenderConfig:
     without authentication nobody can be allowed anything, KEDA scales by what it can ask for, some from zero, and not
     every picker knows prefill and decode.
     """
     authenticated = "auth" in config.get("gateway", {})
     keda = config["autoscaling"].get("autoscaler") == "keda"
-    renamed = [f"{each['metadata']['name']}-{'abcdef'[index]}{number}" for index, each in enumerate(made.documents)]
+    renamed = [
+        f"{document['metadata']['name']}-{'abcdef'[index]}{number}"
+        for index, document in enumerate(drawn_input.documents)
+    ]
     documents = [
-        {**each, "metadata": {**each["metadata"], "name": name}}
-        for each, name in zip(made.documents, renamed, strict=True)
+        {**document, "metadata": {**document["metadata"], "name": name}}
+        for document, name in zip(drawn_input.documents, renamed, strict=True)
     ]
     for index, document in enumerate(documents):
         if "servedModelName" in document["spec"]:  # one public name a route
@@ -876,7 +893,7 @@ def numbered(made: Input, number: int, config: Node) -> list[Node]:
     if "modelClaim" in spec:
         spec["modelClaim"] = {**spec["modelClaim"], "modelName": renamed[0]}
     else:
-        claimed = [{**each, "name": renamed[index]} for index, each in enumerate(spec["modelClaims"]["models"])]
+        claimed = [{**claim, "name": renamed[index]} for index, claim in enumerate(spec["modelClaims"]["models"])]
         spec["modelClaims"] = {**spec["modelClaims"], "models": claimed}
     if "backendRuntimeConfig" in spec and not spec["backendRuntimeConfig"]["backendName"]:
         spec["backendRuntimeConfig"] = {**spec["backendRuntimeConfig"], "backendName": renamed[-2]}
@@ -887,25 +904,25 @@ def numbered(made: Input, number: int, config: Node) -> list[Node]:
 def for_keda(elastic_config: Node) -> Node:
     """The same bounds, and of the metrics those that KEDA has triggers for."""
     trigger_ = elastic_config["scaleTrigger"]["hpa"]
-    kept = [each for each in trigger_["metrics"] if each["type"] in ("Resource", "ContainerResource")]
-    kept = kept or [{"type": "Resource", "resource": {"name": "cpu", "target": AVERAGE}}]
-    return {**elastic_config, "scaleTrigger": {"hpa": {**trigger_, "metrics": kept}}}
+    metrics = [entry for entry in trigger_["metrics"] if entry["type"] in ("Resource", "ContainerResource")]
+    metrics = metrics or [{"type": "Resource", "resource": {"name": "cpu", "target": AVERAGE}}]
+    return {**elastic_config, "scaleTrigger": {"hpa": {**trigger_, "metrics": metrics}}}
 
 
 def for_picker(roles: Node, gateway_: Node, *, keda: bool) -> Node:
     """Both roles as LeaderWorkerSet 0.9 and the autoscaler take them; {} where the picker knows none."""
-    pickers = [each.get("picker") for each in (gateway_, *gateway_.get("perNamespace", {}).values())]
+    pickers = [section.get("picker") for section in (gateway_, *gateway_.get("perNamespace", {}).values())]
     if "gaie-1.5" in pickers:
         return {}
     changed: Node = {}
-    for name, said in roles.items():
-        changed[name] = said
+    for name, role_spec in roles.items():
+        changed[name] = role_spec
         if name == "kind":
             continue
         if roles.get("kind") == "DisaggregatedSet":
-            changed[name] = {key: value for key, value in said.items() if key != "elasticConfig"}
-        elif keda and "elasticConfig" in said:
-            changed[name] = {**said, "elasticConfig": for_keda(said["elasticConfig"])}
+            changed[name] = {key: value for key, value in role_spec.items() if key != "elasticConfig"}
+        elif keda and "elasticConfig" in role_spec:
+            changed[name] = {**role_spec, "elasticConfig": for_keda(role_spec["elasticConfig"])}
     return changed
 
 
@@ -1016,7 +1033,7 @@ spec_of_config = record(
     modelCache=model_cache,
     pods=record(
         tolerations=some(toleration),
-        imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda each: each["name"]),
+        imagePullSecrets=some(st.builds(lambda name: {"name": name}, label), by=lambda secret: secret["name"]),
         serviceAccountName=label,
         priorityClassName=label,
         topologySpreadConstraints=some(spread, 1),

@@ -26,24 +26,28 @@ class Judge:
         self._client, self._tools = client, tools
         self._namespaces = {"default"}
 
-    def refusals(self, wanted: Sequence[Manifest], asked: Sequence[Webhook] = WEBHOOKS) -> list[Refusal]:
+    def refusals(
+        self, manifests: Sequence[Manifest], admission_webhooks: Sequence[Webhook] = WEBHOOKS
+    ) -> list[Refusal]:
         """Every no, in the order of the objects: of the object, of a pod template in it, then of each webhook."""
-        self._make_namespaces(wanted)
+        self._make_namespaces(manifests)
         with ThreadPoolExecutor(LANES) as lanes:
-            found = [refusal for each in lanes.map(self._refusals, wanted) for refusal in each]
-        return found + [no for each in asked for no in webhooks.refusals(self._tools, each, wanted)]
+            by_server = [refusal for of_object in lanes.map(self._refusals, manifests) for refusal in of_object]
+        return by_server + [
+            no for webhook in admission_webhooks for no in webhooks.refusals(self._tools, webhook, manifests)
+        ]
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:
-        found = []
+        refusals = []
         if message := self._asked(manifest.body, manifest.text):
-            found.append(Refusal(manifest, "API server", message))
+            refusals.append(Refusal(manifest, "API server", message))
         for path, template in pod_templates(manifest.body):
             metadata = {"name": "template", "namespace": _namespace(manifest.body)}
             body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
             body["template"] = template
             if message := self._asked(body):
-                found.append(Refusal(manifest, f"API server, of {path}", message))
-        return found
+                refusals.append(Refusal(manifest, f"API server, of {path}", message))
+        return refusals
 
     def _asked(self, body: Body, text: str = "") -> str:
         """The server's words when it refuses to create the object; empty when it would."""
@@ -54,13 +58,13 @@ class Judge:
         root = f"/apis/{version}" if "/" in str(version) else f"/api/{version}"
         space = f"/namespaces/{quote(_namespace(body), safe='')}" if resource.namespaced else ""
         sent = text or yamlio.dump(body)  # as kubectl would, since go-yaml reads 1.0 as 1 and JSON in Go does not
-        said = self._client("POST", f"{root}{space}/{resource.plural}", sent, "application/yaml", **STRICT)
+        answer = self._client("POST", f"{root}{space}/{resource.plural}", sent, "application/yaml", **STRICT)
         # A namespace, or a CRD of ours, may be there for the others' sake; that is looked up once all else has held.
-        return "" if said.body.get("reason") == "AlreadyExists" else said.message
+        return "" if answer.body.get("reason") == "AlreadyExists" else answer.message
 
-    def _make_namespaces(self, wanted: Iterable[Manifest]) -> None:
+    def _make_namespaces(self, manifests: Iterable[Manifest]) -> None:
         """A refusal of one shows again at the objects in it."""
-        for name in sorted({_namespace(each.body) for each in wanted} - self._namespaces):
+        for name in sorted({_namespace(manifest.body) for manifest in manifests} - self._namespaces):
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self._client("POST", "/api/v1/namespaces", json.dumps(body))
             self._namespaces.add(name)
@@ -99,13 +103,13 @@ def _with_claims(template: Body, claims: Any) -> Body:
     """The pod template with the volumes that these volumeClaimTemplates become."""
     if not isinstance(claims, list):
         return template
-    named = [each.get("metadata") for each in claims if isinstance(each, Mapping)]
-    names = [each.get("name") for each in named if isinstance(each, Mapping)]
+    named = [claim.get("metadata") for claim in claims if isinstance(claim, Mapping)]
+    names = [metadata.get("name") for metadata in named if isinstance(metadata, Mapping)]
     spec = template["spec"]
     volumes = spec.get("volumes") or []
     if not isinstance(volumes, list):
         return template
-    there = [each.get("name") for each in volumes if isinstance(each, Mapping)]
+    there = [volume.get("name") for volume in volumes if isinstance(volume, Mapping)]
     more: list[Body] = [{"name": name, "emptyDir": {}} for name in names if name not in there]
     return {**template, "spec": {**spec, "volumes": [*volumes, *more]}} if more else template
 

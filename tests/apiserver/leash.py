@@ -15,11 +15,11 @@ def main() -> int:
     """The program's own exit status; 0 when it was told to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who holds the leash
     program = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
-    told = threading.Event()
+    stop_requested = threading.Event()
 
     def wait() -> None:
         sys.stdin.buffer.read()
-        told.set()
+        stop_requested.set()
         program.terminate()
         try:
             program.wait(10)
@@ -28,7 +28,7 @@ def main() -> int:
 
     threading.Thread(target=wait, daemon=True).start()
     status = program.wait()
-    return 0 if told.is_set() else status or 1
+    return 0 if stop_requested.is_set() else status or 1
 
 
 if __name__ == "__main__":

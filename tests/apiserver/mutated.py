@@ -62,8 +62,8 @@ class Verdict(NamedTuple):
         return bool(self.ours) == bool(self.server)
 
     def __str__(self) -> str:
-        said = f"we: {'; '.join(self.ours) or 'fine'} | server: {'; '.join(self.server) or 'fine'}"
-        return f"{self.spoilt.manifest.label}: {self.spoilt.what}: {said}"
+        words = f"we: {'; '.join(self.ours) or 'fine'} | server: {'; '.join(self.server) or 'fine'}"
+        return f"{self.spoilt.manifest.label}: {self.spoilt.what}: {words}"
 
 
 class Difference(NamedTuple):
@@ -78,28 +78,28 @@ class Difference(NamedTuple):
         """All that the one side says, while the other says nothing."""
         if self.kinds and verdict.spoilt.manifest.body.get("kind") not in self.kinds:
             return False
-        for pattern, said, other in (
+        for pattern, messages, other in (
             (self.ours, verdict.ours, verdict.server),
             (self.server, verdict.server, verdict.ours),
         ):
-            if pattern and said and not other and all(re.search(pattern, each) for each in said):
+            if pattern and messages and not other and all(re.search(pattern, message) for message in messages):
                 return True
         return False
 
 
 def differences() -> list[Difference]:
     """All rules. A key that is none of theirs is a TypeError."""
-    return [Difference(**each) for each in yaml.safe_load(DIFFERENCES.read_text("utf-8"))]
+    return [Difference(**rule) for rule in yaml.safe_load(DIFFERENCES.read_text("utf-8"))]
 
 
 def verdicts(judge: Judge, count: int) -> list[Verdict]:
     """Both sides' word on so many spoilt objects."""
-    wanted = spoilt(count)
+    samples = spoilt(count)
     against: dict[int, list[str]] = defaultdict(list)
-    for refusal in judge.refusals([each.manifest for each in wanted], [OF_LWS]):
+    for refusal in judge.refusals([sample.manifest for sample in samples], [OF_LWS]):
         if refusal.who != OF_LWS.changing:  # what drifts is none of the server's business
             against[id(refusal.manifest)].append(f"{refusal.who}: {' '.join(refusal.message.split())}")
-    return [Verdict(each, ours(each.manifest.body), against[id(each.manifest)]) for each in wanted]
+    return [Verdict(sample, ours(sample.manifest.body), against[id(sample.manifest)]) for sample in samples]
 
 
 def ours(body: Body) -> list[str]:
@@ -113,11 +113,15 @@ def ours(body: Body) -> list[str]:
             return [f"E502 apiVersion: removed in {removal['removed']}"]
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(NamedSource("manifest"))
-    found = [
+    diagnostics = [
         (path, make_diagnostic(code, nowhere, **words))
         for code, path, words in check.validate_object(check.without_nulls(body))
     ]
-    return [f"{each.code} {dotted(path)}: {each.message}" for path, each in found if each.forbids()]
+    return [
+        f"{diagnostic.code} {dotted(path)}: {diagnostic.message}"
+        for path, diagnostic in diagnostics
+        if diagnostic.forbids()
+    ]
 
 
 # ---- spoiling ----
@@ -129,15 +133,15 @@ def spoilt(count: int) -> list[Spoilt]:
     for case in CASES:
         for path in sorted([*ROOT.glob(f"{case}/expected/**/*.yaml"), *ROOT.glob(f"{case}/expected.yaml")]):
             if path.name != "kustomization.yaml":
-                for each in manifests(str(path.relative_to(ROOT)), path.read_text("utf-8")):
-                    by_kind[each.body["kind"]].append(each)
-    for each in manifests(BASES.name, BASES.read_text("utf-8")):
-        by_kind[each.body["kind"]].append(each)
+                for manifest in manifests(str(path.relative_to(ROOT)), path.read_text("utf-8")):
+                    by_kind[manifest.body["kind"]].append(manifest)
+    for manifest in manifests(BASES.name, BASES.read_text("utf-8")):
+        by_kind[manifest.body["kind"]].append(manifest)
     turns = [kind for kind in sorted(by_kind) for _ in range(HEAVY.get(kind, 1))]
     seen: set[str] = set()
-    found: list[Spoilt] = []
+    samples: list[Spoilt] = []
     number = 0
-    while len(found) < count:
+    while len(samples) < count:
         kind, number = turns[number % len(turns)], number + 1
         chance = random.Random(f"{kind} {number}")
         base = chance.choice(by_kind[kind])
@@ -146,14 +150,14 @@ def spoilt(count: int) -> list[Spoilt]:
         text = json.dumps(body, sort_keys=True)
         if what and body != base.body and text not in seen:
             seen.add(text)
-            found.append(Spoilt(Manifest(base.where, body), what))
-    return found
+            samples.append(Spoilt(Manifest(base.where, body), what))
+    return samples
 
 
 def spoil(body: Body, chance: Chance) -> str:
     """Changes one thing; says what, or nothing when it found nothing to change."""
-    wanted, how = chance.choice(WAYS)
-    places = [path for path in walk(body) if path and path[0] != "status" and wanted(path, at(body, path))]
+    applies, how = chance.choice(WAYS)
+    places = [path for path in walk(body) if path and path[0] != "status" and applies(path, at(body, path))]
     if not places:
         return ""
     path = chance.choice(places)

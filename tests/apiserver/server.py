@@ -80,10 +80,10 @@ class Client:
                 self._own.link, fault = None, error
                 continue
             try:
-                said = json.loads(data)
+                content = json.loads(data)
             except ValueError:
-                said = data.decode("utf-8", "replace").strip()
-            return Answer(reply.status, said if isinstance(said, dict) else {"message": said})
+                content = data.decode("utf-8", "replace").strip()
+            return Answer(reply.status, content if isinstance(content, dict) else {"message": content})
         raise CannotJudge(f"the API server does not answer: {fault}")
 
     def kubeconfig(self) -> str:
@@ -107,7 +107,9 @@ class Client:
             path = f"/apis/{quote(version)}" if "/" in version else f"/api/{quote(version, safe='')}"
             listed = self("GET", path).body.get("resources", ())
             known = {
-                each["kind"]: Resource(each["name"], each["namespaced"]) for each in listed if "/" not in each["name"]
+                entry["kind"]: Resource(entry["name"], entry["namespaced"])
+                for entry in listed
+                if "/" not in entry["name"]
             }
             self._resources[version] = known
         return known.get(kind)
@@ -121,20 +123,20 @@ def ports(count: int) -> list[int]:
     """Free ones."""
     with ExitStack() as open_:
         sockets = [open_.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in sockets]
+        for sock in sockets:
+            sock.bind((HOST, 0))
+        return [sock.getsockname()[1] for sock in sockets]
 
 
 @contextmanager
 def leashed(program: Path, log: Path, options: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """The program, on a leash; it has ended when the block is left, however it is left."""
-    with log.open("wb") as said:
+    with log.open("wb") as output:
         leash = subprocess.Popen(
             [sys.executable, LEASH, program.absolute(), *options],
             stdin=subprocess.PIPE,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             cwd=log.parent,
             start_new_session=True,
         )
@@ -219,37 +221,39 @@ def _apiserver(home: Path, storage: str, host: str, port: int, keys: Path, accou
 def _answering(started: Sequence[subprocess.Popen[bytes]], home: Path, connect: Callable[[], Client]) -> Client:
     """The client, once the server says that it is ready. Raises CannotJudge with the ends of both logs."""
     end = time.monotonic() + PATIENCE
-    said = "no certificate"
-    while time.monotonic() < end and all(each.poll() is None for each in started):
+    reason = "no certificate"
+    while time.monotonic() < end and all(program.poll() is None for program in started):
         time.sleep(0.1)
         try:
             client = connect()
             answer = client("GET", "/readyz")
         except (OSError, CannotJudge) as error:  # no file yet, half a file, nobody there
-            said = str(error)
+            reason = str(error)
             continue
         if answer.status == 200:
             return client
-        said = answer.message
+        reason = answer.message
     ends = [
         f"{log.name}: {line}"
         for log in sorted(home.glob("*.log"))
         for line in log.read_text("utf-8", "replace").splitlines()[-8:]
     ]
-    raise CannotJudge("\n".join([f"the API server did not become ready: {said}", *ends]))
+    raise CannotJudge("\n".join([f"the API server did not become ready: {reason}", *ends]))
 
 
 def _install(client: Client, definitions: Iterable[Body]) -> None:
     """Creates the CRDs, and waits until they are served. Raises CannotJudge."""
-    made = list(definitions)
+    bodies = list(definitions)
     with ThreadPoolExecutor(LANES) as lanes:
         path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        for crd, answer in zip(made, lanes.map(lambda crd: client("POST", path, json.dumps(crd)), made), strict=True):
+        for crd, answer in zip(
+            bodies, lanes.map(lambda crd: client("POST", path, json.dumps(crd)), bodies), strict=True
+        ):
             if answer.message:
                 raise CannotJudge(f"{crd['metadata']['name']}: {answer.message}")
-    wanted = [pair for crd in made for pair in crds.served(crd)]
+    expected = [pair for crd in bodies for pair in crds.served(crd)]
     end = time.monotonic() + PATIENCE
-    while missing := [pair for pair in wanted if client.resource(*pair) is None]:
+    while missing := [pair for pair in expected if client.resource(*pair) is None]:
         if time.monotonic() > end:
             raise CannotJudge(f"not served: {', '.join(kind for _, kind in missing)}")
         time.sleep(0.2)

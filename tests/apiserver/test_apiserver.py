@@ -31,10 +31,10 @@ class Server(Client):
 
     def __init__(self, **refused: str) -> None:
         self.refused = refused
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def __call__(self, method: str, path: str, body: str = "", kind: str = "application/json", **query: str) -> Answer:
-        self.asked.append(path)
+        self.requests.append(path)
         message = self.refused.get(path.rpartition("/")[2])
         if path.endswith("/namespaces"):
             return Answer(201, {})
@@ -47,8 +47,8 @@ class Server(Client):
 
 
 def refused(server: Server, body: dict[str, Any]) -> list[str]:
-    asked = judge.Judge(server, Path("/nowhere"))
-    return [str(each) for each in asked.refusals([manifests.Manifest("a.yaml", body)])]
+    api_judge = judge.Judge(server, Path("/nowhere"))
+    return [str(refusal) for refusal in api_judge.refusals([manifests.Manifest("a.yaml", body)])]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_what_the_server_accepts() -> None:
     assert refused(server, GROUP) == []
     space = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets"
     templates = ["/api/v1/namespaces/b/podtemplates"] * 2
-    assert server.asked == ["/api/v1/namespaces", space, *templates]
+    assert server.requests == ["/api/v1/namespaces", space, *templates]
 
 
 @pytest.mark.usefixtures("no_webhook")
@@ -97,9 +97,9 @@ QUEUED = {webhooks.QUEUE: "gpus"}
 
 
 def test_who_is_asked_about_what() -> None:
-    asked = {
-        each.program: [
-            each.relevant(body)
+    relevance = {
+        webhook.program: [
+            webhook.relevant(body)
             for body in (
                 workload(webhooks.LWS),
                 workload(webhooks.LWS, QUEUED),
@@ -110,9 +110,9 @@ def test_who_is_asked_about_what() -> None:
                 {"kind": "Deployment", "metadata": None},
             )
         ]
-        for each in webhooks.WEBHOOKS
+        for webhook in webhooks.WEBHOOKS
     }
-    assert asked == {
+    assert relevance == {
         "lwscheck": [True, True, False, False, False, False, False],
         "kedacheck": [False, False, True, False, False, False, False],
         "kueuecheck": [False, True, False, True, True, False, False],
@@ -137,10 +137,10 @@ FOUND = """echo '{"file": "x/%s.yaml", "errors": [%s], "changed": [%s]}'"""
 def test_files_of_one_folder_are_one_cluster(tmp_path: Path) -> None:
     beside = manifests.Manifest("dev/llm/b.yaml", workload(webhooks.LWS))
     elsewhere = manifests.Manifest("dev/other/b.yaml", workload(webhooks.LWS))
-    wanted = [elsewhere, scaled("dev/llm/a.yaml"), beside, scaled("prod/llm/a.yaml")]
+    cluster_manifests = [elsewhere, scaled("dev/llm/a.yaml"), beside, scaled("prod/llm/a.yaml")]
     lines = "; ".join([FOUND % (1, '"no"', '"a: b"'), FOUND % (3, "", "")])
-    said = webhooks.refusals(tmp_path, program(tmp_path, lines), wanted)
-    assert [str(each) for each in said] == [
+    refusals = webhooks.refusals(tmp_path, program(tmp_path, lines), cluster_manifests)
+    assert [str(refusal) for refusal in refusals] == [
         "dev/llm/a.yaml: ScaledObject a: a webhook: no",
         "dev/llm/a.yaml: ScaledObject a: a webhook, which would change it: a: b",
     ]
@@ -182,9 +182,9 @@ def test_webhooks_judge_the_examples_as_these_state(webhook: webhooks.Webhook) -
 
 def test_each_document_of_a_file_is_one_manifest() -> None:
     text = "# first\na: 1\n---\nb: |\n  ---\n--- # third\nc: 3\n---\n"
-    found = list(manifests.manifests("a.yaml", text))
-    assert [each.body for each in found] == [{"a": 1}, {"b": "---\n"}, {"c": 3}]
-    assert [each.text.strip() for each in found] == ["# first\na: 1", "b: |\n  ---", "c: 3"]
+    documents = list(manifests.manifests("a.yaml", text))
+    assert [document.body for document in documents] == [{"a": 1}, {"b": "---\n"}, {"c": 3}]
+    assert [document.text.strip() for document in documents] == ["# first\na: 1", "b: |\n  ---", "c: 3"]
 
 
 def test_without_the_servers_nothing_is_judged(tmp_path: Path) -> None:
@@ -220,19 +220,19 @@ def test_made_up_inputs_are_the_same_every_time_and_mostly_valid() -> None:
     batches = list(generated.batches(60))
     assert sum(batch.inputs for batch in batches) > 60 + 6  # beside what leads to several of them
     assert sum(batch.rendered for batch in batches) > 54, [
-        each for batch in batches for each in batch.examples.values()
+        example for batch in batches for example in batch.examples.values()
     ]
     assert all(batch.texts for batch in batches if batch.rendered)
 
 
 def test_spoilt_manifests_are_the_same_every_time_and_of_all_kinds() -> None:
-    found = mutated.spoilt(200)
-    assert found == mutated.spoilt(200)
-    kinds = {str(each.manifest.body.get("kind")) for each in found}
+    spoilt_manifests = mutated.spoilt(200)
+    assert spoilt_manifests == mutated.spoilt(200)
+    kinds = {str(spoilt.manifest.body.get("kind")) for spoilt in spoilt_manifests}
     assert {"LeaderWorkerSet", "Service", "HorizontalPodAutoscaler", "PodDisruptionBudget", "AIGatewayRoute"} <= kinds
     assert {"NodeClaim", "NodePool", "Secret", "ConfigMap", "StatefulSet", "ReplicaSet"} <= kinds  # of bases.yaml
-    verdicts = [mutated.ours(each.manifest.body) for each in found]
-    assert 20 < sum(not each for each in verdicts) < 180  # some are fine all the same
+    verdicts = [mutated.ours(spoilt.manifest.body) for spoilt in spoilt_manifests]
+    assert 20 < sum(not verdict for verdict in verdicts) < 180  # some are fine all the same
 
 
 def test_a_difference_needs_a_rule_that_fits_all_that_is_said() -> None:

@@ -73,7 +73,7 @@ model_route = st.builds(
         {"modelName": served_name},
         timeouts=record(request=duration, streamIdle=duration),
         retries=st.builds(lambda count: {"attempts": count}, st.integers(3, 10)),
-        tokenLimits=st.lists(limit, min_size=1, max_size=3, unique_by=lambda each: each["interval"]),
+        tokenLimits=st.lists(limit, min_size=1, max_size=3, unique_by=lambda token_limit: token_limit["interval"]),
     ),
     st.integers(0, 30),
     st.lists(pick, min_size=1, max_size=4),
@@ -94,33 +94,33 @@ def _document(version: str, kind: str, name: str, spec: Node) -> Node:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def wired(made: Sequence[Traffic], files: Sequence[Sequence[Node]], config: Node) -> list[Node]:
+def wired(traffic_items: Sequence[Traffic], files: Sequence[Sequence[Node]], config: Node) -> list[Node]:
     """Their documents, over apps of these files; one at most for each app, so that none takes another's name."""
     gateway = config["spec"].get("gateway", {})
     usual = config["spec"].get("namespace", "default"), gateway.get("mode", "backend")
-    apps = sorted((_app(each, *usual) for each in files), key=lambda each: (each.namespace, each.public))
+    apps = sorted((_app(documents, *usual) for documents in files), key=lambda app: (app.namespace, app.public))
     open_to = {
-        space: [each for each in of if each.mode != "off"] for space, of in groupby(apps, lambda each: each.namespace)
+        space: [app for app in of if app.mode != "off"] for space, of in groupby(apps, lambda app: app.namespace)
     }
     spaces = sorted(space for space, of in open_to.items() if of)
     documents = []
-    for number, each in enumerate(made if spaces else ()):
-        space = spaces[each.anchor % len(spaces)]
+    for number, item in enumerate(traffic_items if spaces else ()):
+        space = spaces[item.anchor % len(spaces)]
         if not (free := open_to[space]):
             continue
-        pools = [i for i, app in enumerate(free) if app.mode == "pool" and each.body["kind"] == "InferenceModel"]
-        chosen = [free.pop(pools[0] if pools else each.anchor % len(free))]
+        pools = [i for i, app in enumerate(free) if app.mode == "pool" and item.body["kind"] == "InferenceModel"]
+        chosen = [free.pop(pools[0] if pools else item.anchor % len(free))]
         pool = chosen[0].mode == "pool"
-        for other in [other for other in free if other.mode != "pool"][: 0 if pool else len(each.picks) - 1]:
+        for other in [other for other in free if other.mode != "pool"][: 0 if pool else len(item.picks) - 1]:
             chosen.append(other)
             free.remove(other)
-        spec: dict[str, Any] = {**each.body["spec"], "modelName": f"{each.body['spec']['modelName']}-t{number}"}
-        by_adapter = each.body["kind"] == "ModelRoute" and chosen[0].adapters and each.picks[0].get("adapter")
-        if (pool and not by_adapter) or not each.picks:
+        spec: dict[str, Any] = {**item.body["spec"], "modelName": f"{item.body['spec']['modelName']}-t{number}"}
+        by_adapter = item.body["kind"] == "ModelRoute" and chosen[0].adapters and item.picks[0].get("adapter")
+        if (pool and not by_adapter) or not item.picks:
             spec["modelName"] = chosen[0].public
-        fill = _route if each.body["kind"] == "ModelRoute" else _model
-        metadata = {"name": f"{each.body['metadata']['name']}-t{number}", "namespace": space}
-        documents.append({**each.body, "metadata": metadata, "spec": fill(spec, each.picks, chosen, "auth" in gateway)})
+        fill = _route if item.body["kind"] == "ModelRoute" else _model
+        metadata = {"name": f"{item.body['metadata']['name']}-t{number}", "namespace": space}
+        documents.append({**item.body, "metadata": metadata, "spec": fill(spec, item.picks, chosen, "auth" in gateway)})
     return documents
 
 
@@ -146,24 +146,26 @@ def _app(documents: Sequence[Node], namespace: str, mode: str) -> _App:
 def _route(spec: Node, picks: Sequence[Node], chosen: Sequence[_App], authenticated: bool) -> Node:
     pool = chosen[0].mode == "pool"
     backends: list[Node] = []
-    for said, app in zip(picks, chosen, strict=False):
-        leg: Node = {key: said[key] for key in ("weight", "priority") if key in said and not pool}
-        adapter = {"adapter": app.adapters[-1]} if app.adapters and said.get("adapter") else {}
+    for choice, app in zip(picks, chosen, strict=False):
+        leg: Node = {key: choice[key] for key in ("weight", "priority") if key in choice and not pool}
+        adapter = {"adapter": app.adapters[-1]} if app.adapters and choice.get("adapter") else {}
         backends.append({app.kind.lower(): app.name, **adapter, **leg})
-    hosts = {each["provider"]["hostname"]: each["provider"] for each in picks if each.get("provider") and not pool}
-    backends += [{"provider": each, "priority": 2} for each in hosts.values()]
-    made = {**spec, "backends": backends}
-    return made if authenticated else {key: value for key, value in made.items() if key != "tokenLimits"}
+    hosts = {
+        choice["provider"]["hostname"]: choice["provider"] for choice in picks if choice.get("provider") and not pool
+    }
+    backends += [{"provider": host, "priority": 2} for host in hosts.values()]
+    route_spec = {**spec, "backends": backends}
+    return route_spec if authenticated else {key: value for key, value in route_spec.items() if key != "tokenLimits"}
 
 
 def _model(spec: Node, picks: Sequence[Node], chosen: Sequence[_App], _: bool) -> Node:
-    weighted = all("weight" in each for each in picks)
+    weighted = all("weight" in choice for choice in picks)
     targets = [
-        {"name": app.public, **({"weight": said["weight"]} if weighted else {})}
-        for said, app in zip(picks, chosen, strict=False)
+        {"name": app.public, **({"weight": choice["weight"]} if weighted else {})}
+        for choice, app in zip(picks, chosen, strict=False)
     ]
-    made = {**spec, "poolRef": {"name": chosen[0].name}}
-    return {**made, "targetModels": targets} if targets else made
+    model_spec = {**spec, "poolRef": {"name": chosen[0].name}}
+    return {**model_spec, "targetModels": targets} if targets else model_spec
 
 
 traffic: Strategy = st.one_of(model_route, model_route, inference_model)

@@ -52,7 +52,7 @@ def is_queued(body: Body) -> bool:
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
     if kind_of(body) not in QUEUED or not isinstance(labels, Mapping):
         return False
-    return QUEUE in labels and all(isinstance(each, str) for each in labels.values())
+    return QUEUE in labels and all(isinstance(value, str) for value in labels.values())
 
 
 def kind_of(body: Body) -> tuple[object, object]:
@@ -68,45 +68,45 @@ WEBHOOKS = (
 )
 
 
-def refusals(tools: Path, webhook: Webhook, wanted: Sequence[Manifest]) -> Iterator[Refusal]:
+def refusals(tools: Path, webhook: Webhook, subjects: Sequence[Manifest]) -> Iterator[Refusal]:
     """What a webhook refuses or would change. The objects of one folder's files are a cluster: it may look at one when
     it judges another. Raises CannotJudge when it did not judge them all.
     """
     clusters: dict[PurePath, list[int]] = defaultdict(list)
-    for index, each in enumerate(wanted):
-        clusters[PurePath(each.where).parent].append(index)
-    asked = {index for index, each in enumerate(wanted) if webhook.relevant(each.body)}
-    if not asked:
+    for index, manifest in enumerate(subjects):
+        clusters[PurePath(manifest.where).parent].append(index)
+    relevant = {index for index, subject in enumerate(subjects) if webhook.relevant(subject.body)}
+    if not relevant:
         return
     with tempfile.TemporaryDirectory() as folder:
         for number, indexes in enumerate(clusters.values()):
-            if asked.isdisjoint(indexes):
+            if relevant.isdisjoint(indexes):
                 continue
             cluster = Path(folder, str(number))
             cluster.mkdir()
             for index in indexes:
-                text = wanted[index].text or yamlio.dump(wanted[index].body)
+                text = subjects[index].text or yamlio.dump(subjects[index].body)
                 (cluster / f"{index}.yaml").write_text(text, "utf-8")
         run = subprocess.run([tools / webhook.program, folder], capture_output=True, text=True, check=False)
     if run.returncode not in (0, 1):
         raise CannotJudge(run.stderr.strip())
-    said: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    messages: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for finding in map(json.loads, run.stdout.splitlines()):
         index = int(Path(finding["file"]).stem)
-        said[index] += [(webhook.who, text) for text in finding["errors"]]
-        said[index] += [(webhook.changing, text) for text in finding["changed"]]
-    if unseen := asked - said.keys():
-        raise CannotJudge(f"{webhook.program} did not see {len(unseen)} of {len(asked)} objects")
-    for index in sorted(said):
-        for who, message in said[index]:
-            yield Refusal(wanted[index], who, message)
+        messages[index] += [(webhook.who, text) for text in finding["errors"]]
+        messages[index] += [(webhook.changing, text) for text in finding["changed"]]
+    if unseen := relevant - messages.keys():
+        raise CannotJudge(f"{webhook.program} did not see {len(unseen)} of {len(relevant)} objects")
+    for index in sorted(messages):
+        for who, message in messages[index]:
+            yield Refusal(subjects[index], who, message)
 
 
 def misjudged(tools: Path, webhook: Webhook) -> Iterator[str]:
     """Where a program does not say of an example what its second line states: words of a refusal, or nothing at all."""
     for path in sorted((TESTDATA / webhook.program).glob("*.yaml")):
         text = path.read_text("utf-8")
-        wanted = text.splitlines()[1].removeprefix("#").strip()
-        found = "\n".join(each.message for each in refusals(tools, webhook, list(manifests(str(path), text))))
-        if wanted not in found if wanted else found:
-            yield f"{path.name}: {webhook.program} should say {wanted or 'nothing'!r}, not {found!r}"
+        expected = text.splitlines()[1].removeprefix("#").strip()
+        messages = "\n".join(refusal.message for refusal in refusals(tools, webhook, list(manifests(str(path), text))))
+        if expected not in messages if expected else messages:
+            yield f"{path.name}: {webhook.program} should say {expected or 'nothing'!r}, not {messages!r}"

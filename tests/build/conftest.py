@@ -26,7 +26,7 @@ def source() -> Input:
 @pytest.fixture
 def plan(source: Input) -> Plan:
     """The least that a Plan says: one container, nothing optional."""
-    made: dict[Path, Origin] = {
+    origins: dict[Path, Origin] = {
         (): Origin(source),
         ("name",): Origin(source, ("metadata", "name")),
         ("namespace",): Origin(source, ("metadata", "namespace")),
@@ -46,5 +46,5 @@ def plan(source: Input) -> Plan:
         worker=Pod(labels={}, annotations={}, scheduler_name="default-scheduler", containers=(Container("runner"),)),
         port=Port("http", 8080),
         disruption_budget=False,
-        origins=lambda: made,
+        origins=lambda: origins,
     )

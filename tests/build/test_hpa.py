@@ -19,8 +19,8 @@ OTHER = {"type": "Pods", "pods": {"metric": {"name": "queue"}, "target": {"type"
 @pytest.fixture
 def elastic(plan: Plan, source: Input) -> Plan:
     """A plan with an autoscaler, as resolve makes it: `elastic` leads to what asked for one."""
-    made = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
-    return replace(plan, replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER)), origins=lambda: made)
+    origins = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
+    return replace(plan, replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER)), origins=lambda: origins)
 
 
 def test_none_without_an_autoscaler(plan: Plan) -> None:
@@ -28,8 +28,8 @@ def test_none_without_an_autoscaler(plan: Plan) -> None:
 
 
 def test_it_scales_the_workload_itself(elastic: Plan) -> None:
-    (made,) = hpa(elastic)
-    assert made.body == {
+    (manifest,) = hpa(elastic)
+    assert manifest.body == {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
         "metadata": {
@@ -48,15 +48,15 @@ def test_it_scales_the_workload_itself(elastic: Plan) -> None:
             "metrics": [METRIC, OTHER],
         },
     }
-    assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
+    assert list(manifest.body) == ["apiVersion", "kind", "metadata", "spec"]
     assert elastic.labels["app.kubernetes.io/component"] == "inference-server"  # the plan's own labels stay
 
 
 def test_behavior_is_written_where_there_is_one(elastic: Plan) -> None:
     behavior = {"scaleDown": {"stabilizationWindowSeconds": 0}}
-    (made,) = hpa(replace(elastic, scaler=Scaler(1, 2, (METRIC,), behavior)))
-    assert made.body["spec"]["behavior"] == behavior
-    assert list(made.body["spec"]) == ["scaleTargetRef", "minReplicas", "maxReplicas", "metrics", "behavior"]
+    (manifest,) = hpa(replace(elastic, scaler=Scaler(1, 2, (METRIC,), behavior)))
+    assert manifest.body["spec"]["behavior"] == behavior
+    assert list(manifest.body["spec"]) == ["scaleTargetRef", "minReplicas", "maxReplicas", "metrics", "behavior"]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_behavior_is_written_where_there_is_one(elastic: Plan) -> None:
     ],
 )
 def test_who_made_a_field(elastic: Plan, source: Input, more: dict[Path, Path], path: Path, expected: Path) -> None:
-    made: dict[Path, Any] = {**elastic.origins(), **{key: Origin(source, where) for key, where in more.items()}}
-    (manifest,) = hpa(replace(elastic, origins=lambda: made))
+    origins: dict[Path, Any] = {**elastic.origins(), **{key: Origin(source, where) for key, where in more.items()}}
+    (manifest,) = hpa(replace(elastic, origins=lambda: origins))
     assert manifest.origin(path) == Origin(source, expected)

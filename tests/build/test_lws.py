@@ -18,19 +18,21 @@ WORKER: Path = ("spec", "leaderWorkerTemplate", "workerTemplate", "spec")
 
 
 def body(plan: Plan) -> dict[str, Any]:
-    (made,) = lws(plan)
-    return made.body
+    (manifest,) = lws(plan)
+    return manifest.body
 
 
 def worker(plan: Plan, **fields: Any) -> dict[str, Any]:
     """The worker template that a pod with these fields becomes."""
-    made = body(replace(plan, worker=replace(plan.worker, **fields)))["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-    return dict(made)
+    template = body(replace(plan, worker=replace(plan.worker, **fields)))["spec"]["leaderWorkerTemplate"][
+        "workerTemplate"
+    ]
+    return dict(template)
 
 
 def test_the_least(plan: Plan) -> None:
-    made = body(plan)
-    assert made == {
+    workload = body(plan)
+    assert workload == {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
         "metadata": {"name": "chat", "namespace": "llm", "labels": plan.labels},
@@ -49,7 +51,7 @@ def test_the_least(plan: Plan) -> None:
             },
         },
     }
-    assert list(made) == ["apiVersion", "kind", "metadata", "spec"]
+    assert list(workload) == ["apiVersion", "kind", "metadata", "spec"]
 
 
 def test_an_autoscaler_owns_the_number(plan: Plan) -> None:
@@ -58,7 +60,7 @@ def test_an_autoscaler_owns_the_number(plan: Plan) -> None:
 
 
 def test_annotations_rollout_and_policies(plan: Plan) -> None:
-    made = body(
+    workload = body(
         replace(
             plan,
             annotations={"a": "b"},
@@ -68,29 +70,29 @@ def test_annotations_rollout_and_policies(plan: Plan) -> None:
             rollout=Rollout("25%", 1),
         )
     )
-    assert made["metadata"]["annotations"] == {"a": "b"}
-    assert made["spec"]["startupPolicy"] == "LeaderCreated"
-    assert made["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"] == {
+    assert workload["metadata"]["annotations"] == {"a": "b"}
+    assert workload["spec"]["startupPolicy"] == "LeaderCreated"
+    assert workload["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"] == {
         "partition": 0,
         "maxUnavailable": "25%",
         "maxSurge": 1,
     }
-    assert made["spec"]["leaderWorkerTemplate"]["size"] == 4
-    assert made["spec"]["leaderWorkerTemplate"]["restartPolicy"] == "None"
+    assert workload["spec"]["leaderWorkerTemplate"]["size"] == 4
+    assert workload["spec"]["leaderWorkerTemplate"]["restartPolicy"] == "None"
 
 
 def test_leader_and_sub_groups(plan: Plan) -> None:
     groups = {"subGroupPolicyType": "LeaderWorker", "subGroupSize": 2}
     leader = replace(plan.worker, containers=(Container("leader"),))
-    made = body(replace(plan, leader=leader, sub_groups=groups))["spec"]["leaderWorkerTemplate"]
-    assert list(made) == ["size", "restartPolicy", "subGroupPolicy", "leaderTemplate", "workerTemplate"]
-    assert made["subGroupPolicy"] == groups
-    assert made["leaderTemplate"]["spec"]["containers"] == [{"name": "leader"}]
-    assert made["workerTemplate"]["spec"]["containers"] == [{"name": "runner"}]
+    template = body(replace(plan, leader=leader, sub_groups=groups))["spec"]["leaderWorkerTemplate"]
+    assert list(template) == ["size", "restartPolicy", "subGroupPolicy", "leaderTemplate", "workerTemplate"]
+    assert template["subGroupPolicy"] == groups
+    assert template["leaderTemplate"]["spec"]["containers"] == [{"name": "leader"}]
+    assert template["workerTemplate"]["spec"]["containers"] == [{"name": "runner"}]
 
 
 def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
-    made = worker(
+    template = worker(
         plan,
         labels={"l": "1"},
         annotations={"a": "1"},
@@ -106,7 +108,7 @@ def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
         mounts_token=True,
         service_links=True,
     )
-    assert made == {
+    assert template == {
         "metadata": {"finalizers": ["f"], "labels": {"l": "1"}, "annotations": {"a": "1"}},
         "spec": {
             "schedulerName": "default-scheduler",
@@ -123,7 +125,7 @@ def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
             "volumes": [{"name": "v"}],
         },
     }
-    assert list(made["spec"]) == [
+    assert list(template["spec"]) == [
         *("schedulerName", "automountServiceAccountToken", "enableServiceLinks", "hostNetwork", "nodeSelector"),
         *("tolerations", "terminationGracePeriodSeconds", "securityContext", "affinity"),
         *("initContainers", "containers", "volumes"),
@@ -154,8 +156,8 @@ def test_every_field_of_a_container_in_reading_order(plan: Plan) -> None:
         mounts=({"name": "v"},),
         rest={"workingDir": "/", "tty": True},
     )
-    (made,) = worker(plan, containers=(container,))["spec"]["containers"]
-    assert list(made.items()) == [
+    (container_body,) = worker(plan, containers=(container,))["spec"]["containers"]
+    assert list(container_body.items()) == [
         ("name", "runner"),
         ("image", "i:1"),
         ("command", ["run"]),
@@ -179,7 +181,7 @@ def test_every_field_of_a_container_in_reading_order(plan: Plan) -> None:
 
 def from_service(plan: Plan, source: Input) -> Plan:
     """Origins as a hand-written Service has them."""
-    made = {
+    origins = {
         **plan.origins(),
         ("size",): Origin(source, ("template", "size")),
         ("rollout",): Origin(source, ("rollout",)),
@@ -187,7 +189,7 @@ def from_service(plan: Plan, source: Input) -> Plan:
         ("leader",): Origin(source, ("template", "leader")),
         ("worker",): Origin(source, ("template", "worker")),
     }
-    return replace(plan, leader=plan.worker, origins=lambda: made)
+    return replace(plan, leader=plan.worker, origins=lambda: origins)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +206,8 @@ def from_service(plan: Plan, source: Input) -> Plan:
     ],
 )
 def test_who_made_a_field_of_a_service(plan: Plan, source: Input, path: Path, expected: Path) -> None:
-    (made,) = lws(from_service(plan, source))
-    assert made.origin(path) == Origin(source, expected)
+    (manifest,) = lws(from_service(plan, source))
+    assert manifest.origin(path) == Origin(source, expected)
 
 
 RUNNER = ("spec", "containers", 0)
@@ -217,19 +219,19 @@ FIELDS = (
 
 def from_playground(plan: Plan, source: Input, more: dict[Path, Path]) -> Plan:
     """Origins as a Playground has them."""
-    made: dict[Path, Origin] = {**plan.origins()}
-    made |= {("template", *RUNNER, field): Origin(source, ("runtime", field)) for field in FIELDS}
-    made |= {("template", "spec", *key): Origin(source, where) for key, where in more.items()}
+    origins: dict[Path, Origin] = {**plan.origins()}
+    origins |= {("template", *RUNNER, field): Origin(source, ("runtime", field)) for field in FIELDS}
+    origins |= {("template", "spec", *key): Origin(source, where) for key, where in more.items()}
     env = ({"name": "A", "value": "1"}, {"name": "B", "value": "2"})
     runner = Container("runner", image="i", args=("-a", "1", "-b"), env=env)
     pod = Pod({}, {}, "default-scheduler", (runner,))
-    return replace(plan, worker=pod, origins=lambda: made)
+    return replace(plan, worker=pod, origins=lambda: origins)
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_who_made_a_field_of_the_runner(plan: Plan, source: Input, field: str) -> None:
-    (made,) = lws(from_playground(plan, source, {}))
-    assert made.origin((*WORKER, "containers", 0, field)) == Origin(source, ("runtime", field))
+    (manifest,) = lws(from_playground(plan, source, {}))
+    assert manifest.origin((*WORKER, "containers", 0, field)) == Origin(source, ("runtime", field))
 
 
 @pytest.mark.parametrize(
@@ -250,8 +252,8 @@ def test_who_made_a_part_of_a_field(plan: Plan, source: Input, path: Path, expec
         ("nodeSelector",): ("flavors", 0, "nodeSelector"),
         ("affinity",): ("flavors", 0, "nodeSelector"),
     }
-    (made,) = lws(from_playground(plan, source, more))
-    assert made.origin((*WORKER, *path)) == Origin(source, expected)
+    (manifest,) = lws(from_playground(plan, source, more))
+    assert manifest.origin((*WORKER, *path)) == Origin(source, expected)
 
 
 SELECTOR = {
@@ -268,8 +270,8 @@ def deployed(plan: Plan, **fields: Any) -> Plan:
 def test_the_least_of_a_deployment(plan: Plan) -> None:
     assert deployment(plan) == []
     assert lws(deployed(plan)) == []
-    (made,) = deployment(deployed(plan))
-    assert made.body == {
+    (manifest,) = deployment(deployed(plan))
+    assert manifest.body == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "chat", "namespace": "llm", "labels": plan.labels},

@@ -17,12 +17,12 @@ ANNOTATION = "renderer.llmaz.io/metrics-path"
 @pytest.fixture
 def monitor(source: Input) -> MonitorPlan:
     """The PodMonitor as resolve decides it."""
-    made: dict[Path, Origin] = {
+    origins: dict[Path, Origin] = {
         (): Origin(source, ("spec",)),
         ("labels",): Origin(source, ("spec", "labels")),
         ("interval",): Origin(source, ("spec", "interval")),
     }
-    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", lambda: made)
+    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", lambda: origins)
 
 
 def test_none_where_nothing_has_metrics() -> None:
@@ -30,20 +30,20 @@ def test_none_where_nothing_has_metrics() -> None:
 
 
 def test_it_selects_the_leaders_of_all_models(monitor: MonitorPlan) -> None:
-    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
-    assert made.body["metadata"] == {"name": "llmaz-engines", "namespace": "llm", "labels": {"release": "stack"}}
-    assert made.body["spec"]["selector"] == {
+    (manifest,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    assert manifest.body["metadata"] == {"name": "llmaz-engines", "namespace": "llm", "labels": {"release": "stack"}}
+    assert manifest.body["spec"]["selector"] == {
         "matchLabels": {"leaderworkerset.sigs.k8s.io/worker-index": "0"},
         "matchExpressions": [{"key": "llmaz.io/model-name", "operator": "Exists"}],
     }
-    assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
-    assert check.validate_manifests([made]) == []
+    assert list(manifest.body) == ["apiVersion", "kind", "metadata", "spec"]
+    assert check.validate_manifests([manifest]) == []
 
 
 def test_the_annotation_decides_what_is_read(monitor: MonitorPlan) -> None:
     """Prometheus writes every character of an annotation's name that is no letter or digit as `_`."""
-    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
-    (endpoint,) = made.body["spec"]["podMetricsEndpoints"]
+    (manifest,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    (endpoint,) = manifest.body["spec"]["podMetricsEndpoints"]
     keep, relabel = endpoint.pop("relabelings")
     assert endpoint == {"port": "http", "interval": "30s"}
     word = "".join(letter if letter.isalnum() else "_" for letter in ANNOTATION)
@@ -88,5 +88,5 @@ def test_where_all_pods_answer_each_rank_is_read(monitor: MonitorPlan) -> None:
 def test_what_is_wrong_with_it_stands_in_the_configuration(
     path: Path, expected: Path, monitor: MonitorPlan, source: Input
 ) -> None:
-    (made,) = pod_monitor(SharedPlan("llm", monitor=monitor))
-    assert made.origin(path) == Origin(source, expected)
+    (manifest,) = pod_monitor(SharedPlan("llm", monitor=monitor))
+    assert manifest.origin(path) == Origin(source, expected)

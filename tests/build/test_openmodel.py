@@ -12,13 +12,13 @@ from tests.build.conftest import Input
 
 
 def model(name: str, source: Input) -> ModelPlan:
-    made: dict[Path, Origin] = {
+    origins: dict[Path, Origin] = {
         (): Origin(source),
         ("name",): Origin(source, ("metadata", "name")),
         ("spec",): Origin(source, ("spec", name)),
     }
     spec = {"familyName": "blue", "source": {"uri": f"s3://weights/{name}"}, "ownedBy": "llmaz"}
-    return ModelPlan(name, {"llmaz.io/model-family-name": "blue"}, spec, lambda: made)
+    return ModelPlan(name, {"llmaz.io/model-family-name": "blue"}, spec, lambda: origins)
 
 
 def test_none_where_nobody_asks() -> None:
@@ -26,8 +26,8 @@ def test_none_where_nobody_asks() -> None:
 
 
 def test_one_a_model_in_their_order(source: Input) -> None:
-    made = list(open_model(SharedPlan("", models=(model("a", source), model("b", source)))))
-    assert [each.body for each in made] == [
+    manifests = list(open_model(SharedPlan("", models=(model("a", source), model("b", source)))))
+    assert [manifest.body for manifest in manifests] == [
         {
             "apiVersion": "llmaz.io/v1alpha1",
             "kind": "OpenModel",
@@ -36,7 +36,7 @@ def test_one_a_model_in_their_order(source: Input) -> None:
         }
         for name in ("a", "b")
     ]
-    assert check.validate_manifests(made) == []
+    assert check.validate_manifests(manifests) == []
 
 
 def test_each_knows_where_it_comes_from(source: Input) -> None:

@@ -15,8 +15,8 @@ def test_none_where_a_drain_would_hang(plan: Plan) -> None:
 
 
 def test_one_leader_at_a_time(plan: Plan) -> None:
-    (made,) = pdb(replace(plan, disruption_budget=True))
-    assert made.body == {
+    (manifest,) = pdb(replace(plan, disruption_budget=True))
+    assert manifest.body == {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": "chat", "namespace": "llm", "labels": plan.labels},
@@ -30,10 +30,10 @@ def test_one_leader_at_a_time(plan: Plan) -> None:
             },
         },
     }
-    assert list(made.body) == ["apiVersion", "kind", "metadata", "spec"]
+    assert list(manifest.body) == ["apiVersion", "kind", "metadata", "spec"]
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:
-    (made,) = pdb(replace(plan, disruption_budget=True))
-    assert made.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
-    assert made.origin(("spec", "maxUnavailable")).source is source
+    (manifest,) = pdb(replace(plan, disruption_budget=True))
+    assert manifest.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
+    assert manifest.origin(("spec", "maxUnavailable")).source is source

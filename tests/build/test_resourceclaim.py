@@ -20,13 +20,13 @@ def test_one_where_devices_are_claimed(plan: Plan, source: Input) -> None:
     assert resource_claim_template(plan) == []
     origins = {**plan.origins(), ("device_claim",): Origin(source, ("spec", "flavors", "pair", "claims"))}
     claiming = replace(plan, devices=DeviceTemplate("chat-0123abcd", REQUEST), origins=lambda: origins)
-    (made,) = resource_claim_template(claiming)
-    assert made.body == {
+    (manifest,) = resource_claim_template(claiming)
+    assert manifest.body == {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceClaimTemplate",
         "metadata": {"name": "chat-0123abcd", "namespace": "llm", "labels": plan.labels},
         "spec": {"spec": {"devices": {"requests": [REQUEST]}}},
     }
-    assert check.validate_manifests([made]) == []
-    count = made.origin(("spec", "spec", "devices", "requests", 0, "exactly", "count"))
+    assert check.validate_manifests([manifest]) == []
+    count = manifest.origin(("spec", "spec", "devices", "requests", 0, "exactly", "count"))
     assert count.path == ("spec", "flavors", "pair", "claims", "count")

@@ -17,7 +17,7 @@ from tests.build.conftest import Input
 
 @pytest.fixture
 def route(source: Input) -> RoutePlan:
-    said = ("gateway", "auth", "hostnames", "request", "streamIdle", "allowed", "backends", "retries", "limits")
+    fields = ("gateway", "auth", "hostnames", "request", "streamIdle", "allowed", "backends", "retries", "limits")
     return RoutePlan(
         name="chat",
         namespace="llm",
@@ -30,7 +30,7 @@ def route(source: Input) -> RoutePlan:
         owned_by="llmaz",
         origins=lambda: {
             (): Origin(source),
-            **{(place,): Origin(source, (place,)) for place in ("name", "namespace", "model", *said)},
+            **{(place,): Origin(source, (place,)) for place in ("name", "namespace", "model", *fields)},
         },
     )
 
@@ -44,33 +44,36 @@ def test_nothing_without_a_route(plan: Plan) -> None:
 def test_the_chain_holds_together(plan: Plan, route: RoutePlan) -> None:
     plan = replace(plan, host="chat-leaders.llm.svc.cluster.local", route=route)
     bodies = [manifest.body for build in (leaders_service, backends, ai_gateway_route) for manifest in build(plan)]
-    service, envoy, ai, made = bodies
+    service, envoy, ai, ai_route = bodies
     assert service["metadata"]["name"] == "chat-leaders"
     assert service["spec"]["clusterIP"] == "None"
     endpoint = envoy["spec"]["endpoints"][0]["fqdn"]
     assert endpoint == {"hostname": "chat-leaders.llm.svc.cluster.local", "port": service["spec"]["ports"][0]["port"]}
     assert ai["spec"]["backendRef"]["name"] == envoy["metadata"]["name"]
-    (rule,) = made["spec"]["rules"]
+    (rule,) = ai_route["spec"]["rules"]
     assert rule["backendRefs"] == [{"name": "chat", "weight": 1, "priority": 0, "modelNameOverride": "chat-1.5"}]
     assert rule["matches"] == [{"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": "chat-1.5"}]}]
-    assert "hostnames" not in made["spec"]
+    assert "hostnames" not in ai_route["spec"]
     assert "modelsCreatedAt" not in rule
 
 
 def test_who_may_call_repeats_the_authentication(plan: Plan, route: RoutePlan) -> None:
-    asked: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
-    (made,) = security_policy(
-        replace(plan, route=replace(route, allowed_tenants=("b", "a"), tenant_header="x-team", authentication=asked))
+    authentication: dict[str, Any] = {"apiKeyAuth": {"credentialRefs": []}}
+    (policy,) = security_policy(
+        replace(
+            plan,
+            route=replace(route, allowed_tenants=("b", "a"), tenant_header="x-team", authentication=authentication),
+        )
     )
-    assert made.body["spec"] == {
+    assert policy.body["spec"] == {
         "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "chat"}],
-        **asked,
+        **authentication,
         "authorization": {
             "defaultAction": "Deny",
             "rules": [{"action": "Allow", "principal": {"headers": [{"name": "x-team", "values": ["b", "a"]}]}}],
         },
     }
-    assert made.origin(("spec", "authorization", "rules")).path[:1] == ("allowed",)
+    assert policy.origin(("spec", "authorization", "rules")).path[:1] == ("allowed",)
 
 
 def test_one_policy_holds_all_that_is_asked(plan: Plan, route: RoutePlan) -> None:
@@ -79,30 +82,30 @@ def test_one_policy_holds_all_that_is_asked(plan: Plan, route: RoutePlan) -> Non
         TokenLimit("x-team", 9, "Day", "OutputToken"),
         TokenLimit("x-team", 90, "Month", "OutputToken"),
     )
-    asked = replace(plan, route=replace(route, retries=3, limits=limits, stream_idle_timeout="30s"))
-    (made,) = traffic_policy(asked)
-    spec = made.body["spec"]
+    limited_plan = replace(plan, route=replace(route, retries=3, limits=limits, stream_idle_timeout="30s"))
+    (policy,) = traffic_policy(limited_plan)
+    spec = policy.body["spec"]
     assert spec["timeout"] == {"http": {"streamIdleTimeout": "30s"}}
     assert spec["retry"]["numRetries"] == 3
     rules = spec["rateLimit"]["global"]["rules"]
-    assert [(each["limit"]["requests"], each["limit"]["unit"]) for each in rules] == [
+    assert [(rule["limit"]["requests"], rule["limit"]["unit"]) for rule in rules] == [
         (1000, "Hour"),
         (9, "Day"),
         (90, "Month"),
     ]
-    assert made.origin(("spec", "rateLimit", "global")).path[:1] == ("limits",)
-    (made,) = ai_gateway_route(asked)
-    counted = [each["metadataKey"] for each in made.body["spec"]["llmRequestCosts"]]
+    assert policy.origin(("spec", "rateLimit", "global")).path[:1] == ("limits",)
+    (ai_route,) = ai_gateway_route(limited_plan)
+    counted = [cost["metadataKey"] for cost in ai_route.body["spec"]["llmRequestCosts"]]
     assert counted == ["llm_total_token", "llm_output_token"]
-    used = {each["cost"]["response"]["metadata"]["key"] for each in rules}
+    used = {rule["cost"]["response"]["metadata"]["key"] for rule in rules}
     assert used == set(counted)
-    assert list(made.body["spec"]).index("llmRequestCosts") < list(made.body["spec"]).index("rules")
+    assert list(ai_route.body["spec"]).index("llmRequestCosts") < list(ai_route.body["spec"]).index("rules")
 
 
 def test_fallback_and_pool_in_a_rule(plan: Plan, route: RoutePlan) -> None:
     targets = (RouteTarget("a", 9, "x"), RouteTarget("b", 0, "y", 1), RouteTarget("pool", 1, "", pool=True))
-    (made,) = ai_gateway_route(replace(plan, route=replace(route, targets=targets)))
-    own, other, pool = made.body["spec"]["rules"][0]["backendRefs"]
+    (ai_route,) = ai_gateway_route(replace(plan, route=replace(route, targets=targets)))
+    own, other, pool = ai_route.body["spec"]["rules"][0]["backendRefs"]
     assert (own["weight"], own["priority"], own["modelNameOverride"]) == (9, 0, "x")
     assert (other["weight"], other["priority"]) == (0, 1)
     assert pool == {
@@ -121,8 +124,8 @@ def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: RoutePlan, sou
         PackedRule("llm", "llmaz-3", "b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
     )
     packed = PackedRoute("llmaz-3", "llm", {}, ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
-    (made,) = packed_routes(SharedPlan("llm", packed_route=packed))
-    spec = made.body["spec"]
+    (manifest,) = packed_routes(SharedPlan("llm", packed_route=packed))
+    spec = manifest.body["spec"]
     assert [rule["matches"][0]["headers"][0]["value"] for rule in spec["rules"]] == ["a", "b"]
     assert spec["hostnames"] == ["h.example"]
     assert [rule.get("modelsCreatedAt") for rule in spec["rules"]] == [None, "2026"]

@@ -24,13 +24,13 @@ HELD = Interceptor("interceptor.keda.svc", 9000, ("chat", "mails"), 600, 4)
 @pytest.fixture
 def elastic(plan: Plan, source: Input) -> Plan:
     """A plan that KEDA scales, as resolve makes it."""
-    made = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
-    return replace(plan, replicas=None, scaler=Scaler(2, 5, (), triggers=(QUERY, CPU)), origins=lambda: made)
+    origins = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
+    return replace(plan, replicas=None, scaler=Scaler(2, 5, (), triggers=(QUERY, CPU)), origins=lambda: origins)
 
 
 def spec(plan: Plan, scaler: Scaler) -> dict[str, Any]:
-    (made,) = scaled_object(replace(plan, scaler=scaler))
-    return dict(made.body["spec"])
+    (manifest,) = scaled_object(replace(plan, scaler=scaler))
+    return dict(manifest.body["spec"])
 
 
 def test_none_without_triggers(plan: Plan) -> None:
@@ -40,9 +40,9 @@ def test_none_without_triggers(plan: Plan) -> None:
 
 def test_it_takes_the_place_of_the_hpa(elastic: Plan) -> None:
     assert hpa(elastic) == []
-    (made,) = scaled_object(elastic)
-    assert made.body["metadata"]["annotations"] == {"scaledobject.keda.sh/transfer-hpa-ownership": "true"}
-    assert made.body["spec"] == {
+    (manifest,) = scaled_object(elastic)
+    assert manifest.body["metadata"]["annotations"] == {"scaledobject.keda.sh/transfer-hpa-ownership": "true"}
+    assert manifest.body["spec"] == {
         "scaleTargetRef": {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": "chat"},
         "pollingInterval": 15,
         "minReplicaCount": 2,
@@ -60,13 +60,17 @@ def test_neither_for_somebody_elses_autoscaler(plan: Plan) -> None:
 
 def test_behavior_is_carried_over(plan: Plan) -> None:
     behavior = {"scaleDown": {"stabilizationWindowSeconds": 900}}
-    made = spec(plan, Scaler(1, 2, (), behavior, triggers=(QUERY,)))
-    assert made["advanced"]["horizontalPodAutoscalerConfig"] == {"name": "chat", "behavior": behavior}
+    scaled_spec = spec(plan, Scaler(1, 2, (), behavior, triggers=(QUERY,)))
+    assert scaled_spec["advanced"]["horizontalPodAutoscalerConfig"] == {"name": "chat", "behavior": behavior}
 
 
 def test_from_zero_one_replica_is_what_lost_metrics_leave(plan: Plan) -> None:
-    made = spec(plan, Scaler(0, 2, (), triggers=(QUERY,)))
-    assert (made["minReplicaCount"], made["cooldownPeriod"], made["fallback"]["replicas"]) == (0, 300, 1)
+    scaled_spec = spec(plan, Scaler(0, 2, (), triggers=(QUERY,)))
+    assert (scaled_spec["minReplicaCount"], scaled_spec["cooldownPeriod"], scaled_spec["fallback"]["replicas"]) == (
+        0,
+        300,
+        1,
+    )
 
 
 def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan) -> None:
@@ -83,16 +87,16 @@ def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan) -> None:
     ],
 )
 def test_who_made_a_field(elastic: Plan, source: Input, path: Path, expected: Path) -> None:
-    (made,) = scaled_object(elastic)
-    assert made.origin(path) == Origin(source, expected)
+    (manifest,) = scaled_object(elastic)
+    assert manifest.origin(path) == Origin(source, expected)
 
 
 def test_the_interceptor_stands_before_the_workload(plan: Plan) -> None:
-    held = replace(plan, host="chat-leaders.llm.svc.cluster.local", interceptor=HELD)
-    backend = backends(held)[0].body
+    intercepted = replace(plan, host="chat-leaders.llm.svc.cluster.local", interceptor=HELD)
+    backend = backends(intercepted)[0].body
     assert backend["spec"]["endpoints"] == [{"fqdn": {"hostname": "interceptor.keda.svc", "port": 9000}}]
-    assert leaders_service(held) == []
-    (route,) = interceptor_route(held)
+    assert leaders_service(intercepted) == []
+    (route,) = interceptor_route(intercepted)
     assert route.body["spec"] == {
         "target": {"service": "chat-lb", "port": plan.port.number},
         "rules": [{"headers": [{"name": "x-ai-eg-model", "value": name}]} for name in ("chat", "mails")],

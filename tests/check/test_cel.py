@@ -40,7 +40,7 @@ class Case(NamedTuple):
     kind: str
     at: str
     says: str
-    taken: Any
+    accepted: Any
     refused: Any
 
 
@@ -83,8 +83,8 @@ def cases(name: str) -> Iterator[Case]:
     for group in data["proven"]:
         start = merged(whole, group.get("with", {}))
         for rule in group["rules"]:
-            made = [put(start, steps(group["at"]), rule[word]) for word in ("taken", "refused")]
-            yield Case(name, group["at"], rule["says"], *made)
+            objects = [put(start, steps(group["at"]), rule[word]) for word in ("taken", "refused")]
+            yield Case(name, group["at"], rule["says"], *objects)
     for part in data.get("shared", ()):
         start = merged(whole, part.get("with", {}))
         known = {at for at, _ in rules(whole)}
@@ -98,8 +98,8 @@ def cases(name: str) -> Iterator[Case]:
                 place = start
                 for step in steps(part["at"]):
                     place = (place or [None])[0] if step == "[]" else (place or {}).get(step)
-                made = [put(start, steps(part["at"]), merged(place, each)) for each in inner]
-                yield Case(name, at, rule["says"], *made)
+                objects = [put(start, steps(part["at"]), merged(place, inner_object)) for inner_object in inner]
+                yield Case(name, at, rule["says"], *objects)
 
 
 def rules(body: Any) -> Iterator[tuple[str, str]]:
@@ -130,11 +130,13 @@ ALL = [case for name in FILES for case in cases(name)]
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.kind}:{case.at}:{case.says}")
 def test_a_rule_takes_and_refuses(case: Case) -> None:
-    assert list(check.validate_object(case.taken)) == []
+    assert list(check.validate_object(case.accepted)) == []
     place = tuple(0 if step == "[]" else step for step in steps(case.at))
-    found = list(check.validate_object(case.refused))
-    assert {code for code, _, _ in found} - {"E571"} == {"E570"}, found
-    assert any(path == place and str(words.get("message", "")).startswith(case.says) for _, path, words in found), found
+    findings = list(check.validate_object(case.refused))
+    assert {code for code, _, _ in findings} - {"E571"} == {"E570"}, findings
+    assert any(path == place and str(words.get("message", "")).startswith(case.says) for _, path, words in findings), (
+        findings
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -143,9 +145,9 @@ def test_every_rule_is_proven_or_said_to_be_out_of_reach(name: str) -> None:
     known = list(rules(data["object"]))
     left = list(known)
     for case in (case for case in ALL if case.kind == name):
-        meant = {rule for rule in known if rule[0] == case.at and rule[1].startswith(case.says)}
-        assert len(meant) == 1, (case.at, case.says, meant)
-        left = [rule for rule in left if rule not in meant]
+        matching = {rule for rule in known if rule[0] == case.at and rule[1].startswith(case.says)}
+        assert len(matching) == 1, (case.at, case.says, matching)
+        left = [rule for rule in left if rule not in matching]
     for unmet in data.get("unmet", ()):
         assert unmet["why"]
         reached = [
@@ -164,27 +166,27 @@ def test_kinds_without_rules(name: str) -> None:
     assert not schema_validation.has_schema(f"cel/{name}")
 
 
-def found(body: Any) -> list[tuple[str, Any, str]]:
+def list_findings(body: Any) -> list[tuple[str, Any, str]]:
     assert schema_validation.is_valid(schema_of(body), body)
     return [
         (code, path, str(words.get("message") or words["what"])) for code, path, words in check.validate_object(body)
     ]
 
 
-@pytest.mark.parametrize(("last", "taken"), [(64, True), (65, False)])
-def test_the_sum_of_all_matches(last: int, taken: bool) -> None:
+@pytest.mark.parametrize(("last", "accepted"), [(64, True), (65, False)])
+def test_the_sum_of_all_matches(last: int, accepted: bool) -> None:
     """The longest rule: 128 matches in all the rules of an HTTPRoute."""
     matches = [{"path": {"value": f"/{i}"}} for i in range(64 + last)]
     rules = [{"matches": matches[:64]}, {"matches": matches[64:127]}, {"matches": matches[127:]}]
     body = merged(read("httproute")["object"], {"spec": {"rules": rules}})
-    assert [path for _, path, _ in found(body)] == ([] if taken else [("spec", "rules")])
+    assert [path for _, path, _ in list_findings(body)] == ([] if accepted else [("spec", "rules")])
 
 
 def test_a_key_twice() -> None:
     """The list has a key, and a rule says the same once more: so does the API server."""
     listener = {"name": "a", "protocol": "HTTP", "port": 80}
     body = merged(read("gateway")["object"], {"spec": {"listeners": [listener, {**listener, "port": 81}]}})
-    assert found(body) == [
+    assert list_findings(body) == [
         ("E571", ("spec", "listeners", 1), "name 'a'"),
         ("E570", ("spec", "listeners"), "Listener name must be unique within the Gateway"),
     ]
@@ -194,24 +196,24 @@ def test_defaults_count() -> None:
     """A parent is a Gateway unless it says something else; a reserved word (`namespace`) is read by its CEL name."""
     parents = [{"name": "a"}, {"name": "a", "namespace": "b"}]
     route = merged(read("httproute")["object"], {"spec": {"parentRefs": parents}})
-    assert found(route) == []
+    assert list_findings(route) == []
     route["spec"]["parentRefs"].append({"name": "a", "namespace": "b"})
-    [(code, path, message)] = found(route)
+    [(code, path, message)] = list_findings(route)
     assert (code, path) == ("E570", ("spec", "parentRefs"))
     assert message.startswith("sectionName must be unique")
 
 
 @pytest.mark.parametrize(
-    ("host", "taken"), [("a.example", True), ("10.0.0.1", False), ("*.a.example", True), ("010.0.0.1", True)]
+    ("host", "accepted"), [("a.example", True), ("10.0.0.1", False), ("*.a.example", True), ("010.0.0.1", True)]
 )
-def test_is_ip(host: str, taken: bool) -> None:
+def test_is_ip(host: str, accepted: bool) -> None:
     body = {
         "apiVersion": "gateway.networking.k8s.io/v1",
         "kind": "TLSRoute",
         "metadata": {"name": "a"},
         "spec": {"hostnames": [host], "rules": [{"backendRefs": [{"name": "a", "port": 80}]}]},
     }
-    assert (found(body) == []) is taken
+    assert (list_findings(body) == []) is accepted
 
 
 def test_verdicts_are_kept_by_what_rules_see(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,10 +232,10 @@ def test_verdicts_are_kept_by_what_rules_see(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("one", "two", "three"):
         rules = [{"backendRefs": [{"name": name, "weight": 3}]}]
         body = merged(body, {"metadata": {"name": name}, "spec": {"rules": rules}})
-        assert found(body) == []
+        assert list_findings(body) == []
     assert len(evaluated) == 5
     body["spec"]["parentRefs"][0]["kind"] = "Service"
-    assert [path for _, path, _ in found(body)] == [("spec", "parentRefs")]
+    assert [path for _, path, _ in list_findings(body)] == [("spec", "parentRefs")]
     assert len(evaluated) == 10
     assert before == read("aigatewayroute")["object"]
 
@@ -241,7 +243,7 @@ def test_verdicts_are_kept_by_what_rules_see(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_rule_that_cannot_be_evaluated_is_broken() -> None:
     listener = {"name": "a", "protocol": "HTTPS", "port": 443, "tls": {}}
     body = merged(read("gateway")["object"], {"spec": {"listeners": [listener]}})
-    assert [path for _, path, _ in found(body)] == [("spec", "listeners", 0, "tls")]
+    assert [path for _, path, _ in list_findings(body)] == [("spec", "listeners", 0, "tls")]
 
 
 @pytest.mark.parametrize("name", cel.ACCEPTED)
@@ -257,8 +259,8 @@ def test_what_is_taken_without_asking_is_what_rules_see(name: str) -> None:
     """The schema of a usual object takes just what is reduced to it, of all that holds against the kind's own."""
     top = cel.root(name)
     usual = [(seen, schema_validation.validator(json.dumps(top.schema_of(seen)))) for seen in cel.ACCEPTED[name]]
-    bodies = [body for case in ALL for body in (case.taken, case.refused) if schema_of(body).endswith(name[3:])]
-    bodies = [each for body in [*bodies, *_around(name, top)] for each in (body, *_less(body))]
+    bodies = [body for case in ALL for body in (case.accepted, case.refused) if schema_of(body).endswith(name[3:])]
+    bodies = [variant for body in [*bodies, *_around(name, top)] for variant in (body, *_less(body))]
     bodies = [body for body in bodies if schema_validation.is_valid(name.replace("cel", "output", 1), body)]
     verdicts = [like(body) for seen, like in usual for body in bodies]
     assert verdicts == [top.visible_part(body) == seen for seen, _ in usual for body in bodies]
@@ -283,16 +285,16 @@ def _around(name: str, top: cel._Node) -> Iterator[Any]:
 
 def _changed(value: Any, node: cel._Node | None) -> Iterator[Any]:
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, child in value.items():
             inner = node.fields[key][1] if node and key in node.fields else None
-            yield from ({**value, key: made} for made in _changed(each, inner))
+            yield from ({**value, key: changed} for changed in _changed(child, inner))
         beside: tuple[Any, ...] = ("a", "Gateway", "", True, 1, [], {}, [{"name": "a"}], {"set": []})
         for key in set(node.fields) - set(value) if node else ():
-            yield from ({**value, key: each} for each in beside)
+            yield from ({**value, key: other} for other in beside)
     elif isinstance(value, list):
         inner = node.items if node else None
         yield from (
-            [*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _changed(each, inner)
+            [*value[:i], changed, *value[i + 1 :]] for i, item in enumerate(value) for changed in _changed(item, inner)
         )
         yield [*value, *value]
     else:
@@ -302,11 +304,11 @@ def _changed(value: Any, node: cel._Node | None) -> Iterator[Any]:
 def _less(value: Any) -> Iterator[Any]:
     """The value without each of its parts."""
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, child in value.items():
             yield {name: other for name, other in value.items() if name != key}
-            yield from ({**value, key: made} for made in _less(each))
+            yield from ({**value, key: smaller} for smaller in _less(child))
     elif isinstance(value, list):
-        yield from ([*value[:i], made, *value[i + 1 :]] for i, each in enumerate(value) for made in _less(each))
+        yield from ([*value[:i], smaller, *value[i + 1 :]] for i, item in enumerate(value) for smaller in _less(item))
         yield []
 
 
@@ -336,4 +338,6 @@ def _keys() -> Iterator[Any]:
             auth=auth,
             origins=dict,
         )
-        yield from (each.body for each in providers(TrafficPlan("to", "team-a", "to.yaml", providers=(provider,))))
+        yield from (
+            manifest.body for manifest in providers(TrafficPlan("to", "team-a", "to.yaml", providers=(provider,)))
+        )

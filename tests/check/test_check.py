@@ -141,10 +141,10 @@ def steps(path: str) -> Path:
 
 def changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """A copy with the values at the paths."""
-    made = copy.deepcopy(body)
+    copied = copy.deepcopy(body)
     for path, value in changes.items():
         *parents, last = steps(path)
-        within: Any = made
+        within: Any = copied
         for step in parents:
             within = within[step]
         if value is GONE:
@@ -153,10 +153,10 @@ def changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
             within.append(value)
         else:
             within[last] = value
-    return made
+    return copied
 
 
-def found(body: dict[str, Any]) -> list[tuple[str, Path]]:
+def list_findings(body: dict[str, Any]) -> list[tuple[str, Path]]:
     """Code and place of each finding in the object."""
     return [(code, path) for code, path, _ in check.validate_object(body)]
 
@@ -172,14 +172,14 @@ def test_what_many_pods_share_is_judged_in_each_of_them() -> None:
     probe = yamlio.SharedMap({"httpGet": {"path": "/", "port": "http"}})
     sides = yamlio.SharedMap({"limits": {"memory": "1Gi"}, "requests": {"memory": "2Gi"}})
     hooks = yamlio.SharedMap({"preStop": {"sleep": {"seconds": 40}}})
-    told = []
+    codes = []
     for name, grace in (("http", 60), ("web", 60), ("http", 30), ("web", 30)):
         runner: dict[str, Any] = {"name": "runner", "livenessProbe": probe, "resources": sides, "lifecycle": hooks}
         runner["ports"] = [{"name": name, "containerPort": 8080}]
         spec = {"terminationGracePeriodSeconds": grace, "containers": [runner]}
-        told.append([code for code, *_ in validate_pod(spec)])
-        assert told[-1] == [code for code, *_ in validate_pod(copy.deepcopy(spec))]  # a copy is not shared
-    assert told == [["E523"], ["E522", "E523"], ["E523", "E527"], ["E522", "E523", "E527"]]
+        codes.append([code for code, *_ in validate_pod(spec)])
+        assert codes[-1] == [code for code, *_ in validate_pod(copy.deepcopy(spec))]  # a copy is not shared
+    assert codes == [["E523"], ["E522", "E523"], ["E523", "E527"], ["E522", "E523", "E527"]]
 
 
 # --- LeaderWorkerSet
@@ -229,7 +229,7 @@ EXCLUSIVE = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 def test_set(changes: dict[str, Any], expected: str | None) -> None:
     code, _, path = (expected or "").partition(" ")
     where = (*steps(path), EXCLUSIVE) if code == "E516" else steps(path)
-    assert found(changed(BODIES[SET], changes)) == ([(code, where)] if expected else [])
+    assert list_findings(changed(BODIES[SET], changes)) == ([(code, where)] if expected else [])
 
 
 # --- pods, wherever their template stands
@@ -286,9 +286,9 @@ PLACES = [
 )
 @pytest.mark.parametrize(("body", "place"), PLACES, ids=["leader", "worker", "deployment"])
 def test_pod(body: int, place: str, changes: dict[str, Any], expected: str | None) -> None:
-    made = changed(BODIES[body], {f"{place}.{path}": value for path, value in changes.items()})
+    variant = changed(BODIES[body], {f"{place}.{path}": value for path, value in changes.items()})
     code, _, path = (expected or "").partition(" ")
-    assert found(made) == ([(code, steps(f"{place}.{path}"))] if expected else [])
+    assert list_findings(variant) == ([(code, steps(f"{place}.{path}"))] if expected else [])
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "DaemonSet"])
@@ -303,7 +303,7 @@ def test_pod(body: int, place: str, changes: dict[str, Any], expected: str | Non
 )
 def test_selector_of_a_workload(kind: str, changes: dict[str, Any], expected: list[tuple[str, Path]]) -> None:
     more = {"kind": kind} | ({"spec.serviceName": "web"} if kind == "StatefulSet" else {})
-    assert found(changed(BODIES[DEPLOYMENT], {**more, **changes})) == expected
+    assert list_findings(changed(BODIES[DEPLOYMENT], {**more, **changes})) == expected
 
 
 @pytest.mark.parametrize(
@@ -321,12 +321,12 @@ def test_pods_without_a_workload_of_apps(version: str, kind: str, path: str) -> 
     inner: Any = pod
     for step in reversed(steps(path)):
         inner = {step: inner}
-    made = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **inner}
+    manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **inner}
     if body:
-        made["spec"] |= body
-    assert found(made) == []
+        manifest["spec"] |= body
+    assert list_findings(manifest) == []
     pod["containers"] = [*pod["containers"], {"name": "a", "image": "a"}]
-    assert found(made) == [("E520", steps(f"{path}.containers.1.name"))]
+    assert list_findings(manifest) == [("E520", steps(f"{path}.containers.1.name"))]
 
 
 # --- Role and RoleBinding
@@ -362,7 +362,7 @@ RBAC = "rbac.authorization.k8s.io"
     ],
 )
 def test_role(changes: dict[str, Any], expected: str | None) -> None:
-    assert found(changed(ROLE.value, changes)) == ([("E543", steps(expected))] if expected else [])
+    assert list_findings(changed(ROLE.value, changes)) == ([("E543", steps(expected))] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_role(changes: dict[str, Any], expected: str | None) -> None:
     ],
 )
 def test_binding(changes: dict[str, Any], expected: str | None) -> None:
-    assert found(changed(BINDING.value, changes)) == ([("E543", steps(expected))] if expected else [])
+    assert list_findings(changed(BINDING.value, changes)) == ([("E543", steps(expected))] if expected else [])
 
 
 # --- ScaledObject
@@ -418,7 +418,7 @@ CRON = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 8 * * *", "e
     ],
 )
 def test_scaled_object(changes: dict[str, Any], expected: str | None) -> None:
-    assert found(changed(KEDA_SCALER, changes)) == ([("E530", steps(expected))] if expected else [])
+    assert list_findings(changed(KEDA_SCALER, changes)) == ([("E530", steps(expected))] if expected else [])
 
 
 # --- HorizontalPodAutoscaler
@@ -454,7 +454,7 @@ UP = "spec.behavior.scaleUp"
 )
 def test_autoscaler(changes: dict[str, Any], expected: str | None) -> None:
     code, _, path = (expected or "").partition(" ")
-    assert found(changed(BODIES[HPA], changes)) == ([(code, steps(path))] if expected else [])
+    assert list_findings(changed(BODIES[HPA], changes)) == ([(code, steps(path))] if expected else [])
 
 
 # --- Service and disruption budget
@@ -476,7 +476,7 @@ def test_autoscaler(changes: dict[str, Any], expected: str | None) -> None:
 )
 def test_service(changes: dict[str, Any], expected: str | None) -> None:
     code, _, path = (expected or "").partition(" ")
-    assert found(changed(BODIES[SERVICE], changes)) == ([(code, steps(path))] if expected else [])
+    assert list_findings(changed(BODIES[SERVICE], changes)) == ([(code, steps(path))] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -497,14 +497,14 @@ def test_service(changes: dict[str, Any], expected: str | None) -> None:
 )
 def test_resources_that_nobody_means(resources: dict[str, Any], expected: tuple[str, str, str] | None) -> None:
     where = "spec.template.spec.containers.0.resources"
-    wanted = [(expected[0], (*steps(where), *expected[1:]))] if expected else []
-    assert found(changed(BODIES[DEPLOYMENT], {where: resources})) == wanted
+    expected_findings = [(expected[0], (*steps(where), *expected[1:]))] if expected else []
+    assert list_findings(changed(BODIES[DEPLOYMENT], {where: resources})) == expected_findings
 
 
 def test_disruption_budget() -> None:
-    assert found(changed(BODIES[BUDGET], {"spec.minAvailable": "50%", "spec.maxUnavailable": GONE})) == []
-    assert found(changed(BODIES[BUDGET], {"spec.maxUnavailable": GONE})) == []  # the API server takes it
-    assert found(changed(BODIES[BUDGET], {"spec.minAvailable": 1})) != []
+    assert list_findings(changed(BODIES[BUDGET], {"spec.minAvailable": "50%", "spec.maxUnavailable": GONE})) == []
+    assert list_findings(changed(BODIES[BUDGET], {"spec.maxUnavailable": GONE})) == []  # the API server takes it
+    assert list_findings(changed(BODIES[BUDGET], {"spec.minAvailable": 1})) != []
 
 
 # --- between objects
@@ -513,8 +513,8 @@ def test_disruption_budget() -> None:
 def between(changes: dict[int, dict[str, Any]], *more: dict[str, Any]) -> list[tuple[int, str, Path]]:
     """Object, code and place of what does not go together."""
     bodies = [changed(body, changes.get(i, {})) for i, body in enumerate(BODIES)]
-    assert [found(body) for body in [*bodies, *more]] == [[] for _ in [*bodies, *more]]
-    return [(found.index, found.code, found.path) for found in validate_relations([*bodies, *more])]
+    assert [list_findings(body) for body in [*bodies, *more]] == [[] for _ in [*bodies, *more]]
+    return [(finding.index, finding.code, finding.path) for finding in validate_relations([*bodies, *more])]
 
 
 SCALED = {HPA: {"spec.scaleTargetRef.name": "chat"}}
@@ -566,8 +566,8 @@ LEADER = "spec.leaderWorkerTemplate.leaderTemplate"
 def test_a_service_reaches_what_the_leaders_listen_on(
     set_: dict[str, Any], service: dict[str, Any], expected: int | None
 ) -> None:
-    wanted = [] if expected is None else [(SERVICE, "E553", ("spec", "ports", expected))]
-    assert between({SET: set_, SERVICE: service}) == wanted
+    expected_findings = [] if expected is None else [(SERVICE, "E553", ("spec", "ports", expected))]
+    assert between({SET: set_, SERVICE: service}) == expected_findings
 
 
 def test_where_nobody_says_what_he_listens_on_nothing_can_be_said() -> None:
@@ -599,20 +599,20 @@ RUNNER = "spec.leaderWorkerTemplate.leaderTemplate.spec.containers.0"
 def test_what_an_autoscaler_measures(
     metric: dict[str, Any], workload: dict[str, Any], expected: tuple[str, str] | None
 ) -> None:
-    found = between({HPA: {**SCALED[HPA], **metric}, SET: {"spec.replicas": GONE, **workload}})
-    assert found == ([(HPA, expected[0], steps(f"{METRIC}.{expected[1]}"))] if expected else [])
+    findings = between({HPA: {**SCALED[HPA], **metric}, SET: {"spec.replicas": GONE, **workload}})
+    assert findings == ([(HPA, expected[0], steps(f"{METRIC}.{expected[1]}"))] if expected else [])
 
 
 @pytest.mark.parametrize(("container", "code"), [("runner", ""), ("runer", "E555"), ("loader", "E555")])
 def test_the_container_that_an_autoscaler_measures(container: str, code: str) -> None:
     source = {"name": "cpu", "container": container, "target": {"type": "Utilization", "averageUtilization": 50}}
     metrics = [{"type": "ContainerResource", "containerResource": source}]
-    found = between({HPA: {**SCALED[HPA], "spec.metrics": metrics}, SET: {"spec.replicas": GONE}})
-    assert [each[1] for each in found] == ([code] if code else [])
+    findings = between({HPA: {**SCALED[HPA], "spec.metrics": metrics}, SET: {"spec.replicas": GONE}})
+    assert [finding[1] for finding in findings] == ([code] if code else [])
 
 
 @pytest.mark.parametrize(
-    ("kind", "trigger", "found"),
+    ("kind", "trigger", "reported"),
     [
         ("Deployment", {"metricType": "Utilization"}, True),
         ("Deployment", {"metricType": "AverageValue"}, True),  # KEDA's webhook asks for a request all the same
@@ -623,7 +623,7 @@ def test_the_container_that_an_autoscaler_measures(container: str, code: str) ->
         ("ReplicaSet", {"metricType": "AverageValue"}, False),
     ],
 )
-def test_what_keda_measures(kind: str, trigger: dict[str, Any], found: bool) -> None:
+def test_what_keda_measures(kind: str, trigger: dict[str, Any], reported: bool) -> None:
     containers = [{"name": "web", "resources": {"limits": {"cpu": 1}}}, {"name": "beside"}]
     workload = {
         "apiVersion": "apps/v1",
@@ -638,8 +638,8 @@ def test_what_keda_measures(kind: str, trigger: dict[str, Any], found: bool) -> 
         "metadata": {"name": "web"},
         "spec": spec,
     }
-    said = [(each.code, each.path) for each in validate_relations([workload, scaler])]
-    assert said == ([("W555", ("spec", "triggers", 0, "type"))] if found else [])
+    findings = [(finding.code, finding.path) for finding in validate_relations([workload, scaler])]
+    assert findings == ([("W555", ("spec", "triggers", 0, "type"))] if reported else [])
 
 
 # --- what is found leads back to the input
@@ -647,10 +647,10 @@ def test_what_keda_measures(kind: str, trigger: dict[str, Any], found: bool) -> 
 
 def test_a_finding_stands_where_the_input_made_the_field() -> None:
     (document,), _ = yamlio.parse("chat.yaml", b"spec:\n  replicas: 1000000\n")
-    made: dict[Path, Origin] = {(): document.origin(), ("spec", "replicas"): document.origin("spec", "replicas")}
+    origins: dict[Path, Origin] = {(): document.origin(), ("spec", "replicas"): document.origin("spec", "replicas")}
     body = changed(BODIES[SET], {"spec.replicas": 10**6, SIZE: 2148, f"{GROUPS}.subGroupSize": 2149})
-    problems = check.validate_manifests([Manifest(body, lambda: made)])
-    assert [(each.code, each.file, each.line, each.column) for each in problems] == [
+    problems = check.validate_manifests([Manifest(body, lambda: origins)])
+    assert [(problem.code, problem.file, problem.line, problem.column) for problem in problems] == [
         ("E511", "chat.yaml", 2, 13),
         ("E514", "chat.yaml", 2, 3),
     ]
@@ -661,7 +661,7 @@ def test_a_finding_between_objects_stands_at_the_one_to_change() -> None:
     (first, second), _ = yamlio.parse("chat.yaml", b"a: 1\n---\nb: 2\n")
     scaler = Manifest(changed(BODIES[HPA], SCALED[HPA]), lambda: {(): Origin(first)})
     workload = Manifest(BODIES[SET], lambda: {(): Origin(second)})
-    assert [(each.code, each.line) for each in check.validate_manifests([scaler, workload])] == [("E551", 3)]
+    assert [(problem.code, problem.line) for problem in check.validate_manifests([scaler, workload])] == [("E551", 3)]
 
 
 def app(*bodies: Any) -> list[Manifest]:
@@ -669,7 +669,7 @@ def app(*bodies: Any) -> list[Manifest]:
     text = "a: 1\n" + "".join(f"a{i}: 1\n" for i in range(len(bodies)))
     (document,), _ = yamlio.parse("chat.yaml", text.encode())
     origins: list[dict[Path, Origin]] = [{(): document.origin(f"a{i}")} for i in range(len(bodies))]
-    return [Manifest(body, partial(dict, made)) for body, made in zip(bodies, origins, strict=True)]
+    return [Manifest(body, partial(dict, origin)) for body, origin in zip(bodies, origins, strict=True)]
 
 
 WRONG: tuple[tuple[int, dict[str, Any]], ...] = (
@@ -690,11 +690,16 @@ def test_a_batch_finds_what_each_app_alone_does(versions: dict[str, str]) -> Non
     bodies = [changed(BODIES[kind], values) for kind, values in WRONG]
     apps = [app(body, changed(BODIES[SERVICE], {})) for body in bodies] + [app(*bodies), app()]
     judge = check.manifest_validator(apps, outside)
-    found = [judge(made, frozenset()) for made in apps]
-    assert found == [check.validate_manifests(made, external=outside) for made in apps]
+    problems_by_app = [judge(manifests, frozenset()) for manifests in apps]
+    assert problems_by_app == [check.validate_manifests(manifests, external=outside) for manifests in apps]
     alone = {"E304", "E511", "E530", "E540"}
-    assert [i for i, problems in enumerate(found[:8]) if alone & {each.code for each in problems}] == [1, 2, 5, 6]
-    assert any(each.code == "E700" for problems in found for each in problems) is bool(versions)
+    assert [i for i, problems in enumerate(problems_by_app[:8]) if alone & {problem.code for problem in problems}] == [
+        1,
+        2,
+        5,
+        6,
+    ]
+    assert any(problem.code == "E700" for problems in problems_by_app for problem in problems) is bool(versions)
 
 
 def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
@@ -704,7 +709,7 @@ def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
     assert judge(apps[0], frozenset()) == []
     with pytest.raises(ValueError, match="object"):
         judge(apps[1], frozenset())
-    assert [each.code for each in judge(apps[2], frozenset())] == ["E303"]
+    assert [problem.code for problem in judge(apps[2], frozenset())] == ["E303"]
 
 
 def test_a_manifest_without_origins_is_a_fault_of_ours() -> None:

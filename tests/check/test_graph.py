@@ -61,22 +61,22 @@ def spelt(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"repeat", "times"}:
         return value["repeat"] * value["times"]
     if isinstance(value, dict):
-        return {key: spelt(each) for key, each in value.items()}
+        return {key: spelt(inner) for key, inner in value.items()}
     return value
 
 
 def many(route: dict[str, Any], routes: int = 1, rules: int = 1, models: int = 10**6) -> list[dict[str, Any]]:
     """A route again and again, the first under its own name, with so many rules."""
-    made = []
+    copies = []
     for i in range(routes):
         copied = copy.deepcopy(route)
         copied["metadata"]["name"] += f"-{i:04}" if i else ""
         (rule,) = copied["spec"]["rules"]
         copied["spec"]["rules"] = [copy.deepcopy(rule) for _ in range(rules)]
-        for r, each in enumerate(copied["spec"]["rules"]):
-            each["matches"][0]["headers"][0]["value"] = f"model-{(i * rules + r) % models}"
-        made.append(copied)
-    return made
+        for r, copied_rule in enumerate(copied["spec"]["rules"]):
+            copied_rule["matches"][0]["headers"][0]["value"] = f"model-{(i * rules + r) % models}"
+        copies.append(copied)
+    return copies
 
 
 def varied(variant: dict[str, Any]) -> list[dict[str, Any]]:
@@ -87,11 +87,11 @@ def varied(variant: dict[str, Any]) -> list[dict[str, Any]]:
     for name, changes in variant.get("change", {}).items():
         for path, value in changes.items():
             put(bodies[name], path, spelt(value))
-    made = [*bodies.values(), *variant.get("add", ())]
+    objects = [*bodies.values(), *variant.get("add", ())]
     if repeat := dict(variant.get("repeat", {})):
         name = repeat.pop("of")
-        made = [body for body in made if called(body) != name] + many(bodies[name], **repeat)
-    return made
+        objects = [body for body in objects if called(body) != name] + many(bodies[name], **repeat)
+    return objects
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -108,17 +108,17 @@ def test_variant(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> None:
     (here / "set.yaml").write_text(
         yaml.dump_all(varied(variant), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True), "utf-8"
     )
-    external = [part for each in variant.get("external", ()) for part in ("--external", each)]
+    external = [part for pattern in variant.get("external", ()) for part in ("--external", pattern)]
     done = llmaz("check", *external, "set.yaml")
-    found = sorted(set(re.findall(r"\[([EW]\d+)\]$", done.err, re.MULTILINE)))
-    assert found == sorted(variant["finds"]), done.err
-    assert done.code == (2 if any(code.startswith("E") for code in found) else 0)
+    codes = sorted(set(re.findall(r"\[([EW]\d+)\]$", done.err, re.MULTILINE)))
+    assert codes == sorted(variant["finds"]), done.err
+    assert done.code == (2 if any(code.startswith("E") for code in codes) else 0)
     golden(f"chain/variants/{name}/stderr.txt", re.sub(r"(.)\1{200,}", r"\1…\1", done.err))
 
 
 def test_every_sample_is_varied() -> None:
     read = [yaml.safe_load((HERE / "variants" / name / "variant.yaml").read_text("utf-8")) for name in VARIANTS]
-    assert sorted({each["sample"] for each in read}) == SAMPLES
+    assert sorted({variant["sample"] for variant in read}) == SAMPLES
 
 
 # --- what the command line and llmaz.yaml say
@@ -171,7 +171,7 @@ def test_notes_never_fail(here: Path, llmaz: Llmaz) -> None:
     done = llmaz(*arguments)
     assert done.code == 0
     assert "set.yaml:13:30: note: spec.apiKey.secretRef.name: the Secret 'key' of namespace 'llm'" in done.err
-    assert [each["severity"] for each in json.loads(llmaz(*arguments, "--format", "json").out)] == ["note"]
+    assert [problem["severity"] for problem in json.loads(llmaz(*arguments, "--format", "json").out)] == ["note"]
     assert llmaz(*arguments, "--format", "github").out.startswith("::notice file=set.yaml,line=13,")
     (result,) = json.loads(llmaz(*arguments, "--format", "sarif").out)["runs"][0]["results"]
     assert result["level"] == "note"
@@ -227,35 +227,35 @@ def configured(**spec: Any) -> RenderConfig:
 
 
 def test_what_the_configuration_declares() -> None:
-    made = graph.declared_objects(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
-    assert made.declared("Secret", "llm", "token")
-    assert not made.declared("Secret", "other", "token")
-    assert made.declared("GatewayClass", "", "envoy")
-    assert not made.declared("GatewayClass", "", "envoy2")
-    assert not made.declared("Service", "llm", "envoy")
-    assert made.declared("Gateway", "llmaz-system", "llmaz-gateway")
-    assert not made.declared("Gateway", "llm", "llmaz-gateway")
+    external = graph.declared_objects(configured(external=["Secret/llm/*"]), ["GatewayClass/envoy"])
+    assert external.declared("Secret", "llm", "token")
+    assert not external.declared("Secret", "other", "token")
+    assert external.declared("GatewayClass", "", "envoy")
+    assert not external.declared("GatewayClass", "", "envoy2")
+    assert not external.declared("Service", "llm", "envoy")
+    assert external.declared("Gateway", "llmaz-system", "llmaz-gateway")
+    assert not external.declared("Gateway", "llm", "llmaz-gateway")
 
 
 def test_the_gateways_that_the_configuration_names() -> None:
     teams = {"a": {"name": "gw-a"}, "b": {"name": "gw-b", "maxModels": 5000}}
-    made = graph.declared_objects(
+    external = graph.declared_objects(
         configured(gateway={"namespace": "infra", "routeLayout": "packed", "perNamespace": teams})
     )
-    assert made.gateways == {("infra", "llmaz-gateway"), ("infra", "gw-a"), ("infra", "gw-b")}
-    assert made.limits == {("infra", "llmaz-gateway"): 1400, ("infra", "gw-a"): 1400, ("infra", "gw-b"): 5000}
-    assert made.domain == "cluster.local"
+    assert external.gateways == {("infra", "llmaz-gateway"), ("infra", "gw-a"), ("infra", "gw-b")}
+    assert external.limits == {("infra", "llmaz-gateway"): 1400, ("infra", "gw-a"): 1400, ("infra", "gw-b"): 5000}
+    assert external.domain == "cluster.local"
 
 
 def test_a_raised_limit_counts() -> None:
     (route,) = [body for body in sample("1-backend") if called(body) == "AIGatewayRoute/llm/qwen3-8b"]
     facts = graph.route_matches(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
     place = ("llmaz-system", "llmaz-gateway")
-    assert [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects())] == ["E606"]
-    assert [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects(limits={place: 1201}))] == [
-        "W582"
-    ]
-    assert [found.code for found in graph.find_route_conflicts(facts[:300], graph.ExternalObjects())] == []
+    assert [finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects())] == ["E606"]
+    assert [
+        finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects(limits={place: 1201}))
+    ] == ["W582"]
+    assert [finding.code for finding in graph.find_route_conflicts(facts[:300], graph.ExternalObjects())] == []
 
 
 def test_routes_on_two_listeners_do_not_meet() -> None:
@@ -267,7 +267,7 @@ def test_routes_on_two_listeners_do_not_meet() -> None:
         route["spec"]["parentRefs"][0].update(first)
         other["spec"]["parentRefs"][0].update(second)
         facts = graph.route_matches(graph.ObjectView([route, other], graph.ExternalObjects()))
-        return [found.code for found in graph.find_route_conflicts(facts, graph.ExternalObjects())]
+        return [finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects())]
 
     assert codes({}, {}) == ["E585"]
     assert codes({"sectionName": "http"}, {}) == ["E585"]
@@ -284,11 +284,11 @@ def test_what_is_known_beside_a_set() -> None:
     rest = [body for body in bodies if body["metadata"].get("namespace") != "llm"]
     rest[1]["spec"]["controllerName"] = "x"
     around = graph.known_objects(rest, graph.ExternalObjects())
-    assert {found.code for found in graph.validate_graph(graph.ObjectView(own, around))} == {"N581"}
+    assert {finding.code for finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581"}
     gateway = next(body for body in rest if body["kind"] == "SecurityPolicy")
     gateway["spec"]["apiKeyAuth"]["sanitize"] = False
     around = graph.known_objects(rest, graph.ExternalObjects())
-    assert {found.code for found in graph.validate_graph(graph.ObjectView(own, around))} == {"N581", "E601"}
+    assert {finding.code for finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581", "E601"}
 
 
 def test_objects_without_a_namespace_go_together() -> None:
@@ -296,7 +296,7 @@ def test_objects_without_a_namespace_go_together() -> None:
     for body in bodies:
         if body["metadata"].get("namespace") == "llm":
             del body["metadata"]["namespace"]
-    assert {found.code for found in graph.validate_whole_graph(bodies, graph.ExternalObjects())} == {"N581"}
+    assert {finding.code for finding in graph.validate_whole_graph(bodies, graph.ExternalObjects())} == {"N581"}
 
 
 def test_the_chain_is_quick() -> None:
@@ -304,7 +304,7 @@ def test_the_chain_is_quick() -> None:
     bodies = sample("1-backend")
     service, backend, ai, route = (body for body in bodies if body["metadata"]["name"].startswith("qwen"))
     platform = [body for body in bodies if body["metadata"].get("namespace") != "llm"]
-    made = list(platform)
+    objects = list(platform)
     for i in range(5000):
         four = copy.deepcopy([service, backend, ai, route])
         for body in four:
@@ -314,10 +314,10 @@ def test_the_chain_is_quick() -> None:
         four[2]["spec"]["backendRef"]["name"] = f"m{i}"
         four[3]["spec"]["rules"][0]["backendRefs"][0]["name"] = f"m{i}"
         four[3]["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] = f"m{i}"
-        made += four
+        objects += four
     start = time.perf_counter()
-    found = list(
-        graph.validate_whole_graph(made, graph.ExternalObjects(limits={("llmaz-system", "llmaz-gateway"): 10**6}))
+    findings = list(
+        graph.validate_whole_graph(objects, graph.ExternalObjects(limits={("llmaz-system", "llmaz-gateway"): 10**6}))
     )
     assert time.perf_counter() - start < 5
-    assert {finding.code for finding in found} == {"N581", "W582"}
+    assert {finding.code for finding in findings} == {"N581", "W582"}

@@ -33,7 +33,7 @@ def test_refused(llmaz: Llmaz, kind: str) -> None:
     files += sorted((HERE / kind / "stricter").glob("*.yaml"))
     done = llmaz("check", "--per-object", "--strict", "--format", "json", *files)
     assert done.code == 2
-    named = {Path(each["file"]).resolve() for each in json.loads(done.out)}
+    named = {Path(diagnostic["file"]).resolve() for diagnostic in json.loads(done.out)}
     assert sorted(set(files) - named) == []
 
 

@@ -59,8 +59,8 @@ def fake(here: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def finding(kind: str, name: str, *errors: tuple[str, str], msg: str = "problem") -> dict[str, Any]:
-    said = [{"path": path, "msg": text} for path, text in errors]
-    return {"kind": kind, "name": name, "status": "statusInvalid", "msg": msg, "validationErrors": said}
+    validation_errors = [{"path": path, "msg": text} for path, text in errors]
+    return {"kind": kind, "name": name, "status": "statusInvalid", "msg": msg, "validationErrors": validation_errors}
 
 
 def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
@@ -78,16 +78,16 @@ def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
     template = "spec.leaderWorkerTemplate.workerTemplate.spec.containers[0]"
     lines = done.err.splitlines()
 
-    def said(text: str) -> str:
+    def find_line(text: str) -> str:
         [line] = [line for line in lines if f"{text} [E560]" in line]
         return line
 
-    large = said("too large")
+    large = find_line("too large")
     assert large.startswith("chat.yaml:10:35: spec.backendRuntimeConfig.args[1]: ")
     assert f"in LeaderWorkerSet {template}.args[14]: " in large
-    assert said("too long").startswith("chat.yaml:4:9: metadata.name: ")
-    assert said("too old").startswith("presets/backends/llamacpp.yaml:")
-    assert "in Service" in said("no schema for it")
+    assert find_line("too long").startswith("chat.yaml:4:9: metadata.name: ")
+    assert find_line("too old").startswith("presets/backends/llamacpp.yaml:")
+    assert "in Service" in find_line("no schema for it")
     assert lines[-1] == "4 errors; nothing was written"
     assert not (here / "out").exists()
 
@@ -101,8 +101,8 @@ def test_kubeconform_is_strict_and_stays_at_home(fake: Any, here: Path, llmaz: L
     assert "-strict" in args
     locations = [value for flag, value in itertools.pairwise(args) if flag == "-schema-location"]
     assert locations
-    assert all(each.startswith(str(ROOT / "renderer" / "schemas")) for each in locations)
-    assert not any("://" in each for each in args)
+    assert all(location.startswith(str(ROOT / "renderer" / "schemas")) for location in locations)
+    assert not any("://" in location for location in args)
 
 
 def test_kubeconform_that_fails(fake: Any, here: Path, llmaz: Llmaz) -> None:

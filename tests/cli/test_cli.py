@@ -70,7 +70,7 @@ def test_help(words: tuple[str, ...], llmaz: Llmaz) -> None:
 def test_every_command_and_option_is_explained(words: tuple[str, ...]) -> None:
     command = COMMANDS[words]
     assert (command.help or "").rstrip().endswith(".")
-    silent = [each.name for each in command.params if isinstance(each, click.Option) and not each.help]
+    silent = [option.name for option in command.params if isinstance(option, click.Option) and not option.help]
     assert silent == []
 
 
@@ -82,7 +82,7 @@ def test_help_tells_the_exit_codes(llmaz: Llmaz) -> None:
 
 def test_the_options_that_read_input_are_alike() -> None:
     of = {
-        words: {each.opts[0]: each.to_info_dict() for each in COMMANDS[words,].params}
+        words: {option.opts[0]: option.to_info_dict() for option in COMMANDS[words,].params}
         for words in ("render", "validate")
     }
     assert of["validate"].items() <= of["render"].items()
@@ -159,8 +159,8 @@ def test_presets_list(llmaz: Llmaz) -> None:
             name, what = line.split(maxsplit=1)
             listed[f"{folder}/{name}"] = what
     assert list(listed) == SHIPPED
-    for name, said in listed.items():
-        what, _, known = said.partition(" ")
+    for name, text in listed.items():
+        what, _, known = text.partition(" ")
         assert bool(known) == ("list" in load.preset(name).value["spec"].get("engine", {}).get("options", {}))
         assert not known or known.startswith("(options of ")
         spec = load.preset(name).value["spec"]
@@ -252,14 +252,16 @@ def test_machines_hear_what_is_stale(here: Path, llmaz: Llmaz) -> None:
     (here / "c.yaml").unlink()
     done = llmaz("render", "--check", "--format", "json")
     assert (done.code, done.err) == (1, "")
-    assert [(each["file"], each["code"], each["severity"]) for each in json.loads(done.out)] == [
+    assert [
+        (diagnostic["file"], diagnostic["code"], diagnostic["severity"]) for diagnostic in json.loads(done.out)
+    ] == [
         ("rendered/default/a.yaml", "E127", "error"),
         ("rendered/default/b.yaml", "E126", "error"),
         ("rendered/default/c.yaml", "E128", "error"),
     ]
     (here / "b.yaml").write_text(PLAYGROUND.format(replicas=-1).replace("chat", "b"))
     done = llmaz("render", "--check", "--format", "json")
-    assert (done.code, [each["file"] for each in json.loads(done.out)]) == (2, ["b.yaml"])
+    assert (done.code, [diagnostic["file"] for diagnostic in json.loads(done.out)]) == (2, ["b.yaml"])
 
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif"])
@@ -325,6 +327,6 @@ def test_verbose_counts_what_was_left_alone(here: Path, llmaz: Llmaz) -> None:
 
 def test_check_says_what_it_does_not_know(here: Path, llmaz: Llmaz) -> None:
     (here / "x.yaml").write_text("---\n".join([CONFIG_MAP.replace("v1", "a.b/v1"), CONFIG_MAP.replace("v1", "a.b/v1")]))
-    said = "not checked, no schema: a.b/v1/ConfigMap (2 objects)\n0 objects checked, 0 errors\n"
-    assert llmaz("check", "x.yaml") == (0, "", said)
-    assert llmaz("check", "--strict", "x.yaml") == (2, "", said.replace("0 errors", "2 errors"))
+    stderr = "not checked, no schema: a.b/v1/ConfigMap (2 objects)\n0 objects checked, 0 errors\n"
+    assert llmaz("check", "x.yaml") == (0, "", stderr)
+    assert llmaz("check", "--strict", "x.yaml") == (2, "", stderr.replace("0 errors", "2 errors"))

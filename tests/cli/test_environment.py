@@ -37,12 +37,12 @@ def repository(here: Path) -> Repository:
     """A model and a Playground in files with names beyond ASCII, in one commit, below a folder with such a name."""
     folder = here / "größe"
     folder.mkdir()
-    made = Repository(folder)
-    made.write(llmaz=CONFIG, modèle=MODEL, ü=CHAT)
+    repo = Repository(folder)
+    repo.write(llmaz=CONFIG, modèle=MODEL, ü=CHAT)
     (folder / "日本").mkdir()
     (folder / "ü.yaml").rename(folder / "日本" / "ü.yaml")
-    made.commit("first")
-    return made
+    repo.commit("first")
+    return repo
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_names_are_utf_8_in_whatever_locale(words: tuple[str, ...], repository: 
     for environment in ({"PYTHONUTF8": "1"}, POSIX):
         done = run(*words, folder=repository.folder, **environment)
         seen.append((done.returncode, done.stdout, done.stderr))
-        for made in ("rendered", "chart"):
-            if (repository.folder / made).exists():
-                files = sorted((repository.folder / made).rglob("*.yaml"))
+        for output in ("rendered", "chart"):
+            if (repository.folder / output).exists():
+                files = sorted((repository.folder / output).rglob("*.yaml"))
                 seen[-1] += tuple(path.read_text("utf-8") for path in files)
-                shutil.rmtree(repository.folder / made)
+                shutil.rmtree(repository.folder / output)
     assert seen[0] == seen[1]
     assert seen[0][0] == 0, seen[0]
 

@@ -65,8 +65,8 @@ def files(folder: Path) -> list[str]:
 def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, here: Path, llmaz: Llmaz) -> None:
     own = name.partition("/")[2]
     done = llmaz("presets", "vendor", own)
-    said = f"{own}.yaml is yours now, and wins over the preset; llmaz presets diff {own} compares them\n"
-    assert done == (0, "", said)
+    stderr = f"{own}.yaml is yours now, and wins over the preset; llmaz presets diff {own} compares them\n"
+    assert done == (0, "", stderr)
     first, rest = (here / f"{own}.yaml").read_text("utf-8").split("\n", 1)
     assert first == f"# The preset {name} of llmaz {__version__}; to compare: llmaz presets diff {own}"
     editors, ours = (PRESETS / f"{name}.yaml").read_text("utf-8").split("\n", 1)
@@ -142,14 +142,14 @@ def test_one_of_that_name_is_in_the_tree(
     (here / "llmaz.yaml").write_text(EMPTY)
     (here / "engines").mkdir()
     (here / "engines" / "own.yaml").write_text(text)
-    said = refused(llmaz("presets", "vendor", "vllm", *force))
-    assert said == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
-    said = refused(llmaz("presets", "vendor", "vllm", "--to", "new/folder", *force))
-    assert said == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
+    stderr = refused(llmaz("presets", "vendor", "vllm", *force))
+    assert stderr == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
+    stderr = refused(llmaz("presets", "vendor", "vllm", "--to", "new/folder", *force))
+    assert stderr == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
     (here / "apps").mkdir()
     monkeypatch.chdir(here / "apps")  # the tree is that of llmaz.yaml, wherever one stands
-    said = refused(llmaz("presets", "vendor", "vllm", *force))
-    assert said == f"BackendRuntime 'vllm' is already in ../engines/own.yaml:{line}, {TWICE}"
+    stderr = refused(llmaz("presets", "vendor", "vllm", *force))
+    assert stderr == f"BackendRuntime 'vllm' is already in ../engines/own.yaml:{line}, {TWICE}"
     assert files(here) == ["engines/own.yaml", "llmaz.yaml"]
     assert not (here / "new").exists()
     assert llmaz("presets", "vendor", "sglang").code == 0
@@ -239,7 +239,7 @@ def test_style_order_and_comments_are_no_difference(here: Path, llmaz: Llmaz) ->
     def backwards(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: backwards(value[key]) for key in reversed(value)}
-        return [backwards(each) for each in value] if isinstance(value, list) else value
+        return [backwards(item) for item in value] if isinstance(value, list) else value
 
     (here / "own.yaml").write_text("# mine\n" + yaml.safe_dump(backwards(value), sort_keys=False))
     assert llmaz("presets", "diff", "vllm", "--exit-code") == (0, "", "own.yaml: the same as ours\n")
@@ -274,7 +274,7 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, her
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ("diff vlm", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
         ("diff mine", "no preset is named 'mine'; "),
@@ -340,24 +340,24 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, her
         ),
     ],
 )
-def test_wrong_words(args: str, said: str, here: Path, llmaz: Llmaz) -> None:
+def test_wrong_words(args: str, message: str, here: Path, llmaz: Llmaz) -> None:
     (here / "mine.yaml").write_text(MODEL + "---\n" + RUNTIME.format(name="own", source="ollama"))
     err = refused(llmaz("presets", *args.split()))
-    assert err.startswith(said)
-    assert not said.endswith("\n") or said.endswith("]\n") or err == said
+    assert err.startswith(message)
+    assert not message.endswith("\n") or message.endswith("]\n") or err == message
     assert files(here) == ["mine.yaml"]
 
 
 def test_both_a_backend_and_a_model(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
-    said = "'vllm' is ambiguous: it may be backends/vllm or models/vllm\n"
-    assert refused(llmaz("presets", "show", "--resolved", "vllm")) == said
+    message = "'vllm' is ambiguous: it may be backends/vllm or models/vllm\n"
+    assert refused(llmaz("presets", "show", "--resolved", "vllm")) == message
     assert llmaz("presets", "show", "--resolved", "backends/vllm", "--model", "qwen3-8b").code == 0
     monkeypatch.setattr(
         "renderer.load.preset_files.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
     )
-    assert refused(llmaz("presets", "vendor", "vllm")) == said
-    assert refused(llmaz("presets", "diff", "vllm")) == said
+    assert refused(llmaz("presets", "vendor", "vllm")) == message
+    assert refused(llmaz("presets", "diff", "vllm")) == message
 
 
 @pytest.mark.parametrize("command", ["diff vllm", "show --resolved vllm"])
@@ -388,15 +388,15 @@ def test_what_a_version_takes(
 ) -> None:
     done = llmaz("presets", "show", backend, "--version", tag)
     assert (done.code, done.err) == (0, "")
-    said = yaml.safe_load(done.out)
-    assert (said["backend"], said["engineVersion"], said["checkedAgainst"]) == (backend, version, listed)
-    assert listed in said["knownVersions"]
-    assert len(said["options"]) == options
+    shown = yaml.safe_load(done.out)
+    assert (shown["backend"], shown["engineVersion"], shown["checkedAgainst"]) == (backend, version, listed)
+    assert listed in shown["knownVersions"]
+    assert len(shown["options"]) == options
 
 
 def test_what_a_preset_comes_to_in_a_version(here: Path, llmaz: Llmaz) -> None:
-    made = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
-    assert (made["engineVersion"], made["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")
+    preset = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
+    assert (preset["engineVersion"], preset["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")
 
 
 # --- show --resolved
@@ -406,9 +406,9 @@ def resolved(llmaz: Llmaz, *args: str) -> dict[str, Any]:
     """What it prints, read."""
     done = llmaz("presets", "show", *args, "--resolved")
     assert done.code == 0, done.err
-    made = yaml.safe_load(done.out)
-    assert isinstance(made, dict)
-    return made
+    preset = yaml.safe_load(done.out)
+    assert isinstance(preset, dict)
+    return preset
 
 
 def test_what_a_preset_comes_to(here: Path, llmaz: Llmaz) -> None:
@@ -473,36 +473,36 @@ def seconds(probe: dict[str, Any]) -> int:
 )
 def test_it_is_what_render_makes(backend: str, config: str, here: Path, llmaz: Llmaz) -> None:
     (here / "llmaz.yaml").write_text(f"{CONFIG}{config}\n")
-    made = resolved(llmaz, backend)
-    assert made["backend"] == backend
-    assert made == resolved(llmaz, made["model"], "--backend", backend)
-    (here / "app.yaml").write_text(playground("resolved", model=made["model"], backend=backend))
+    preset = resolved(llmaz, backend)
+    assert preset["backend"] == backend
+    assert preset == resolved(llmaz, preset["model"], "--backend", backend)
+    (here / "app.yaml").write_text(playground("resolved", model=preset["model"], backend=backend))
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
-    documents = {each["kind"]: each for each in yaml.safe_load_all(done.out)}
+    documents = {body["kind"]: body for body in yaml.safe_load_all(done.out)}
     workload = documents["LeaderWorkerSet"]
     pod = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     (runner,) = pod["containers"]
     for key in ("image", "command", "args", "env", "resources"):
-        assert made.get(key) == runner.get(key), key
-    for name, probe in made["probes"].items():
+        assert preset.get(key) == runner.get(key), key
+    for name, probe in preset["probes"].items():
         rendered = runner[f"{name}Probe"]
         assert probe["failsAfterSeconds"] == seconds(rendered)
         assert probe.get("path") == rendered.get("httpGet", {}).get("path")
-    assert len(made["probes"]) == sum(key.endswith("Probe") for key in runner)
-    assert made["gracePeriodSeconds"] == pod["terminationGracePeriodSeconds"]
-    memory = [each["emptyDir"]["sizeLimit"] for each in pod["volumes"] if each["name"] == "dshm"]
-    assert [made[key] for key in ("sharedMemory",) if key in made] == memory
+    assert len(preset["probes"]) == sum(key.endswith("Probe") for key in runner)
+    assert preset["gracePeriodSeconds"] == pod["terminationGracePeriodSeconds"]
+    memory = [volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if volume["name"] == "dshm"]
+    assert [preset[key] for key in ("sharedMemory",) if key in preset] == memory
     marks = workload["metadata"]["annotations"]
-    assert made["engineVersion"] == marks["renderer.llmaz.io/engine-version"]
-    assert made["servedModelName"] == marks["renderer.llmaz.io/served-model-name"]
-    assert made.get("files") == documents.get("ConfigMap", {}).get("data")
+    assert preset["engineVersion"] == marks["renderer.llmaz.io/engine-version"]
+    assert preset["servedModelName"] == marks["renderer.llmaz.io/served-model-name"]
+    assert preset.get("files") == documents.get("ConfigMap", {}).get("data")
 
 
 def test_configuration_on_the_command_line(here: Path, llmaz: Llmaz) -> None:
     args = ("qwen3-8b", "--set", "backend=sglang", "--set", "images.mirrors={docker.io: mirror.example/hub}")
-    made = resolved(llmaz, *args)
-    assert (made["backend"], made["image"].partition(":")[0]) == ("sglang", "mirror.example/hub/lmsysorg/sglang")
+    preset = resolved(llmaz, *args)
+    assert (preset["backend"], preset["image"].partition(":")[0]) == ("sglang", "mirror.example/hub/lmsysorg/sglang")
     assert resolved(llmaz, "qwen3-8b")["backend"] == "vllm"
 
 
@@ -513,19 +513,19 @@ def test_the_users_own_count(here: Path, llmaz: Llmaz, monkeypatch: pytest.Monke
     monkeypatch.chdir(here / "apps")
     done = llmaz("presets", "show", "own", "--resolved")
     assert (done.code, done.err) == (0, "for the model mine; --model names another\n")
-    made = yaml.safe_load(done.out)
-    assert (made["model"], made["image"]) == ("mine", "registry.example/own:v1")
-    assert made["args"] == ["serve", "/workspace/models/models--org--mine"]
-    assert "files" not in made
-    assert "env" not in made
-    assert resolved(llmaz, "mine", "--backend", "own") == made
+    preset = yaml.safe_load(done.out)
+    assert (preset["model"], preset["image"]) == ("mine", "registry.example/own:v1")
+    assert preset["args"] == ["serve", "/workspace/models/models--org--mine"]
+    assert "files" not in preset
+    assert "env" not in preset
+    assert resolved(llmaz, "mine", "--backend", "own") == preset
     (here / "own.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
     assert resolved(llmaz, "vllm")["image"] == "registry.example/own:v1"
 
 
 def test_chat_models_are_taken_before_others(here: Path, llmaz: Llmaz) -> None:
-    made = resolved(llmaz, "vllm")
-    assert load.preset(f"models/{made['model']}").value["spec"]["facts"]["kind"] == "chat"
+    preset = resolved(llmaz, "vllm")
+    assert load.preset(f"models/{preset['model']}").value["spec"]["facts"]["kind"] == "chat"
 
 
 def test_warnings_stop_nothing(here: Path, llmaz: Llmaz) -> None:

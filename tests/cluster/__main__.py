@@ -79,13 +79,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start, drift = time.monotonic(), options.tools.absolute() / "drift"
     try:
-        wanted = examples(options.names)
-        bodies = [manifest.body for example in wanted for manifest in example.manifests]
+        selected = examples(options.names)
+        bodies = [manifest.body for example in selected for manifest in example.manifests]
         pretended = nodes(bodies)
         with standing(options.tools, [*pretended, *devices(bodies, pretended)]) as cluster:
             say(f"cluster: ready after {time.monotonic() - start:.0f} s")
             prove(cluster, drift)
-            rows = [told(trial(cluster, drift, example)) for example in wanted]
+            rows = [report(trial(cluster, drift, example)) for example in selected]
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
         return 2
@@ -95,7 +95,7 @@ def main() -> int:
     say("")
     for line in table(rows):
         say(line)
-    for line in applied_only(wanted):
+    for line in applied_only(selected):
         say(line)
     wrong = [row.name for row in rows if row.faults]
     say("")
@@ -107,19 +107,23 @@ def prove(cluster: Cluster, drift: Path) -> None:
     """Raises CannotJudge unless the diff sees in each mode what is known to differ."""
     example = Example("proof", tuple(manifests("proof", PROOF)))
     bodies = [manifest.body for manifest in example.manifests]
-    said = [*prepare(cluster, bodies)]
-    said += [cluster.applied(manifest.body, manifest.text).message for manifest in example.manifests]
-    if any(said):
-        raise CannotJudge(f"the proof is not applied: {' '.join(said)}")
-    found = differences(drift, cluster.kubeconfig, example)
-    blind = [mode for mode in MODES if not any(each.mode == mode and each.path.endswith(".cpu") for each in found)]
+    messages = [*prepare(cluster, bodies)]
+    messages += [cluster.applied(manifest.body, manifest.text).message for manifest in example.manifests]
+    if any(messages):
+        raise CannotJudge(f"the proof is not applied: {' '.join(messages)}")
+    drifts = differences(drift, cluster.kubeconfig, example)
+    blind = [
+        mode
+        for mode in MODES
+        if not any(difference.mode == mode and difference.path.endswith(".cpu") for difference in drifts)
+    ]
     if blind:
         raise CannotJudge(f"the diff is not to be trusted: {', '.join(blind)} sees no drift where there is some")
-    if said := removed(cluster, bodies):
-        raise CannotJudge(" ".join(said))
+    if messages := removed(cluster, bodies):
+        raise CannotJudge(" ".join(messages))
 
 
-def told(row: Row) -> Row:
+def report(row: Row) -> Row:
     """The row, once it has been said in a line, and what is wrong in others."""
     figures = row.figures
     if row.faults:
@@ -146,15 +150,15 @@ def table(rows: Sequence[Row]) -> list[str]:
     return [*(line.rstrip() for line in written), f"drift, scaled: fields OutOfSync, {'/'.join(MODES)}"]
 
 
-def applied_only(wanted: Sequence[Example]) -> list[str]:
+def applied_only(selected: Sequence[Example]) -> list[str]:
     """What is there and compared, and no more, with the examples that have it."""
-    found: dict[str, list[str]] = {}
-    for example in wanted:
+    example_names: dict[str, list[str]] = {}
+    for example in selected:
         for what in inactive([manifest.body for manifest in example.manifests]):
-            found.setdefault(what, []).append(example.name)
+            example_names.setdefault(what, []).append(example.name)
     lines = [
         f"  {what}: {', '.join(names) if len(names) <= FEW else f'{len(names)} examples'}"
-        for what, names in sorted(found.items())
+        for what, names in sorted(example_names.items())
     ]
     return ["", "only applied and compared, their controllers are not there:", *lines] if lines else []
 

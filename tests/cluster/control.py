@@ -90,14 +90,14 @@ class Cluster(NamedTuple):
     def settled(self, faults: Callable[[], list[str]], patience: float) -> list[str]:
         """Asks until nothing is wrong; what is when patience is over. Raises CannotJudge when a part ended."""
         end = time.monotonic() + patience
-        while found := faults():
+        while remaining := faults():
             for part in self.parts:
                 if part.process.poll() is not None:
                     raise CannotJudge("\n".join([f"{part.log.stem} ended:", *tail(part.log)]))
             if time.monotonic() > end:
                 break
             time.sleep(0.3)
-        return found
+        return remaining
 
 
 def tail(log: Path) -> list[str]:
@@ -215,17 +215,17 @@ def hooks(port: int, certificate: bytes) -> Iterator[Body]:
                 path = webhook["clientConfig"]["service"]["path"]
                 webhook["clientConfig"] = {"url": f"https://{HOST}:{port}{path}", "caBundle": bundle}
                 if any("pods" in rule["resources"] for rule in webhook["rules"]):  # theirs, by a patch beside it
-                    wanted = {"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}
-                    webhook["objectSelector"] = {"matchExpressions": [wanted]}
+                    requirement = {"key": "leaderworkerset.sigs.k8s.io/name", "operator": "Exists"}
+                    webhook["objectSelector"] = {"matchExpressions": [requirement]}
             yield body
 
 
 def unready(cluster: Cluster) -> Iterator[str]:
     """The nodes that take no pods yet."""
     for node in cluster.listed("/api/v1/nodes"):
-        conditions = {each["type"]: each["status"] for each in node["status"].get("conditions", ())}
+        conditions = {condition["type"]: condition["status"] for condition in node["status"].get("conditions", ())}
         taints = [
-            each["key"] for each in node["spec"].get("taints", ()) if each["key"].startswith("node.kubernetes.io/")
+            taint["key"] for taint in node["spec"].get("taints", ()) if taint["key"].startswith("node.kubernetes.io/")
         ]
         if conditions.get("Ready") != "True" or taints:
             yield f"node {node['metadata']['name']} is not ready {' '.join(taints)}"

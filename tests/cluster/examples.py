@@ -51,16 +51,18 @@ def examples(names: Sequence[str] = (), folder: Path = CASES) -> list[Example]:
     """All of them, or those named. One with environments is one for each. Of ours also what a new repository renders
     to, and the chart's own objects. Raises CannotJudge when there is none.
     """
-    found = [example for path in sorted(folder.glob(f"{PREFIX}*/expected")) for example in read(path)]
+    all_examples = [example for path in sorted(folder.glob(f"{PREFIX}*/expected")) for example in read(path)]
     if folder == CASES:
-        found += [initiated(), Example("platform", objects(TESTS / "platform" / "none", "expected.yaml"))]
-    wanted = [example for example in found if not names or {example.name, example.name.partition("/")[0]} & {*names}]
-    known = {known for example in found for known in (example.name, example.name.partition("/")[0])}
+        all_examples += [initiated(), Example("platform", objects(TESTS / "platform" / "none", "expected.yaml"))]
+    selected = [
+        example for example in all_examples if not names or {example.name, example.name.partition("/")[0]} & {*names}
+    ]
+    known = {known for example in all_examples for known in (example.name, example.name.partition("/")[0])}
     if unknown := [name for name in names if name not in known]:
         raise CannotJudge(f"no example is called {' or '.join(unknown)}; there are {', '.join(sorted(known))}")
-    if not wanted:
+    if not selected:
         raise CannotJudge(f"there is no example in {folder}")
-    return wanted
+    return selected
 
 
 def read(folder: Path) -> list[Example]:
@@ -92,7 +94,9 @@ def initiated() -> Example:
 def objects(folder: Path, files: str = "*.yaml") -> tuple[Manifest, ...]:
     """The objects of all files, without what only kustomize reads."""
     paths = sorted(path for path in folder.rglob(files) if path.name != "kustomization.yaml")
-    return tuple(each for path in paths for each in manifests(str(path.relative_to(folder)), path.read_text("utf-8")))
+    return tuple(
+        manifest for path in paths for manifest in manifests(str(path.relative_to(folder)), path.read_text("utf-8"))
+    )
 
 
 def twice(example: Example) -> list[str]:
@@ -118,7 +122,7 @@ def mappings(value: Any) -> Iterator[Body]:
 def pods(bodies: Iterable[Body]) -> Iterator[Body]:
     """The spec of every pod template."""
     for body in bodies:
-        yield from (each for each in mappings(body) if isinstance(each.get("containers"), list))
+        yield from (mapping for mapping in mappings(body) if isinstance(mapping.get("containers"), list))
 
 
 # ---- what somebody else makes ----
@@ -126,17 +130,19 @@ def pods(bodies: Iterable[Body]) -> Iterator[Body]:
 
 def referred(bodies: Sequence[Body]) -> list[Reference]:
     """What the objects refer to, and is not among them."""
-    own = {(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in bodies}
-    found = {each for body in bodies for each in references(body, body["metadata"].get("namespace", ""))}
-    return sorted(each for each in found if each[:3] not in own)
+    own = {(body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]) for body in bodies}
+    all_references = {
+        reference for body in bodies for reference in references(body, body["metadata"].get("namespace", ""))
+    }
+    return sorted(reference for reference in all_references if reference[:3] not in own)
 
 
 def references(body: Body, namespace: str) -> Iterator[Reference]:
     """What an object refers to by a field whose meaning is known."""
-    for each in mappings(body):
-        if each.get("kind") == "Secret" and each.get("name") and "metadata" not in each:
-            yield Reference("Secret", each.get("namespace", namespace), each["name"])
-        for key, value in each.items():
+    for mapping in mappings(body):
+        if mapping.get("kind") == "Secret" and mapping.get("name") and "metadata" not in mapping:
+            yield Reference("Secret", mapping.get("namespace", namespace), mapping["name"])
+        for key, value in mapping.items():
             if key == "imagePullSecrets":
                 yield from (Reference("Secret", namespace, item["name"]) for item in value)
             elif key == "serviceAccountName" and value:
@@ -157,13 +163,15 @@ FIELDS = {
 }
 
 
-def made(wanted: Sequence[Reference]) -> list[Body]:
+def create_stand_ins(missing: Sequence[Reference]) -> list[Body]:
     """Objects that stand for them; for a claim also its volume."""
-    found: list[Body] = []
-    for kind, namespace, name in dict.fromkeys(each[:3] for each in wanted):
+    bodies: list[Body] = []
+    for kind, namespace, name in dict.fromkeys(reference[:3] for reference in missing):
         metadata = {"name": name, "namespace": namespace}
         body: Body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-        keys = sorted({each.key for each in wanted if each[:3] == (kind, namespace, name) and each.key})
+        keys = sorted(
+            {reference.key for reference in missing if reference[:3] == (kind, namespace, name) and reference.key}
+        )
         if kind in ("Secret", "ConfigMap"):
             body["stringData" if kind == "Secret" else "data"] = dict.fromkeys(keys, "made up")
         if kind == "PersistentVolumeClaim":
@@ -172,21 +180,21 @@ def made(wanted: Sequence[Reference]) -> list[Body]:
             body["spec"] = {**shared, "resources": {"requests": storage}, "volumeName": volume}
             place = {"hostPath": {"path": f"/made-up/{volume}"}, "claimRef": metadata}
             spec = {**shared, **place, "capacity": storage, "persistentVolumeReclaimPolicy": "Retain"}
-            found.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": spec})
-        found.append(body)
-    return found
+            bodies.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": spec})
+        bodies.append(body)
+    return bodies
 
 
 def volumes(bodies: Sequence[Body]) -> list[Body]:
     """What a storage class would make for the example's own claims, and for those of its pods."""
-    found: list[Body] = []
+    persistent_volumes: list[Body] = []
     for body in bodies:
         namespace, name = body["metadata"].get("namespace", ""), body["metadata"]["name"]
         if body["kind"] == "PersistentVolumeClaim":
-            found.append(volume(f"{namespace}-{name}", body["spec"]))
+            persistent_volumes.append(volume(f"{namespace}-{name}", body["spec"]))
         for template in body.get("spec", {}).get("leaderWorkerTemplate", {}).get("volumeClaimTemplates", ()):
-            found += [volume(f"{namespace}-{name}-{number}", template["spec"]) for number in range(CLAIMS)]
-    return found
+            persistent_volumes += [volume(f"{namespace}-{name}-{number}", template["spec"]) for number in range(CLAIMS)]
+    return persistent_volumes
 
 
 def volume(name: str, claim: Body) -> Body:
@@ -211,17 +219,17 @@ def nodes(bodies: Sequence[Body]) -> list[Body]:
     no taint.
     """
     sorts = sorted({Sort((), ()), *map(sort, pods(bodies))})
-    return [node(f"{number:02}-{copy}", each) for number, each in enumerate(sorts) for copy in range(NODES)]
+    return [node(f"{number:02}-{copy}", node_sort) for number, node_sort in enumerate(sorts) for copy in range(NODES)]
 
 
 def devices(bodies: Sequence[Body], nodes: Sequence[Body]) -> list[Body]:
     """What a driver would publish: devices of each class that a claim asks for, on every node."""
-    named = (each.get("deviceClassName") for body in bodies for each in mappings(body))
+    named = (mapping.get("deviceClassName") for body in bodies for mapping in mappings(body))
     classes = sorted({name for name in named if name})
-    found: list[Body] = []
+    device_bodies: list[Body] = []
     for name in classes:
         rule = {"cel": {"expression": f'device.driver == "{name}"'}}
-        found.append(
+        device_bodies.append(
             {
                 "apiVersion": "resource.k8s.io/v1",
                 "kind": "DeviceClass",
@@ -229,8 +237,8 @@ def devices(bodies: Sequence[Body], nodes: Sequence[Body]) -> list[Body]:
                 "spec": {"selectors": [rule]},
             }
         )
-        found += [devices_of(each["metadata"]["name"], name) for each in nodes]
-    return found
+        device_bodies += [devices_of(node_body["metadata"]["name"], name) for node_body in nodes]
+    return device_bodies
 
 
 def devices_of(node: str, driver: str) -> Body:
@@ -247,18 +255,18 @@ def devices_of(node: str, driver: str) -> Body:
 
 def sort(pod: Body) -> Sort:
     """The sort of node that takes the pod."""
-    wanted: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for container in (*pod["containers"], *pod.get("initContainers", ())):
         resources = container.get("resources", {})
         for name, amount in {**resources.get("requests", {}), **resources.get("limits", {})}.items():
             if name not in PLAIN:
-                wanted[name] = max(wanted.get(name, 0), int(amount))
-    rounded = {name: max(MANY, amount) for name, amount in wanted.items()}
-    labels = {**dict(asked(pod)), **pod.get("nodeSelector", {})}
+                amounts[name] = max(amounts.get(name, 0), int(amount))
+    rounded = {name: max(MANY, amount) for name, amount in amounts.items()}
+    labels = {**dict(find_affinity_labels(pod)), **pod.get("nodeSelector", {})}
     return Sort(tuple(sorted(rounded.items())), tuple(sorted(labels.items())))
 
 
-def asked(pod: Body) -> Iterator[tuple[str, str]]:
+def find_affinity_labels(pod: Body) -> Iterator[tuple[str, str]]:
     """Labels that satisfy the node affinity that a pod requires; of alternatives the first."""
     affinity = pod.get("affinity", {}).get("nodeAffinity", {})
     terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())

@@ -26,11 +26,11 @@ class Server(Client):
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = answers
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.sent: list[Any] = []
 
     def __call__(self, method: str, path: str, body: str = "", kind: str = "application/json", **query: str) -> Answer:
-        self.asked.append(f"{method} {path}")
+        self.requests.append(f"{method} {path}")
         if method in ("PATCH", "POST", "PUT"):
             self.sent.append(body)
         for end, answer in self.answers.items():
@@ -74,14 +74,14 @@ def object_(name: str) -> str:
 
 
 def test_every_example_of_the_repository_is_taken() -> None:
-    taken = {example.name.partition("/")[0] for example in examples.examples()}
-    assert taken == {"init", "platform", *(path.name for path in (ROOT / "examples").iterdir() if path.is_dir())}
+    names = {example.name.partition("/")[0] for example in examples.examples()}
+    assert names == {"init", "platform", *(path.name for path in (ROOT / "examples").iterdir() if path.is_dir())}
     assert {"environments/dev", "environments/prod"} <= {example.name for example in examples.examples()}
 
 
 def test_examples_by_name() -> None:
-    found = examples.examples(["hpa", "environments/prod"])
-    assert [example.name for example in found] == ["environments/prod", "hpa"]
+    selected = examples.examples(["hpa", "environments/prod"])
+    assert [example.name for example in selected] == ["environments/prod", "hpa"]
     assert len(examples.examples(["environments"])) == 3
 
 
@@ -103,8 +103,10 @@ def test_what_kustomize_reads_is_left_out(tmp_path: Path) -> None:
 
 
 def test_the_same_objects_in_two_folders_are_two_examples(tmp_path: Path) -> None:
-    found = examples.examples(folder=write(tmp_path, dev__a=object_("a"), prod__a=object_("a"), prod__c=object_("c")))
-    assert [(example.name, len(example.manifests)) for example in found] == [("x/dev", 1), ("x/prod", 2)]
+    environments = examples.examples(
+        folder=write(tmp_path, dev__a=object_("a"), prod__a=object_("a"), prod__c=object_("c"))
+    )
+    assert [(example.name, len(example.manifests)) for example in environments] == [("x/dev", 1), ("x/prod", 2)]
 
 
 def test_the_same_object_twice_in_a_folder_is_no_example(tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ POD = {
 
 def test_what_is_referred_to_and_not_there() -> None:
     bodies = [lws(leaderWorkerTemplate={"workerTemplate": {"spec": POD}}), thing("ConfigMap", name="own")]
-    assert [tuple(each) for each in examples.referred(bodies)] == [
+    assert [tuple(reference) for reference in examples.referred(bodies)] == [
         ("ConfigMap", "b", "settings", "c"),
         ("PersistentVolumeClaim", "b", "weights", ""),
         ("Secret", "b", "all", ""),
@@ -152,16 +154,19 @@ def test_what_is_referred_to_and_not_there() -> None:
 
 def test_a_secret_of_another_namespace() -> None:
     policy = thing("SecurityPolicy", spec={"credentialRefs": [{"kind": "Secret", "name": "keys", "namespace": "c"}]})
-    assert [tuple(each) for each in examples.referred([policy])] == [("Secret", "c", "keys", "")]
+    assert [tuple(reference) for reference in examples.referred([policy])] == [("Secret", "c", "keys", "")]
     assert trial.namespaces([policy]) == ["b", "c"]
 
 
 def test_what_is_made_up() -> None:
     bodies = [lws(leaderWorkerTemplate={"workerTemplate": {"spec": POD}})]
-    made = {examples.shown(body): body for body in examples.made(examples.referred(bodies))}
-    assert made["Secret b/hub"]["stringData"] == {"other": "made up", "token": "made up"}
-    assert made["ConfigMap b/settings"]["data"] == {"c": "made up"}
-    claim, volume = made["PersistentVolumeClaim b/weights"]["spec"], made["PersistentVolume b-weights"]["spec"]
+    stand_ins = {examples.shown(body): body for body in examples.create_stand_ins(examples.referred(bodies))}
+    assert stand_ins["Secret b/hub"]["stringData"] == {"other": "made up", "token": "made up"}
+    assert stand_ins["ConfigMap b/settings"]["data"] == {"c": "made up"}
+    claim, volume = (
+        stand_ins["PersistentVolumeClaim b/weights"]["spec"],
+        stand_ins["PersistentVolume b-weights"]["spec"],
+    )
     assert claim["volumeName"] == "b-weights"
     assert volume["claimRef"] == {"name": "weights", "namespace": "b"}
     assert {**claim, **volume}["storageClassName"] == ""
@@ -175,8 +180,8 @@ def test_volumes_for_claims() -> None:
     shared, *own = examples.volumes([claim, pods])
     assert shared["metadata"] == {"name": "b-weights"}
     assert shared["spec"]["capacity"] == {"storage": "1Gi"}
-    assert {each["spec"]["storageClassName"] for each in (shared, *own)} == {"a"}
-    assert len({each["metadata"]["name"] for each in own}) == examples.CLAIMS
+    assert {volume["spec"]["storageClassName"] for volume in (shared, *own)} == {"a"}
+    assert len({volume["metadata"]["name"] for volume in own}) == examples.CLAIMS
     assert {*own[0]["spec"]["accessModes"]} == {"ReadWriteOnce"}
 
 
@@ -189,14 +194,14 @@ def test_nodes_have_what_pods_ask_for() -> None:
         "nodeSelector": {"zone": "x"},
         "affinity": {"nodeAffinity": required},
     }
-    made = examples.nodes([thing("Pod", spec=pod)])
-    assert len(made) == 2 * examples.NODES
-    plain, node = made[0], made[-1]
+    nodes = examples.nodes([thing("Pod", spec=pod)])
+    assert len(nodes) == 2 * examples.NODES
+    plain, node = nodes[0], nodes[-1]
     assert plain["spec"]["taints"] == []
     assert node["status"]["allocatable"]["amd.com/gpu"] == "16"
     assert {"zone": "x", "product": "L4"}.items() <= node["metadata"]["labels"].items()
     assert node["spec"]["taints"] == [{"key": "amd.com/gpu", "value": "present", "effect": "NoSchedule"}]
-    assert len({each["metadata"]["name"] for each in made}) == len(made)
+    assert len({body["metadata"]["name"] for body in nodes}) == len(nodes)
 
 
 def test_every_node_has_devices_of_the_classes_that_claims_ask_for() -> None:
@@ -205,8 +210,10 @@ def test_every_node_has_devices_of_the_classes_that_claims_ask_for() -> None:
     nodes = examples.nodes([])
     kind, *slices = examples.devices([thing("ResourceClaimTemplate", "resource.k8s.io/v1", spec=template)], nodes)
     assert (kind["kind"], kind["metadata"]["name"]) == ("DeviceClass", "gpu.example.com")
-    assert [each["spec"]["nodeName"] for each in slices] == [node["metadata"]["name"] for node in nodes]
-    assert {each["spec"]["driver"] for each in slices} == {"gpu.example.com"}
+    assert [resource_slice["spec"]["nodeName"] for resource_slice in slices] == [
+        node["metadata"]["name"] for node in nodes
+    ]
+    assert {resource_slice["spec"]["driver"] for resource_slice in slices} == {"gpu.example.com"}
     assert len(slices[0]["spec"]["devices"]) == examples.MANY
     assert examples.devices([lws()], nodes) == []
 
@@ -345,8 +352,8 @@ def test_an_autoscaler_that_leaves_its_bounds() -> None:
     spec = {"scaleTargetRef": SCALE, "minReplicas": 3, "maxReplicas": 4}
     seen = {"currentReplicas": 2, "conditions": [ABLE, NO_METRICS]}
     live = thing("HorizontalPodAutoscaler", spec=spec, status=seen)
-    said = trial.hpa_down(cluster({"/leaderworkersets/a": lws(replicas=2)}), live)
-    assert said == "it leaves 2 replicas, which is not between its bounds"
+    fault = trial.hpa_down(cluster({"/leaderworkersets/a": lws(replicas=2)}), live)
+    assert fault == "it leaves 2 replicas, which is not between its bounds"
 
 
 def test_budgets_and_pools_that_select_nothing() -> None:
@@ -366,7 +373,7 @@ def test_an_object_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replicas", "spec", "wanted"),
+    ("replicas", "spec", "expected"),
     [
         (2, {"minReplicas": 1, "maxReplicas": 5}, 4),
         (4, {"minReplicas": 1, "maxReplicas": 5}, 5),
@@ -376,8 +383,8 @@ def test_an_object_that_is_not_there() -> None:
         (2, {}, 4),
     ],
 )
-def test_where_an_autoscaler_would_scale_to(replicas: int, spec: dict[str, int], wanted: int) -> None:
-    assert trial.target(replicas, spec) == wanted
+def test_where_an_autoscaler_would_scale_to(replicas: int, spec: dict[str, int], expected: int) -> None:
+    assert trial.target(replicas, spec) == expected
 
 
 def test_whose_autoscaler_it_is() -> None:
@@ -390,11 +397,11 @@ def test_whose_autoscaler_it_is() -> None:
 
 def test_scaling_goes_through_the_subresource() -> None:
     there = {"spec": {"replicas": 1}, "status": {"selector": "x=y"}}
-    asked = cluster({"GET /apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets/a/scale": there})
-    assert trial.scale(asked, lws(), 4) == ""
-    assert isinstance(asked.client, Server)
-    assert asked.client.asked[-1].startswith("PUT ")
-    assert json.loads(asked.client.sent[-1]) == {"spec": {"replicas": 4}, "status": {"selector": "x=y"}}
+    fake_cluster = cluster({"GET /apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets/a/scale": there})
+    assert trial.scale(fake_cluster, lws(), 4) == ""
+    assert isinstance(fake_cluster.client, Server)
+    assert fake_cluster.client.requests[-1].startswith("PUT ")
+    assert json.loads(fake_cluster.client.sent[-1]) == {"spec": {"replicas": 4}, "status": {"selector": "x=y"}}
 
 
 def test_a_scale_that_cannot_be_read() -> None:
@@ -419,28 +426,28 @@ def finding(mode: str = "client", path: str = "spec.replicas", **more: Any) -> d
 
 
 def test_what_the_diff_says() -> None:
-    [found] = trial.said(finding())
-    assert str(found) == "drift, client: LeaderWorkerSet b/a: spec.replicas: live 3, Git gives 2"
-    [found] = trial.said(finding("server", "", error="no such kind"))
-    assert str(found) == "drift, server: LeaderWorkerSet b/a: no such kind"
-    assert list(trial.said(finding(path=""))) == []
+    [difference] = trial.parse_differences(finding())
+    assert str(difference) == "drift, client: LeaderWorkerSet b/a: spec.replicas: live 3, Git gives 2"
+    [difference] = trial.parse_differences(finding("server", "", error="no such kind"))
+    assert str(difference) == "drift, server: LeaderWorkerSet b/a: no such kind"
+    assert list(trial.parse_differences(finding(path=""))) == []
 
 
 def test_replicas_that_git_says_have_to_be_seen() -> None:
-    found = [each for mode in ("client", "server") for each in trial.said(finding(mode))]
-    assert trial.counted(found) == "1/0/1"
-    assert list(trial.unseen(found, [lws(replicas=2)])) == [
+    differences = [difference for mode in ("client", "server") for difference in trial.parse_differences(finding(mode))]
+    assert trial.counted(differences) == "1/0/1"
+    assert list(trial.unseen(differences, [lws(replicas=2)])) == [
         "after scaling: LeaderWorkerSet b/a: drift, structured, does not see that spec.replicas is not what Git says"
     ]
-    assert all(trial.meant(each, [lws(replicas=2)]) for each in found)
+    assert all(trial.is_intended(difference, [lws(replicas=2)]) for difference in differences)
 
 
 def test_replicas_that_an_autoscaler_owns_are_no_drift() -> None:
-    [found] = trial.said(finding())
-    assert not trial.meant(found, [lws()])
-    assert list(trial.unseen([found], [lws()])) == []
-    [other] = trial.said(finding(path="spec.startupPolicy"))
-    assert not trial.meant(other, [lws(replicas=2)])
+    [difference] = trial.parse_differences(finding())
+    assert not trial.is_intended(difference, [lws()])
+    assert list(trial.unseen([difference], [lws()])) == []
+    [other] = trial.parse_differences(finding(path="spec.startupPolicy"))
+    assert not trial.is_intended(other, [lws(replicas=2)])
 
 
 @pytest.mark.parametrize(
@@ -464,22 +471,24 @@ def test_a_diff_that_does_not_compare(script: str, message: str, tmp_path: Path)
 
 def test_an_example_that_is_refused_is_wrong_and_removed() -> None:
     example = examples.Example("x", (Manifest("a.yaml", lws(), "text"), Manifest("c.yaml", thing("GatewayClass"), "t")))
-    asked = cluster({"PATCH /apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets/a": "no\nway", "/pods": []})
-    row = trial.trial(asked, Path("/nowhere"), example)
+    fake_cluster = cluster(
+        {"PATCH /apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets/a": "no\nway", "/pods": []}
+    )
+    row = trial.trial(fake_cluster, Path("/nowhere"), example)
     assert row.faults == ["LeaderWorkerSet b/a: not applied: no\nway"]
-    assert isinstance(asked.client, Server)
-    deleted = [each for each in asked.client.asked if each.startswith("DELETE")]
+    assert isinstance(fake_cluster.client, Server)
+    deleted = [request for request in fake_cluster.client.requests if request.startswith("DELETE")]
     group = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/b/leaderworkersets/a"
     assert deleted == [f"DELETE {group}", "DELETE /api/v1/gatewayclasss/a", "DELETE /api/v1/namespaces/b"]
 
 
 def test_the_default_namespace_stays_and_what_is_in_it_goes() -> None:
-    asked = cluster({"/pods": []})
-    assert list(trial.prepare(asked, [thing("Service", namespace="default")])) == []
-    assert isinstance(asked.client, Server)
-    assert asked.client.asked == []
-    assert trial.removed(asked, [thing("Service", namespace="default")]) == []
-    deleted = [each for each in asked.client.asked if each.startswith("DELETE")]
+    fake_cluster = cluster({"/pods": []})
+    assert list(trial.prepare(fake_cluster, [thing("Service", namespace="default")])) == []
+    assert isinstance(fake_cluster.client, Server)
+    assert fake_cluster.client.requests == []
+    assert trial.removed(fake_cluster, [thing("Service", namespace="default")]) == []
+    deleted = [request for request in fake_cluster.client.requests if request.startswith("DELETE")]
     space = "/api/v1/namespaces/default"
     assert deleted == [f"DELETE {space}/services/a", f"DELETE {space}/persistentvolumeclaims"]
 
@@ -536,7 +545,7 @@ def test_the_table() -> None:
 
 
 def test_a_fault_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    program.told(trial.Row("hpa", {"seconds": "9"}, ["not\n  up"]))
+    program.report(trial.Row("hpa", {"seconds": "9"}, ["not\n  up"]))
     assert capsys.readouterr().out == "hpa: 1 WRONG (9 s)\n  not up\n"
 
 
@@ -547,16 +556,16 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_without_its_programs_nothing_is_judged(tmp_path: Path) -> None:
-    said = run("--tools", tmp_path)
-    assert said.returncode == 2
+    result = run("--tools", tmp_path)
+    assert result.returncode == 2
     names = "etcd kube-apiserver kube-controller-manager kube-scheduler lws-manager kwok drift"
-    assert said.stderr == f"cannot judge: {names.replace(' ', ', ')} not built: scripts/tools.sh {names}\n"
+    assert result.stderr == f"cannot judge: {names.replace(' ', ', ')} not built: scripts/tools.sh {names}\n"
 
 
 def test_an_example_that_does_not_exist_is_said_before_anything_starts(tmp_path: Path) -> None:
-    said = run("--tools", tmp_path, "quickstrat")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr.startswith("cannot judge: no example is called quickstrat; there are adapters, cache, ")
+    result = run("--tools", tmp_path, "quickstrat")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("cannot judge: no example is called quickstrat; there are adapters, cache, ")
 
 
 # ---- what has to fit together ----

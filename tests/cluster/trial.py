@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tests.apiserver.server import Body, CannotJudge
 from tests.cluster.control import Cluster
-from tests.cluster.examples import Example, made, referred, shown, volumes
+from tests.cluster.examples import Example, create_stand_ins, referred, shown, volumes
 
 MODES = ("client", "structured", "server")  # of Argo CD's diff: tests/cluster/drift/main.go
 BRINGING_UP = 60.0  # seconds, for what takes three
@@ -45,10 +45,10 @@ class Difference(NamedTuple):
     mode: str
     label: str
     path: str
-    said: str
+    message: str
 
     def __str__(self) -> str:
-        return f"drift, {self.mode}: {self.label}: {self.path}{': ' if self.path else ''}{self.said}"
+        return f"drift, {self.mode}: {self.label}: {self.path}{': ' if self.path else ''}{self.message}"
 
 
 class Row(NamedTuple):
@@ -78,21 +78,23 @@ def trial(cluster: Cluster, drift: Path, example: Example) -> Row:
 
 def prepare(cluster: Cluster, bodies: Sequence[Body]) -> Iterator[str]:
     """Makes the namespaces, and what the example counts on; yields what the server refuses."""
-    wanted = referred(bodies)
+    missing = referred(bodies)
     for name in namespaces(bodies):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         if name == DEFAULT:
             continue
         if message := cluster.applied(body).message:
             yield f"namespace {name}: {message}"
-    for body in [*made(wanted), *volumes(bodies)]:
+    for body in [*create_stand_ins(missing), *volumes(bodies)]:
         if message := cluster.applied(body).message:
             yield f"{shown(body)}, which is referred to: {message}"
 
 
 def namespaces(bodies: Sequence[Body]) -> list[str]:
     """Those of the objects, and of what they refer to."""
-    of = {body["metadata"].get("namespace", "") for body in bodies} | {each.namespace for each in referred(bodies)}
+    of = {body["metadata"].get("namespace", "") for body in bodies} | {
+        reference.namespace for reference in referred(bodies)
+    }
     return sorted(of - {""})
 
 
@@ -103,9 +105,9 @@ def about(cluster: Cluster, drift: Path, example: Example, figures: dict[str, st
         yield from (f"after {BRINGING_UP:.0f} s: {fault}" for fault in [*faults, *warnings(cluster, bodies)])
         return
     figures.update(up(cluster, bodies))
-    found = differences(drift, cluster.kubeconfig, example)
-    figures["drift"] = counted(found)
-    yield from map(str, found)
+    drifts = differences(drift, cluster.kubeconfig, example)
+    figures["drift"] = counted(drifts)
+    yield from map(str, drifts)
 
     scaled = {}
     for body in bodies:
@@ -118,11 +120,11 @@ def about(cluster: Cluster, drift: Path, example: Example, figures: dict[str, st
     if faults := cluster.settled(lambda: [*unscaled(cluster, bodies, scaled), *down(cluster, bodies)], BRINGING_UP):
         yield from (f"{BRINGING_UP:.0f} s after scaling: {fault}" for fault in [*faults, *warnings(cluster, bodies)])
         return
-    found = differences(drift, cluster.kubeconfig, example)
-    surprises = [each for each in found if not meant(each, bodies)]
+    drifts = differences(drift, cluster.kubeconfig, example)
+    surprises = [difference for difference in drifts if not is_intended(difference, bodies)]
     figures["scaled"] = counted(surprises)
-    yield from (f"after scaling: {each}" for each in surprises)
-    yield from unseen(found, bodies)
+    yield from (f"after scaling: {difference}" for difference in surprises)
+    yield from unseen(drifts, bodies)
 
 
 # ---- what is up ----
@@ -139,16 +141,16 @@ def down(cluster: Cluster, bodies: Sequence[Body]) -> Iterator[str]:
 
 
 def condition(live: Body, name: str) -> Body:
-    for each in live.get("status", {}).get("conditions", ()):
-        if each["type"] == name:
-            return dict(each)
+    for entry in live.get("status", {}).get("conditions", ()):
+        if entry["type"] == name:
+            return dict(entry)
     return {"status": "unknown", "reason": ""}
 
 
 def lws_down(cluster: Cluster, live: Body) -> str:
-    ready, wanted = live.get("status", {}).get("readyReplicas", 0), live["spec"]["replicas"]
-    fine = condition(live, "Available")["status"] == "True" and ready == wanted
-    return "" if fine else f"not Available: {ready} of {wanted} replicas are ready"
+    ready, replicas = live.get("status", {}).get("readyReplicas", 0), live["spec"]["replicas"]
+    fine = condition(live, "Available")["status"] == "True" and ready == replicas
+    return "" if fine else f"not Available: {ready} of {replicas} replicas are ready"
 
 
 def set_down(cluster: Cluster, live: Body) -> str:
@@ -158,23 +160,23 @@ def set_down(cluster: Cluster, live: Body) -> str:
         f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{metadata['namespace']}/leaderworkersets",
         labelSelector=f"{SET_NAME}={metadata['name']}",
     )
-    found = {part["metadata"]["labels"][SET_ROLE]: part for part in parts}
-    if len(parts) != len(roles) or found.keys() != roles.keys():
+    set_by_role = {part["metadata"]["labels"][SET_ROLE]: part for part in parts}
+    if len(parts) != len(roles) or set_by_role.keys() != roles.keys():
         names = sorted(part["metadata"]["name"] for part in parts)
         return f"its LeaderWorkerSets are {', '.join(names) or 'not there'}"
     for role, replicas in roles.items():
-        if found[role]["spec"]["replicas"] != replicas:
-            return f"role {role}: {found[role]['spec']['replicas']} replicas, not {replicas}"
-        if fault := lws_down(cluster, found[role]):
+        if set_by_role[role]["spec"]["replicas"] != replicas:
+            return f"role {role}: {set_by_role[role]['spec']['replicas']} replicas, not {replicas}"
+        if fault := lws_down(cluster, set_by_role[role]):
             return f"role {role}: {fault}"
     return ""
 
 
 def deployment_down(cluster: Cluster, live: Body) -> str:
-    status, wanted = live.get("status", {}), live["spec"]["replicas"]
+    status, replicas = live.get("status", {}), live["spec"]["replicas"]
     ready = status.get("availableReplicas", 0)
-    fine = status.get("observedGeneration") == live["metadata"]["generation"] and ready == wanted
-    return "" if fine else f"not available: {ready} of {wanted} replicas"
+    fine = status.get("observedGeneration") == live["metadata"]["generation"] and ready == replicas
+    return "" if fine else f"not available: {ready} of {replicas} replicas"
 
 
 def job_down(cluster: Cluster, live: Body) -> str:
@@ -197,9 +199,9 @@ def service_down(cluster: Cluster, live: Body) -> str:
     )
     open_ = {
         port.get("name", "")
-        for each in slices
-        if any(endpoint.get("conditions", {}).get("ready") for endpoint in each.get("endpoints") or ())
-        for port in each.get("ports") or ()
+        for endpoint_slice in slices
+        if any(endpoint.get("conditions", {}).get("ready") for endpoint in endpoint_slice.get("endpoints") or ())
+        for port in endpoint_slice.get("ports") or ()
         if port.get("port")
     }
     closed = [str(port["port"]) for port in live["spec"]["ports"] if port.get("name", "") not in open_]
@@ -211,17 +213,17 @@ def hpa_down(cluster: Cluster, live: Body) -> str:
     metadata, spec, status = live["metadata"], live["spec"], live.get("status", {})
     reference = spec["scaleTargetRef"]
     where = {"name": reference["name"], "namespace": metadata["namespace"]}
-    wanted = cluster.live({**reference, "metadata": where}).get("spec", {}).get("replicas")
+    replicas = cluster.live({**reference, "metadata": where}).get("spec", {}).get("replicas")
     able, active = condition(live, "AbleToScale"), condition(live, "ScalingActive")
     if able["status"] != "True":
         return f"AbleToScale is {able['status']} {able['reason']} {able.get('message', '')}".strip()
     metrics = active["reason"].startswith("FailedGet") and active["reason"].endswith("Metric")
     if active["status"] != "True" and not metrics:
         return f"ScalingActive is {active['status']} {active['reason']} {active.get('message', '')}".strip()
-    if status.get("currentReplicas") != wanted:
-        return f"it sees {status.get('currentReplicas')} replicas of {wanted}"
-    if not spec.get("minReplicas", 1) <= wanted <= spec["maxReplicas"]:
-        return f"it leaves {wanted} replicas, which is not between its bounds"
+    if status.get("currentReplicas") != replicas:
+        return f"it sees {status.get('currentReplicas')} replicas of {replicas}"
+    if not spec.get("minReplicas", 1) <= replicas <= spec["maxReplicas"]:
+        return f"it leaves {replicas} replicas, which is not between its bounds"
     return ""
 
 
@@ -234,10 +236,8 @@ def pdb_down(cluster: Cluster, live: Body) -> str:
 def pool_down(cluster: Cluster, live: Body) -> str:
     labels = live["spec"]["selector"]["matchLabels"]
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
-    found = cluster.listed(f"/api/v1/namespaces/{live['metadata']['namespace']}/pods", labelSelector=selector)
-    return (
-        "" if any(condition(pod, "Ready")["status"] == "True" for pod in found) else "it selects no pod that is Ready"
-    )
+    pods = cluster.listed(f"/api/v1/namespaces/{live['metadata']['namespace']}/pods", labelSelector=selector)
+    return "" if any(condition(pod, "Ready")["status"] == "True" for pod in pods) else "it selects no pod that is Ready"
 
 
 JUDGES = {
@@ -273,13 +273,15 @@ def inactive(bodies: Sequence[Body]) -> set[str]:
 
 def warnings(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
     """Events that may say why."""
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for name in namespaces(bodies):
         for event in cluster.listed(f"/api/v1/namespaces/{name}/events", fieldSelector="type=Warning"):
             if "metric" not in event.get("message", ""):  # nobody serves any here
                 of = event["involvedObject"]
-                found[f"{of['kind']} {of['namespace']}/{of['name']}: {event['reason']}: {event.get('message')}"] = None
-    return list(found)[:HINTS]
+                messages[f"{of['kind']} {of['namespace']}/{of['name']}: {event['reason']}: {event.get('message')}"] = (
+                    None
+                )
+    return list(messages)[:HINTS]
 
 
 # ---- scaling ----
@@ -287,11 +289,11 @@ def warnings(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
 
 def scaler(body: Body, bodies: Sequence[Body]) -> Body:
     """The spec of the autoscaler of a workload, empty when it has none."""
-    wanted = (body["metadata"].get("namespace"), body["kind"], body["metadata"]["name"])
-    for each in bodies:
-        reference = each.get("spec", {}).get("scaleTargetRef", {})
-        if (each["metadata"].get("namespace"), reference.get("kind"), reference.get("name")) == wanted:
-            return dict(each["spec"])
+    target_key = (body["metadata"].get("namespace"), body["kind"], body["metadata"]["name"])
+    for candidate in bodies:
+        reference = candidate.get("spec", {}).get("scaleTargetRef", {})
+        if (candidate["metadata"].get("namespace"), reference.get("kind"), reference.get("name")) == target_key:
+            return dict(candidate["spec"])
     return {}
 
 
@@ -319,10 +321,10 @@ def scale(cluster: Cluster, body: Body, replicas: int) -> str:
 
 def unscaled(cluster: Cluster, bodies: Sequence[Body], scaled: Mapping[str, int]) -> Iterator[str]:
     for body in bodies:
-        if (wanted := scaled.get(shown(body))) is not None:
+        if (expected := scaled.get(shown(body))) is not None:
             replicas = cluster.live(body).get("spec", {}).get("replicas")
-            if replicas != wanted:
-                yield f"{shown(body)}: {replicas} replicas, though it was scaled to {wanted}"
+            if replicas != expected:
+                yield f"{shown(body)}: {replicas} replicas, though it was scaled to {expected}"
 
 
 # ---- drift ----
@@ -341,10 +343,10 @@ def differences(drift: Path, kubeconfig: Path, example: Example) -> list[Differe
     findings = [json.loads(line) for line in run.stdout.splitlines()]
     if len(findings) != len(example.manifests) * len(MODES):
         raise CannotJudge(f"drift compared {len(findings)} times, not {len(example.manifests)} objects in each mode")
-    return [difference for finding in findings for difference in said(finding)]
+    return [difference for finding in findings for difference in parse_differences(finding)]
 
 
-def said(finding: Mapping[str, Any]) -> Iterator[Difference]:
+def parse_differences(finding: Mapping[str, Any]) -> Iterator[Difference]:
     """The differences of a line of the program."""
     metadata = {"namespace": finding["namespace"], "name": finding["name"]}
     label = shown({"kind": finding["kind"], "metadata": metadata})
@@ -355,9 +357,9 @@ def said(finding: Mapping[str, Any]) -> Iterator[Difference]:
         yield Difference(finding["mode"], label, field["path"], f"live {live}, Git gives {git}")
 
 
-def counted(found: Sequence[Difference]) -> str:
+def counted(drifts: Sequence[Difference]) -> str:
     """How many by mode, as the table has it."""
-    return "/".join(str(sum(each.mode == mode for each in found)) for mode in MODES)
+    return "/".join(str(sum(difference.mode == mode for difference in drifts)) for mode in MODES)
 
 
 def owned(bodies: Sequence[Body]) -> list[str]:
@@ -365,15 +367,15 @@ def owned(bodies: Sequence[Body]) -> list[str]:
     return [shown(body) for body in bodies if body["kind"] in WORKLOADS and "replicas" in body["spec"]]
 
 
-def meant(difference: Difference, bodies: Sequence[Body]) -> bool:
+def is_intended(difference: Difference, bodies: Sequence[Body]) -> bool:
     return difference.path == "spec.replicas" and difference.label in owned(bodies)
 
 
-def unseen(found: Sequence[Difference], bodies: Sequence[Body]) -> Iterator[str]:
+def unseen(drifts: Sequence[Difference], bodies: Sequence[Body]) -> Iterator[str]:
     """A diff that does not see what is different says nothing about the rest."""
     for label in owned(bodies):
         for mode in MODES:
-            if (mode, label, "spec.replicas") not in [each[:3] for each in found]:
+            if (mode, label, "spec.replicas") not in [difference[:3] for difference in drifts]:
                 yield f"after scaling: {label}: drift, {mode}, does not see that spec.replicas is not what Git says"
 
 
@@ -389,7 +391,7 @@ def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
     spaces = namespaces(bodies)
     owning = (*WORKLOADS, "DisaggregatedSet", "Job", "HorizontalPodAutoscaler")
     owners = [body for body in bodies if body["kind"] in owning]
-    everything = [*bodies, *made(referred(bodies)), *volumes(bodies)]
+    everything = [*bodies, *create_stand_ins(referred(bodies)), *volumes(bodies)]
     alone = [body for body in everything if stays(body) or not in_namespace(cluster, body)]
     for body in [*owners, *alone]:
         cluster.client("DELETE", cluster.path(body), propagationPolicy="Background")
@@ -409,7 +411,7 @@ def removed(cluster: Cluster, bodies: Sequence[Body]) -> list[str]:
         ],
         REMOVING,
     )
-    return [f"not removed after {REMOVING:.0f} s: {each}" for each in left]
+    return [f"not removed after {REMOVING:.0f} s: {leftover}" for leftover in left]
 
 
 def pods_of(cluster: Cluster, namespace: str) -> list[Body]:

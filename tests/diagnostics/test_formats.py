@@ -89,7 +89,7 @@ def test_github(problem: Diagnostic, line: str) -> None:
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
     """The annotations of a log, read strictly as GitHub documents them: kind, properties and message, unescaped."""
-    found = []
+    annotations = []
     stopped = ""
     for line in re.split(r"\r\n|\r|\n", text):
         if stopped:
@@ -103,8 +103,8 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
         match = re.fullmatch(r"::(error|warning|notice) ([^:]+)::(.+)", line)
         assert match, line
         properties: dict[str, str] = {}
-        for each in match[2].split(","):
-            name, _, value = each.partition("=")
+        for pair in match[2].split(","):
+            name, _, value = pair.partition("=")
             assert name in ("file", "line", "endLine", "col", "endColumn", "title"), line
             assert name not in properties, line
             assert re.fullmatch(r"[^%,:]+(?:%(?:25|0D|0A|3A|2C)[^%,:]*)*|(?:%(?:25|0D|0A|3A|2C)[^%,:]*)+", value), line
@@ -113,9 +113,9 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
             assert int(properties.get(name, "1")) >= 1
         assert ("col" in properties) <= ("line" in properties)
         assert not re.search("%(?!25|0D|0A)", match[3]), line
-        found.append((match[1], properties, re.sub("%(25|0D|0A)", lambda code: chr(int(code[1], 16)), match[3])))
+        annotations.append((match[1], properties, re.sub("%(25|0D|0A)", lambda code: chr(int(code[1], 16)), match[3])))
     assert stopped == ""
-    return found
+    return annotations
 
 
 WORDS = st.text(st.sampled_from("ab%,:=\r\n05ADC2é😀 ") | st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -177,17 +177,17 @@ def test_sarif() -> None:
     driver = run["tool"]["driver"]
     assert (driver["name"], driver["version"]) == ("llmaz", __version__)
     assert [rule["id"] for rule in driver["rules"]] == ["E122", "E203", "W202"]
-    assert [(each["ruleId"], each["level"]) for each in run["results"]] == [
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
         ("E203", "error"),
         ("W202", "warning"),
         ("E122", "error"),
     ]
-    assert [each["message"]["text"] for each in run["results"]] == [
+    assert [result["message"]["text"] for result in run["results"]] == [
         "spec.model: no model 'x'. did you mean 'y'?",
         "no effect",
         "no such file or folder",
     ]
-    places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert places == [
         {"artifactLocation": {"uri": "apps/chat.yaml"}, "region": {"startLine": 9, "startColumn": 16}},
         {"artifactLocation": {"uri": "apps/chat.yaml"}, "region": {"startLine": 3, "startColumn": 1}},
@@ -218,9 +218,9 @@ def test_sarif_of_nothing() -> None:
 )
 def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
     (result,) = sarif(replace(ERROR, file=file))["runs"][0]["results"]
-    made = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert made == uri
-    assert REFERENCE.fullmatch(made)
+    reported = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert reported == uri
+    assert REFERENCE.fullmatch(reported)
 
 
 # --- GitLab's Code Quality report
@@ -231,28 +231,28 @@ def quality(*problems: Diagnostic) -> list[dict[str, Any]]:
     text = as_gitlab(problems)
     assert not text.startswith("\ufeff")
     items: list[dict[str, Any]] = json.loads(text)
-    for each in items:
-        assert set(each) == {"description", "check_name", "fingerprint", "severity", "location"}
-        assert all(isinstance(each[key], str) and each[key] for key in ("description", "check_name", "fingerprint"))
-        assert each["severity"] in ("info", "minor", "major", "critical", "blocker")
-        assert set(each["location"]) == {"path", "lines"}
-        assert each["location"]["path"]
-        assert not each["location"]["path"].startswith("./")
-        assert set(each["location"]["lines"]) == {"begin"}
-        assert type(each["location"]["lines"]["begin"]) is int
-        assert each["location"]["lines"]["begin"] >= 1
-    assert len({each["fingerprint"] for each in items}) == len(items)
+    for item in items:
+        assert set(item) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert all(isinstance(item[key], str) and item[key] for key in ("description", "check_name", "fingerprint"))
+        assert item["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert set(item["location"]) == {"path", "lines"}
+        assert item["location"]["path"]
+        assert not item["location"]["path"].startswith("./")
+        assert set(item["location"]["lines"]) == {"begin"}
+        assert type(item["location"]["lines"]["begin"]) is int
+        assert item["location"]["lines"]["begin"] >= 1
+    assert len({item["fingerprint"] for item in items}) == len(items)
     return items
 
 
 def test_gitlab() -> None:
     note = replace(WARNING, code="N101", message="not judged")
-    made = quality(ERROR, WARNING, replace(NOWHERE, file="./nowhere"), note)
-    assert [each["severity"] for each in made] == ["critical", "minor", "critical", "info"]
-    assert made[0]["description"] == "spec.model: no model 'x' (did you mean 'y'?)"
-    assert made[0]["check_name"] == "E203"
-    assert made[0]["location"] == {"path": "apps/chat.yaml", "lines": {"begin": 9}}
-    assert made[2]["location"] == {"path": "nowhere", "lines": {"begin": 1}}
+    report = quality(ERROR, WARNING, replace(NOWHERE, file="./nowhere"), note)
+    assert [item["severity"] for item in report] == ["critical", "minor", "critical", "info"]
+    assert report[0]["description"] == "spec.model: no model 'x' (did you mean 'y'?)"
+    assert report[0]["check_name"] == "E203"
+    assert report[0]["location"] == {"path": "apps/chat.yaml", "lines": {"begin": 9}}
+    assert report[2]["location"] == {"path": "nowhere", "lines": {"begin": 1}}
     assert json.loads(as_gitlab([])) == []
 
 

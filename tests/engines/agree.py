@@ -75,14 +75,14 @@ def from_argparse(parse: Callable[[list[str]], argparse.Namespace], defaults: ar
     """Puts what argparse prints, or what the code around it raises, into a verdict."""
 
     def judge(args: Sequence[str], environment: dict[str, str]) -> Verdict:
-        said = io.StringIO()
+        output = io.StringIO()
         try:
-            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            with contextlib.redirect_stderr(output), contextlib.redirect_stdout(output):
                 parsed = parse(list(args))
         except SystemExit as stop:
             if stop.code in (0, None):
                 return Verdict("other", "prints its help")
-            return named(said.getvalue().split(" error: ", 1)[-1].strip())
+            return named(output.getvalue().split(" error: ", 1)[-1].strip())
         except Exception as error:  # noqa: BLE001 - the engines raise what they like, and all of it is an answer
             return named(f"{type(error).__name__}: {error}")
         return Verdict("ok", ", ".join(f"{k}={v}" for k, v in sorted(changed(parsed, defaults))))
@@ -238,7 +238,9 @@ def container_lines(file: str, spec: Any) -> Iterator[Line]:
         )
         for container in template["spec"].get("containers", []):
             if container["name"] == "model-runner":
-                environment = {each["name"]: each.get("value", "secret") for each in container.get("env", [])}
+                environment = {
+                    variable["name"]: variable.get("value", "secret") for variable in container.get("env", [])
+                }
                 group = {
                     "LWS_LEADER_ADDRESS": "chat-0.chat.llm",
                     "LWS_GROUP_SIZE": str(size),
@@ -264,7 +266,7 @@ def unshelled(words: list[str], variables: Mapping[str, str]) -> list[str]:
 
 def filled_in(word: str, known: Mapping[str, str]) -> str:
     """The word as the container would get it."""
-    return re.sub(r"\$\((\w+)\)", lambda found: known.get(found[1], found[0]), word)
+    return re.sub(r"\$\((\w+)\)", lambda match: known.get(match[1], match[0]), word)
 
 
 def disagreements(engine: str, judge: Judge) -> Iterator[str]:
@@ -278,8 +280,8 @@ def disagreements(engine: str, judge: Judge) -> Iterator[str]:
             continue
         seen += 1
         verdict = judge(line.words[length:], line.environment)
-        meant = any(line.where.startswith(place) for place in REFUSED)
-        if (verdict.verdict == "ok") == meant:
+        refused = any(line.where.startswith(place) for place in REFUSED)
+        if (verdict.verdict == "ok") == refused:
             yield f"{line.where}: {verdict.verdict}: {verdict.says}\n  {' '.join(line.words)}"
     say(f"{engine}: asked for {seen} command lines, {shells} not read")
     if not seen:
@@ -304,7 +306,9 @@ def list_differences(engine: str, server: str) -> Iterator[str]:
         yield from differ
         say(f"{engine}: {len(ends)} end the server at once, so nobody can ask for their values: {' '.join(ends)}")
         theirs = [
-            option.names for option, told in make_options().llamacpp_help(server) if "has been removed" not in told
+            option.names
+            for option, description in make_options().llamacpp_help(server)
+            if "has been removed" not in description
         ]
         names = {name for line in ours for name in line.split()[0].split(",")}
         yield from (
@@ -323,11 +327,11 @@ def asked_differences(ours: list[str], server: str) -> tuple[list[str], list[str
     for line in ours:
         names, arity = line.split()[:2]
         for name in names.split(","):
-            found = asked_arity(server, name)
-            if found == "ends":
+            server_arity = asked_arity(server, name)
+            if server_arity == "ends":
                 ends.append(name)
-            elif found != arity:
-                differ.append(f"{line}: the server takes {found} behind {name}")
+            elif server_arity != arity:
+                differ.append(f"{line}: the server takes {server_arity} behind {name}")
     return differ, ends
 
 
@@ -348,14 +352,14 @@ def judgement_differences(engine: str, judge: Judge, write: bool) -> Iterator[st
     """Lines of tests/data/option_judgements.yaml that the parser answers otherwise now."""
     text = JUDGEMENTS.read_text("utf-8")
     lines = text.splitlines()
-    asked = 0
+    count = 0
     for number, line in enumerate(lines):
         if not line.startswith("- {"):
             continue
         entry = yaml.safe_load(line)[0]
         if entry["engine"] != engine:
             continue
-        asked += 1
+        count += 1
         verdict = judge(entry["args"], {})
         says = " ".join(verdict.says.split())[:100].strip()
         new = {**entry, "verdict": verdict.verdict, "says": says}
@@ -366,7 +370,7 @@ def judgement_differences(engine: str, judge: Judge, write: bool) -> Iterator[st
             yield f"{entry['args']}: {entry.get('verdict')}, but now {verdict.verdict}: {says}"
     if write:
         JUDGEMENTS.write_text("\n".join(lines) + "\n", "utf-8")
-    say(f"{engine}: asked for {asked} judgements")
+    say(f"{engine}: asked for {count} judgements")
 
 
 def main() -> int:
@@ -377,21 +381,27 @@ def main() -> int:
     words.add_argument("--options", action="store_true")
     words.add_argument("--judgements", action="store_true")
     words.add_argument("--write", action="store_true")
-    asked = words.parse_args()
+    arguments = words.parse_args()
     own = Path(__file__).resolve().parent  # its vllm.py is not the engine
     sys.path[:] = [path for path in sys.path if Path(path).resolve() != own]
-    if asked.options:
-        found = list(list_differences(asked.engine, asked.server))
+    if arguments.options:
+        differences = list(list_differences(arguments.engine, arguments.server))
     else:
-        judge = vllm() if asked.engine == "vllm" else sglang() if asked.engine == "sglang" else llamacpp(asked.server)
-        if asked.judgements:
-            found = list(judgement_differences(asked.engine, judge, asked.write))
+        judge = (
+            vllm()
+            if arguments.engine == "vllm"
+            else sglang()
+            if arguments.engine == "sglang"
+            else llamacpp(arguments.server)
+        )
+        if arguments.judgements:
+            differences = list(judgement_differences(arguments.engine, judge, arguments.write))
         else:
-            found = list(disagreements(asked.engine, judge))
-    for each in found:
-        say(each)
-    say(f"{asked.engine}: {len(found)} differences")
-    return min(len(found), 1)
+            differences = list(disagreements(arguments.engine, judge))
+    for difference in differences:
+        say(difference)
+    say(f"{arguments.engine}: {len(differences)} differences")
+    return min(len(differences), 1)
 
 
 if __name__ == "__main__":

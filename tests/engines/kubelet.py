@@ -399,8 +399,11 @@ class Pod:
         command, files = ["true"], {}
         if weight is not None:
             target, source = weight
-            given = f"/stand-in/{source.name}"
-            command, files = ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp -r {given} {target}"], {given: source}
+            stand_in = f"/stand-in/{source.name}"
+            command, files = (
+                ["sh", "-ec", f"mkdir -p {Path(target).parent}; cp -r {stand_in} {target}"],
+                {stand_in: source},
+            )
         self._initialize(container, command, Image(files))
 
     def _accompany(self, container: Body) -> None:
@@ -503,8 +506,8 @@ def privileges(security: Body) -> list[str]:
     if security.get("allowPrivilegeEscalation") is False:
         words.append("--no-new-privs")
     capabilities = security.get("capabilities", {})
-    kept = [] if "ALL" in capabilities.get("drop", ()) else CAPABILITIES
-    bounds = ["-all", *(f"+{name}" for name in (*kept, *map(str.lower, capabilities.get("add", ()))))]
+    defaults = [] if "ALL" in capabilities.get("drop", ()) else CAPABILITIES
+    bounds = ["-all", *(f"+{name}" for name in (*defaults, *map(str.lower, capabilities.get("add", ()))))]
     return [*words, f"--bounding-set={','.join(bounds)}"]
 
 

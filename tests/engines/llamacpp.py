@@ -153,8 +153,8 @@ def autoscaling(bench: Bench) -> Iterator[Result]:
         monitors = [body for body in workload.bodies if body["kind"] == "PodMonitor"]
         ports = {endpoint["port"] for body in monitors for endpoint in body["spec"]["podMetricsEndpoints"]}
         known = {port["name"]: port["containerPort"] for port in pod.main["ports"]}
-        asked = {known.get(port) for port in ports}
-        yield Result("PodMonitor's port", "" if asked == {pod.port} else f"{ports} of {known}")
+        monitored = {known.get(port) for port in ports}
+        yield Result("PodMonitor's port", "" if monitored == {pod.port} else f"{ports} of {known}")
 
 
 def series_counted_on(workload: Workload) -> Mapping[str, list[str]]:
@@ -255,9 +255,9 @@ def restricted(bench: Bench) -> Iterator[Result]:
     with bench.pod(workload, bench.weights(workload)) as pod:
         pod.wait_ready(PATIENCE)
         fields = {field: pod.status(field) for field in ("Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs")}
-        meant = {"Uid": "\t".join(["65532"] * 4), "Gid": "\t".join(["65532"] * 4)}
-        meant |= {"CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1"}
-        wrong = [f"{field} {value}" for field, value in fields.items() if value != meant[field]]
+        expected = {"Uid": "\t".join(["65532"] * 4), "Gid": "\t".join(["65532"] * 4)}
+        expected |= {"CapEff": "0" * 16, "CapBnd": "0" * 16, "NoNewPrivs": "1"}
+        wrong = [f"{field} {value}" for field, value in fields.items() if value != expected[field]]
         yield Result("user 65532, no capabilities", "; ".join(wrong))
         writable = [path for path in ("/app", "/etc", "/") if not pod.execute(["touch", f"{path}/file"], 5)]
         yield Result("read-only root", f"writable: {', '.join(writable)}" if writable else "")

@@ -154,10 +154,10 @@ def lead(line: Line) -> None:
         work.drain()
         os._exit(0)
 
-    def told(number: int, _: FrameType | None) -> None:
+    def handle_sigterm(number: int, _: FrameType | None) -> None:
         threading.Thread(target=end).start()
 
-    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGTERM, handle_sigterm)
     server.serve_forever()
 
 

@@ -245,11 +245,11 @@ class Probed(Pod):
         spec = {"containers": [{"name": "model-runner", **fast}]}
         super().__init__("a-0", spec, Image({}), [], {}, Path("/nowhere"), PLACE)
         self.answers = answers
-        self.asked: list[str] = []
+        self.probe_calls: list[str] = []
 
     def _healthy(self, probe: kubelet.Body) -> bool:
         kind = probe["exec"]
-        self.asked.append(kind)
+        self.probe_calls.append(kind)
         left = self.answers[kind]
         if len(left) > 1:
             return left.pop(0)
@@ -268,8 +268,8 @@ def test_the_startup_probe_comes_first() -> None:
         {"startup": {"failureThreshold": 9}, "liveness": {}}, {"startup": [False, True, True], "liveness": [False]}
     )
     pod._supervise()
-    assert pod.asked[:2] == ["startup", "startup"]
-    assert pod.asked[2:] == ["liveness"] * 3  # its default threshold
+    assert pod.probe_calls[:2] == ["startup", "startup"]
+    assert pod.probe_calls[2:] == ["liveness"] * 3  # its default threshold
     assert pod.started
     assert (pod.failures["startup"], pod.failures["liveness"]) == (0, 3)
 
@@ -278,14 +278,14 @@ def test_a_startup_that_fails_too_often_ends_the_pod() -> None:
     pod = Probed({"startup": {"failureThreshold": 2}, "liveness": {}}, {"startup": [False] * 9, "liveness": [True]})
     pod._supervise()
     assert pod.over.wait(5)
-    assert pod.asked == ["startup", "startup"]
+    assert pod.probe_calls == ["startup", "startup"]
     assert not pod.started
 
 
 def test_failures_count_in_a_row() -> None:
     pod = Probed({"liveness": {"failureThreshold": 2}}, {"liveness": [False, True, False, True, True, False, False]})
     pod._supervise()
-    assert len(pod.asked) == 7
+    assert len(pod.probe_calls) == 7
     assert pod.failures["liveness"] == 2
 
 
@@ -506,8 +506,8 @@ def test_a_cache_that_stays_where_it_is(
     monkeypatch.setattr(vllm_groups, "Client", lambda connect: Answering("a"))
     pod = pod_of(tmp_path)
     results = list(vllm_groups.handed_over("here", Answering(text, status), pod, pod, "small"))
-    assert [bool(result.fault) for result in results] == [bool(each) for each in wrong]
-    assert all(result.fault.startswith(each) for result, each in zip(results, wrong, strict=True))
+    assert [bool(result.fault) for result in results] == [bool(fault) for fault in wrong]
+    assert all(result.fault.startswith(fault) for result, fault in zip(results, wrong, strict=True))
 
 
 def test_a_sidecar_whose_program_is_not_at_hand_is_not_asked(tmp_path: Path) -> None:

@@ -39,14 +39,14 @@ def prepared(name: str) -> Engine:
     )
 
 
-def version(made: Engine) -> str:
-    return image_version.version_of_tag(made.spec, made.runtime.spec["version"])
+def version(engine: Engine) -> str:
+    return image_version.version_of_tag(engine.spec, engine.runtime.spec["version"])
 
 
 def ours(name: str, args: list[str]) -> str:
     """Our verdict of a line, in the words of the data: the first thing that is wrong with it."""
-    made = prepared(name)
-    judge = preset_args.option_rules(OptionListReader(), made, version(made), Collector())
+    engine = prepared(name)
+    judge = preset_args.option_rules(OptionListReader(), engine, version(engine), Collector())
     assert judge is not None
     codes = [finding.code[1:] for finding in validate_options(judge, args, POSITIONAL.get(name, 0))]
     return next((CODES[code] for code in codes if code in CODES), "ok")
@@ -81,12 +81,12 @@ MODEL = ("--model-path is required", "`model` should be provided")
 
 
 def differs(entry: dict[str, Any]) -> bool:
-    said, real = ours(entry["engine"], entry["args"]), entry["verdict"]
+    verdict, real = ours(entry["engine"], entry["args"]), entry["verdict"]
     if any(words in entry["says"] for words in MODEL):
         return False
     glued = prepared(entry["engine"]).style.kind != "exact"
     short = glued and any(arg[:1] == "-" and arg[1:2] not in ("-", "") for arg in entry["args"])
-    return said != real and (real, said) not in AS_GOOD and not (said == "ok" and short)
+    return verdict != real and (real, verdict) not in AS_GOOD and not (verdict == "ok" and short)
 
 
 def test_we_judge_as_the_engines_parsers_do() -> None:
@@ -97,15 +97,17 @@ def test_we_judge_as_the_engines_parsers_do() -> None:
 
 @pytest.mark.parametrize("name", load.preset_names("backends"))
 def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
-    made, found = prepared(name), Collector()
-    assert list(preset_args.refused_runtime_args(OptionListReader(), made, found)) == found.problems == []
+    engine, collector = prepared(name), Collector()
+    assert list(preset_args.refused_runtime_args(OptionListReader(), engine, collector)) == collector.problems == []
     assert (
-        made.spec["options"]["style"] == "none"
-        or preset_args.option_rules(OptionListReader(), made, version(made), found) is not None
+        engine.spec["options"]["style"] == "none"
+        or preset_args.option_rules(OptionListReader(), engine, version(engine), collector) is not None
     )
 
 
-@pytest.mark.parametrize("folder", sorted(each.name for each in (ROOT / "examples").iterdir() if each.is_dir()))
+@pytest.mark.parametrize(
+    "folder", sorted(example.name for example in (ROOT / "examples").iterdir() if example.is_dir())
+)
 def test_every_option_of_an_example_is_one_of_its_engine(folder: str) -> None:
     done = render(RenderOptions(paths=(str(ROOT / "examples" / folder),), texts=True))
-    assert [each for each in done.problems if each.code[1:] in ("231", *CODES)] == []
+    assert [problem for problem in done.problems if problem.code[1:] in ("231", *CODES)] == []

@@ -146,21 +146,21 @@ def parsed(engine: str, sources: Path) -> None:
         parser = importlib.import_module("make_options").PARSERS[engine]()
     verdicts = []
     for line in lines:
-        said = io.StringIO()
+        output = io.StringIO()
         try:
-            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            with contextlib.redirect_stderr(output), contextlib.redirect_stdout(output):
                 parser.parse_args(line)
             verdicts.append("")
         except SystemExit:
-            verdicts.append(said.getvalue().strip().rpartition("\n")[2])
+            verdicts.append(output.getvalue().strip().rpartition("\n")[2])
     sys.stdout.write(json.dumps(verdicts))
 
 
-def asked(engine: str, version: str, lines: Sequence[list[str]], cache: Path) -> list[str]:
+def ask_parser(engine: str, version: str, lines: Sequence[list[str]], cache: Path) -> list[str]:
     """What a version's own parser has against each line, less its command; '' for nothing."""
     sources = cache / engine / version
     if engine == "llamacpp":
-        return [held(line[1:], sources) for line in lines]
+        return [find_fault(line[1:], sources) for line in lines]
     starts = {"vllm": ["vllm", "serve"]}.get(engine)
     bare = []
     for line in lines:
@@ -183,7 +183,7 @@ def asked(engine: str, version: str, lines: Sequence[list[str]], cache: Path) ->
     return verdicts
 
 
-def held(line: Sequence[str], sources: Path) -> str:
+def find_fault(line: Sequence[str], sources: Path) -> str:
     """What arg.cpp has against a line of llama-server."""
     sys.path.insert(0, str(ROOT / "scripts"))
     options: Any = __import__("make_options").llamacpp_options(sources)
@@ -208,16 +208,16 @@ def table(cache: Path, wrong: list[str]) -> Iterator[str]:
     yield "|---" * (1 + len(USES)) + "|"
     for engine, versions in VERSIONS.items():
         for version in versions:
-            made = {use: rendered(engine, version, use) for use in USES}
-            lines = [line for lines, _ in made.values() for line in lines]
-            verdicts = iter(asked(engine, version, lines, cache))
+            outcomes = {use: rendered(engine, version, use) for use in USES}
+            lines = [line for lines, _ in outcomes.values() for line in lines]
+            verdicts = iter(ask_parser(engine, version, lines, cache))
             cells = []
-            for use, (its_lines, code) in made.items():
-                said = {line: verdict for line in map(" ".join, its_lines) if (verdict := next(verdicts))}
-                wrong += [f"{engine} {version}, {use}: {verdict}\n    {line}" for line, verdict in said.items()]
+            for use, (its_lines, code) in outcomes.items():
+                objections = {line: verdict for line in map(" ".join, its_lines) if (verdict := next(verdicts))}
+                wrong += [f"{engine} {version}, {use}: {verdict}\n    {line}" for line, verdict in objections.items()]
                 codes = ", ".join(f"[{one}](errors.md#{one.lower()})" for one in code.split(", "))
-                refused = next(iter(said.values()), codes)
-                cells.append("taken" if its_lines and not said else refused)
+                refused = next(iter(objections.values()), codes)
+                cells.append("taken" if its_lines and not objections else refused)
             yield f"| {engine} {version} | {' | '.join(cells)} |"
 
 
@@ -231,7 +231,7 @@ def main(cache: str, *words: str) -> int:
         between = r"(<!-- versions tried -->\n).*?(<!-- /versions tried -->)"
         page = re.sub(between, lambda match: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
         PAGE.write_text(page, "utf-8")
-    sys.stderr.write("".join(f"{each}\n" for each in wrong))
+    sys.stderr.write("".join(f"{fault}\n" for fault in wrong))
     return 1 if wrong else 0
 
 

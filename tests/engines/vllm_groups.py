@@ -214,10 +214,10 @@ def handed_over(route: str, client: Client, prefill: Pod, decode: Pod, name: str
     before = fetched(decode)
     answer = client.send(COMPLETIONS, body)
     after = fetched(decode)
-    asked = answer.body.get("usage", {}).get("prompt_tokens", 0)
+    prompt_tokens = answer.body.get("usage", {}).get("prompt_tokens", 0)
     tokens, amount = (after.get(key, 0) - before.get(key, 0) for key in ("external_kv_transfer", "bytes"))
-    shown = f"{tokens:g} of {asked} prompt tokens, {amount:.0f} bytes"
-    wrong = unexpected(answer) or ("" if 0 < asked <= tokens + 1 and amount else shown)
+    shown = f"{tokens:g} of {prompt_tokens} prompt tokens, {amount:.0f} bytes"
+    wrong = unexpected(answer) or ("" if 0 < prompt_tokens <= tokens + 1 and amount else shown)
     yield Result(f"{route}: the cache of a prompt comes over", wrong, shown)
     alone = Client(prefill.connect).send(COMPLETIONS, body)
     texts = [reply.body["choices"][0]["text"] for reply in (answer, alone) if reply.status == 200]

@@ -98,7 +98,7 @@ def test_every_golden_is_made() -> None:
 class Field(NamedTuple):
     """A field of a rendered object, with who made it; `text`: the file that it names."""
 
-    made: RenderedObject
+    rendered: RenderedObject
     path: Steps
     value: Any
     reason: Reason
@@ -117,13 +117,15 @@ def houses(case: str) -> Iterator[ExplainRun]:
 @lru_cache(maxsize=2)
 def fields(case: str) -> tuple[Field, ...]:
     """All fields of a case, in the folder of its input."""
-    found: list[Field] = []
+    all_fields: list[Field] = []
     for house in houses(case):
         reasons = ReasonFinder(house)
-        for made in [*house.render_items(house.items), *house.shared()]:
-            found += [Field(made, path, value, reasons.of(made, path)) for path, value in leaves(made.body)]
+        for rendered in [*house.render_items(house.items), *house.shared()]:
+            all_fields += [
+                Field(rendered, path, value, reasons.of(rendered, path)) for path, value in leaves(rendered.body)
+            ]
         assert house.refused == []
-    return tuple(found)
+    return tuple(all_fields)
 
 
 def file_of(place: InputLine) -> Path:
@@ -158,18 +160,18 @@ def _steps(field: str) -> list[str]:
 
 
 def _path(value: Any, field: str) -> Steps:
-    made: Steps = ()
+    path: Steps = ()
     for step in _steps(field):
         part: str | int = int(step) if isinstance(value, list) else step
-        made, value = (*made, part), value[part]
-    return made
+        path, value = (*path, part), value[part]
+    return path
 
 
-def alike(made: Any, said: Any) -> bool:
-    if made == said or str(made) == str(said):
+def alike(rendered: Any, written: Any) -> bool:
+    if rendered == written or str(rendered) == str(written):
         return True
     try:
-        return quantity.canonical(made) == quantity.canonical(said)
+        return quantity.canonical(rendered) == quantity.canonical(written)
     except (ValueError, TypeError, AttributeError):
         return False
 
@@ -180,11 +182,11 @@ def test_every_field_has_an_explanation(case: str, monkeypatch: pytest.MonkeyPat
     template that is said to be filled is one; a rule has words.
     """
     monkeypatch.chdir(INPUTS[case])
-    found = fields(case)
-    assert found
+    all_fields = fields(case)
+    assert all_fields
     checked: dict[InputLine, Any] = {}
-    for made, path, value, reason in found:
-        where = f"{made} {dotted(path)}: {reason}"
+    for rendered, path, value, reason in all_fields:
+        where = f"{rendered} {dotted(path)}: {reason}"
         if reason.place is None:
             assert (reason.how, bool(reason.rule)) == (RULE, True), where
             continue
@@ -194,16 +196,16 @@ def test_every_field_has_an_explanation(case: str, monkeypatch: pytest.MonkeyPat
             elif place not in checked:
                 assert file_of(place).read_text("utf-8").splitlines()[place.line - 1] == place.text, where
                 checked[place] = standing(place)
-        said = checked.get(reason.place)
+        written = checked.get(reason.place)
         if reason.how == SAID and reason.place.file.startswith("--set "):
             assert str(value) in reason.place.file, where
         elif reason.how == SAID:
-            assert alike(value, said), f"{where}: {said}"
+            assert alike(value, written), f"{where}: {written}"
         elif reason.how == FILLED:
-            assert "{{" in str(said), where
-            if made.key[0] != "ConfigMap":  # these are templates of other engines too
-                fixed = [re.escape(part) for part in re.split(r"\{\{.*?\}\}", str(said))]
-                assert re.fullmatch(".*".join(fixed), str(value), re.DOTALL), f"{where}: {said}"
+            assert "{{" in str(written), where
+            if rendered.key[0] != "ConfigMap":  # these are templates of other engines too
+                fixed = [re.escape(part) for part in re.split(r"\{\{.*?\}\}", str(written))]
+                assert re.fullmatch(".*".join(fixed), str(value), re.DOTALL), f"{where}: {written}"
         else:
             assert reason.how == MADE, where
 
@@ -213,11 +215,11 @@ def test_no_two_arguments_come_from_one_line(case: str, monkeypatch: pytest.Monk
     """Nor two variables of a container."""
     monkeypatch.chdir(INPUTS[case])
     seen: dict[Any, str] = {}
-    for made, path, _, reason in fields(case):
+    for rendered, path, _, reason in fields(case):
         several = path[-2:-1] in (("args",), ("command",)) or (path[-3:-2] == ("env",) and path[-1] == "name")
         if reason.place and several:
             lists = [i for i, step in enumerate(path) if step in ("containers", "initContainers")]
-            key = (id(made), path[: lists[0] + 2] if lists else path[:8], astuple(reason.place)[:4])
+            key = (id(rendered), path[: lists[0] + 2] if lists else path[:8], astuple(reason.place)[:4])
             assert seen.setdefault(key, dotted(path)) == dotted(path), reason
 
 
@@ -227,10 +229,10 @@ def test_every_rule_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
     for case, folder in INPUTS.items():
         monkeypatch.chdir(folder)
         for house in houses(case):
-            for made in [*house.render_items(house.items), *house.shared()]:
-                for path, _ in leaves(made.body):
-                    if rule := rules.rule(made.key[0], path, made.body):
-                        met.add((made.key[0], rule.text))
+            for rendered in [*house.render_items(house.items), *house.shared()]:
+                for path, _ in leaves(rendered.body):
+                    if rule := rules.rule(rendered.key[0], path, rendered.body):
+                        met.add((rendered.key[0], rule.text))
     texts = {text for _, text in met}
     assert sorted({text for _, text in rules.all_rules()} - texts) == []
 
@@ -240,7 +242,9 @@ def test_most_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     for case in ("example-gateway-pool", "example-token-limits", "routes-of-gateways-of-ours", "service-leader-worker"):
         monkeypatch.chdir(INPUTS[case])
         bare = [
-            f"{made} {dotted(path)}" for made, path, _, reason in fields(case) if reason.rule.startswith("made for")
+            f"{rendered} {dotted(path)}"
+            for rendered, path, _, reason in fields(case)
+            if reason.rule.startswith("made for")
         ]
         assert bare == []
 
@@ -274,7 +278,7 @@ def apps(here: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "name",
     [
         "lws/two/chat",
         "LWS/two/chat",
@@ -283,8 +287,8 @@ def apps(here: Path) -> Path:
         "leaderworkersets.leaderworkerset.x-k8s.io/two/chat",
     ],
 )
-def test_ways_to_name_an_object(asked: str, apps: Path, llmaz: Llmaz) -> None:
-    done = llmaz("explain", f"{asked}.spec.replicas")
+def test_ways_to_name_an_object(name: str, apps: Path, llmaz: Llmaz) -> None:
+    done = llmaz("explain", f"{name}.spec.replicas")
     assert (done.code, done.err) == (0, "")
     assert done.out == (
         "LeaderWorkerSet/two/chat, made for Playground two/chat\nspec.replicas: 3\n\n"
@@ -323,7 +327,7 @@ ROLES = "disaggregation-adapters"
 
 
 @pytest.mark.parametrize(
-    ("case", "asked", "told"),
+    ("case", "field", "expected"),
     [
         (
             ROLES,
@@ -346,10 +350,10 @@ ROLES = "disaggregation-adapters"
         ("disaggregation-hosts", "lws/blue-decode.leaderTemplate.containers[nobody].image", "no item 'nobody'"),
     ],
 )
-def test_roles_and_sums(case: str, asked: str, told: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+def test_roles_and_sums(case: str, field: str, expected: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
     monkeypatch.chdir(INPUTS[case])
-    done = llmaz("explain", asked)
-    assert told in done.out + done.err
+    done = llmaz("explain", field)
+    assert expected in done.out + done.err
 
 
 def test_keys_with_dots(apps: Path, llmaz: Llmaz) -> None:
@@ -410,24 +414,24 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("asked", WRONG)
-def test_wrong(asked: str, apps: Path, llmaz: Llmaz) -> None:
-    done = llmaz("explain", asked)
+@pytest.mark.parametrize("argument", WRONG)
+def test_wrong(argument: str, apps: Path, llmaz: Llmaz) -> None:
+    done = llmaz("explain", argument)
     assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(rf"{re.escape(asked)}: .* \[{WRONG[asked]}\]\n(    hint: .+\n)?1 error\n", done.err)
+    assert re.fullmatch(rf"{re.escape(argument)}: .* \[{WRONG[argument]}\]\n(    hint: .+\n)?1 error\n", done.err)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code"),
     [
         (("chat", "nowhere.yaml"), "E122"),
         (("chat", "--set", "gateway"), "E130"),
         (("chat", "--env", "prod"), "E750"),
     ],
 )
-def test_wrong_options(arguments: tuple[str, ...], said: str, apps: Path, llmaz: Llmaz) -> None:
+def test_wrong_options(arguments: tuple[str, ...], code: str, apps: Path, llmaz: Llmaz) -> None:
     done = llmaz("explain", *arguments)
-    assert (done.code, done.out, f"[{said}]" in done.err) == (2, "", True)
+    assert (done.code, done.out, f"[{code}]" in done.err) == (2, "", True)
 
 
 def test_json(apps: Path, llmaz: Llmaz) -> None:

@@ -73,10 +73,10 @@ def test_every_line_of_a_file(chat: Path, llmaz: Llmaz) -> None:
 @pytest.mark.parametrize("suffix", ["", ":", ":3", ":3:"])
 def test_how_a_place_is_written(suffix: str, chat: Path, llmaz: Llmaz) -> None:
     number = line_of(chat, "replicas: 2")
-    wanted = llmaz("explain", "lws/demo/chat.spec.replicas")
-    assert same(llmaz("explain", f"rendered/demo/chat.yaml:{number}{suffix}"), wanted)
-    assert same(llmaz("explain", f"./rendered/demo/chat.yaml:{number}{suffix}"), wanted)
-    assert same(llmaz("explain", f"{chat}:{number}{suffix}"), wanted)
+    expected = llmaz("explain", "lws/demo/chat.spec.replicas")
+    assert same(llmaz("explain", f"rendered/demo/chat.yaml:{number}{suffix}"), expected)
+    assert same(llmaz("explain", f"./rendered/demo/chat.yaml:{number}{suffix}"), expected)
+    assert same(llmaz("explain", f"{chat}:{number}{suffix}"), expected)
 
 
 @pytest.mark.parametrize("config", [False, True])
@@ -154,16 +154,16 @@ def test_a_text_of_several_lines(here: Path, llmaz: Llmaz) -> None:
     """A line inside of it is part of its field."""
     shutil.copytree(INPUTS["engine-parts"], here, dirs_exist_ok=True)
     assert llmaz("render").code == 0
-    found = 0
+    count = 0
     for file in sorted((here / "rendered").rglob("*.yaml")):
         texts = file.read_text().splitlines()
         for number, text in enumerate(texts, 1):
             if text.endswith((": |", ": |-")):
-                found += 1
+                count += 1
                 done = llmaz("explain", f"{file}:{number + 1}")
                 assert done == llmaz("explain", f"{file}:{number}")
                 assert done.code == 0
-    assert found
+    assert count
 
 
 def test_a_stale_file(chat: Path, here: Path, llmaz: Llmaz) -> None:

@@ -113,21 +113,21 @@ def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
     begun = time.monotonic()
     results: list[Result] = []
 
-    def told(name: str, result: Result) -> None:
+    def report(name: str, result: Result) -> None:
         results.append(result)
         say(line(name, result, time.monotonic() - begun))
 
     for name in CASES:
         if name in names:
             try:
-                for result in asked(name, site):
-                    told(name, result)
+                for result in ask_questions(name, site):
+                    report(name, result)
             except CannotJudge as error:
-                told(name, Result("all is asked", str(error)))
+                report(name, Result("all is asked", str(error)))
     rows = []
     variants = [name for name in names if name in VARIANTS]
-    for finding in comparison.asked(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
-        told(finding.name, finding.result)
+    for finding in comparison.compare_variants(variants, site, channel, lambda name: rendered(EXAMPLES / name)):
+        report(finding.name, finding.result)
         rows += [finding.row] if finding.row else []
     if rows:
         say("")
@@ -136,7 +136,7 @@ def run(names: Sequence[str], channel: str, site: Site) -> list[Result]:
     return results
 
 
-def asked(name: str, site: Site) -> Iterator[Result]:
+def ask_questions(name: str, site: Site) -> Iterator[Result]:
     """The questions about an example."""
     site.clear()
     case, bodies = CASES[name], rendered(FOLDERS.get(name, EXAMPLES / name))

@@ -147,7 +147,7 @@ def reached(answer: Answer, public: Public, path: str, stream: bool) -> bool:
         answer.status == 200
         and saw is not None
         and answer.workload in public.workloads
-        and public.engine in ("", answer.asked)
+        and public.engine in ("", answer.requested_model)
         and (saw["method"], saw["path"]) == ("POST", path)
         and (not stream or answer.whole)
     )
@@ -158,9 +158,9 @@ def listed(client: Client, names: Names, headers: Mapping[str, str] | None) -> R
     answer = client.send("GET", MODELS, headers=headers)
     data: Sequence[Body] = answer.body.get("data", ()) if answer.status == 200 else ()
     seen = sorted((model["id"], model.get("owned_by")) for model in data)
-    wanted = sorted((name, public.owner) for name, public in names.items())
+    expected = sorted((name, public.owner) for name, public in names.items())
     timed = all(isinstance(model.get("created"), int) and model["created"] > 0 for model in data)
-    return question(f"{MODELS} lists {len(names)} names", seen == wanted and timed, seen or answer)
+    return question(f"{MODELS} lists {len(names)} names", seen == expected and timed, seen or answer)
 
 
 def shared(what: str, counts: Mapping[object, int], weights: Mapping[object, int]) -> Result:
@@ -306,7 +306,7 @@ def canary(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["canary"])
     answers = many(SHARES, lambda _: client.ask("chat"))
-    counts = counted(answers, lambda answer: (answer.workload, answer.asked))
+    counts = counted(answers, lambda answer: (answer.workload, answer.requested_model))
     weights: Mapping[object, int] = {("llm/chat", "qwen3-32b"): 9, ("llm/chat-next", "qwen3-32b-fp8"): 1}
     yield shared(f"{SHARES} requests are shared 9 to 1, each engine by its own name", counts, weights)
     yield question(
@@ -359,8 +359,8 @@ def outside(answer: Answer) -> bool:
     saw = answer.witness
     if answer.status != 200 or saw is None:
         return False
-    asked = (saw["pod"], saw["asked"], saw["authorization"], saw["host"], saw["tls"])
-    return asked == (PROVIDER, "qwen/qwen3-8b", f"Bearer {PROVIDER_KEY}", "api.example.com", True)
+    request = (saw["pod"], saw["asked"], saw["authorization"], saw["host"], saw["tls"])
+    return request == (PROVIDER, "qwen/qwen3-8b", f"Bearer {PROVIDER_KEY}", "api.example.com", True)
 
 
 def half(site: Site, client: Client) -> Iterator[Result]:
@@ -406,10 +406,10 @@ def spent(client: Client, name: str, budget: int, tokens: int) -> Iterator[Resul
 def model_split(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["model-split"])
-    counts = counted(many(SHARES, lambda _: client.ask("summaries")), lambda answer: answer.asked)
+    counts = counted(many(SHARES, lambda _: client.ask("summaries")), lambda answer: answer.requested_model)
     yield shared(f"{SHARES} requests for summaries are shared 90 to 10", counts, {"qwen3-8b": 90, "granite-4.1-8b": 10})
     answers = many(SHARES, lambda number: client.ask("mails", prompt=f"mail {number}"))
-    counts = counted(answers, lambda answer: answer.asked)
+    counts = counted(answers, lambda answer: answer.requested_model)
     yield shared(
         f"{SHARES} requests for mails are shared 90 to 10 over adapters", counts, {"mails-v1": 90, "mails-v2": 10}
     )
@@ -426,7 +426,7 @@ def adapters(site: Site) -> Iterator[Result]:
     yield from named(client, NAMES["adapters"])
     for name, prefix in (("sql", ""), ("sql-pooled", "qwen3-8b-pooled:")):
         answers = _rows(client, name)
-        counts = counted(answers, lambda answer: answer.asked)
+        counts = counted(answers, lambda answer: answer.requested_model)
         weights: Mapping[object, int] = {f"{prefix}sql-v1": 90, f"{prefix}sql-v2": 10}
         yield shared(f"{SHARES} requests for {name} are shared 90 to 10 over adapters", counts, weights)
     for name in ("sql-v1", "sql-v2", "mails"):
@@ -530,9 +530,9 @@ def wide_experts_pool(site: Site) -> Iterator[Result]:
         lambda answer: (answer.pod, answer.witness["port"] if answer.witness else 0),
     )
     pods = ("llm/r1-0", "llm/r1-0-1", "llm/r1-0-2", "llm/r1-0-3")
-    wanted = {(pod, port) for pod in pods for port in range(8080, 8088)}
+    expected = {(pod, port) for pod in pods for port in range(8080, 8088)}
     figures = f"{len(ranks)} ranks, {min(ranks.values())} to {max(ranks.values())} requests each"
-    yield question(f"{SHARES} requests reach all 8 ranks of all 4 pods", ranks.keys() == wanted, dict(ranks), figures)
+    yield question(f"{SHARES} requests reach all 8 ranks of all 4 pods", ranks.keys() == expected, dict(ranks), figures)
     group = site.leaders("llm", "r1")
     site.set_waiting(group, BUSY)
     site.stack.fakes.set_waiting(group[2]["status"]["podIP"], 0, 8083)
@@ -571,7 +571,7 @@ def keda_from_zero(site: Site) -> Iterator[Result]:
     yield question("a public name that is not the engine's has a route", not refused, refused)
     site.until(lambda: client.ask("helper").status == 200, SERVING)
     yield from intercepted(client, "helper")
-    yield from held(site, client)
+    yield from await_first_replica(site, client)
 
 
 def intercepted(client: Client, name: str) -> Iterator[Result]:
@@ -593,7 +593,7 @@ def intercepted(client: Client, name: str) -> Iterator[Result]:
         )
 
 
-def held(site: Site, client: Client) -> Iterator[Result]:
+def await_first_replica(site: Site, client: Client) -> Iterator[Result]:
     """Whether a request waits for the first replica of a pool, and the picker says so."""
     metadata = {"namespace": "llm", "name": "pooled"}
     path = site.stack.cluster.path(

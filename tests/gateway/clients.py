@@ -61,7 +61,7 @@ class Answer:
         return self.pod.rpartition("-")[0] if "/" in self.pod else self.pod
 
     @property
-    def asked(self) -> str:
+    def requested_model(self) -> str:
         """The model that the server was asked for."""
         return self.witness["asked"] if self.witness else ""
 
@@ -71,7 +71,7 @@ class Answer:
         return self.status == 200 and DONE in self.text
 
     def __str__(self) -> str:
-        by = f" by {self.pod} as {self.asked}" if self.witness else f" {self.text[:160]!r}"
+        by = f" by {self.pod} as {self.requested_model}" if self.witness else f" {self.text[:160]!r}"
         return f"{self.status}{by}"
 
 

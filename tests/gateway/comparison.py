@@ -58,7 +58,9 @@ class Finding(NamedTuple):
     row: Row | None = None
 
 
-def asked(names: Sequence[str], site: Site, channel: str, render: Callable[[str], Bodies]) -> Iterator[Finding]:
+def compare_variants(
+    names: Sequence[str], site: Site, channel: str, render: Callable[[str], Bodies]
+) -> Iterator[Finding]:
     """What comes of the variants of these names, each example's sound output first. `render`: an example's output."""
     chosen = {name: VARIANTS[name] for name in names if channel in VARIANTS[name].channels}
     for example in dict.fromkeys(variant.example for variant in chosen.values()):
@@ -113,7 +115,7 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Sequence[Body],
         site.delete(body)
     try:
         fault = "" if refused else lasting(lambda: variant.expectation(site, variant.example, names))
-        said = "; ".join([*(f"refused: {message}" for message in refused), *complaints(site.stack.cluster)])
+        complaint_text = "; ".join([*(f"refused: {message}" for message in refused), *complaints(site.stack.cluster)])
     finally:
         own = {identity(body): body for body in [*beside, *sound]}
         for body in added:
@@ -121,7 +123,7 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Sequence[Body],
         for body in [*changed, *gone]:
             if identity(body) in own:
                 site.stack.cluster.applied(own[identity(body)])
-    return Row(name, codes, said, "refused by the API server" if refused else fault, variant.differs)
+    return Row(name, codes, complaint_text, "refused by the API server" if refused else fault, variant.differs)
 
 
 def identity(body: Body) -> tuple[str, str, str]:

@@ -55,8 +55,12 @@ def faults(judged: Judged, body: Body) -> Iterator[str]:
     for part in parts:
         conditions = {condition["type"]: condition for condition in part.get("conditions", ())}
         where = f"{name}[{part['name']}]" if judged.within == "listeners" else name
-        missing = [wanted for wanted in judged.needed if wanted not in conditions and REFUSED not in conditions]
-        yield from (f"{where}: no condition {wanted}" for wanted in missing)
+        missing = [
+            condition_type
+            for condition_type in judged.needed
+            if condition_type not in conditions and REFUSED not in conditions
+        ]
+        yield from (f"{where}: no condition {condition_type}" for condition_type in missing)
         for condition in conditions.values():
             good = "False" if condition["type"] in BAD else "True"
             if condition["type"] not in NEUTRAL and (condition["type"] == REFUSED or condition["status"] != good):
@@ -66,8 +70,8 @@ def faults(judged: Judged, body: Body) -> Iterator[str]:
 
 def complaints(cluster: Cluster, kind: str = "") -> list[str]:
     """What controllers say is wrong with any object of KINDS, or of one kind."""
-    found: list[str] = []
+    messages: list[str] = []
     for judged in (judged for judged in KINDS if kind in ("", judged.kind)):
         for body in cluster.listed(judged.path):
-            found += faults(judged, body)
-    return found
+            messages += faults(judged, body)
+    return messages

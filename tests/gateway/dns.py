@@ -42,13 +42,13 @@ def addresses(name: str, zone: Zone, outside: str) -> Sequence[str] | None:
 
 def response(query: bytes, zone: Zone, outside: str) -> bytes:
     """The answer to a query: A records that live TTL seconds; no other records."""
-    asked = question(query)
-    known = addresses(asked.name, zone, outside)
-    records = (known or ()) if asked.kind == ADDRESS else ()
+    dns_question = question(query)
+    known = addresses(dns_question.name, zone, outside)
+    records = (known or ()) if dns_question.kind == ADDRESS else ()
     flags = 0x8580 | (NO_SUCH_NAME if known is None else 0)  # a response with authority, recursion desired and there
     header = query[:2] + struct.pack("!HHHHH", flags, 1, len(records), 0, 0)
     body = b"".join(
         struct.pack("!HHHIH", 0xC00C, ADDRESS, INTERNET, TTL, 4) + bytes(map(int, record.split(".")))
         for record in records
     )
-    return header + query[12 : asked.end] + body
+    return header + query[12 : dns_question.end] + body

@@ -93,7 +93,9 @@ def falls_back(mode: str) -> Expectation:
     def expectation(site: Site, example: str, __: Names) -> str:
         client = client_of(site, example)
         well = [client.ask("chat") for _ in range(6)]
-        if wrong := [str(answer) for answer in well if answer.workload != "llm/chat" or answer.asked != "qwen3-8b"]:
+        if wrong := [
+            str(answer) for answer in well if answer.workload != "llm/chat" or answer.requested_model != "qwen3-8b"
+        ]:
             return f"replicas are well: {wrong[0]}"
         site.set_mode("llm", "chat", mode)
         try:

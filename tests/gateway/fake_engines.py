@@ -124,15 +124,15 @@ class FakeEngines:
             await self._open_wanted()
 
     async def _open_wanted(self) -> None:
-        wanted = {
+        endpoints = {
             (address, port): engine
             for address, engine in self.engines.items()
             for port in engine.ports
             if self.modes.get(address) not in (REFUSE, LEAVING)
         }
-        for place in self._servers.keys() - wanted.keys():
+        for place in self._servers.keys() - endpoints.keys():
             self._servers.pop(place).close()
-        for place, engine in wanted.items():
+        for place, engine in endpoints.items():
             if place not in self._servers:
                 tls = self._tls if engine.tls else None
                 self._servers[place] = await asyncio.start_server(self._serve, *place, ssl=tls, backlog=1024)
@@ -165,20 +165,20 @@ class FakeEngines:
             waiting = self.waiting_at.get((address, port), self.waiting.get(address, 0))
             text = metrics(engine, waiting, self._running[address] - 1)
             return send(writer, 200, text, "text/plain; version=0.0.4")
-        asked: Body = json.loads(request.body) if request.body else {}
-        saw = witness(engine, (address, port), request, asked)
+        request_body: Body = json.loads(request.body) if request.body else {}
+        saw = witness(engine, (address, port), request, request_body)
         if mode.isdigit():
             return send(writer, int(mode), {"error": {"message": f"every answer is {mode}"}, "witness": saw})
         if engine.models and saw["asked"] not in engine.models:
             return send(writer, 404, {"error": {"message": f"the model {saw['asked']} does not exist"}, "witness": saw})
-        options = {name: float(value) for name, value in WANTED.findall(prompt(asked)[-200:])}
-        if asked.get("stream"):
-            return await stream(writer, asked, saw, options)
+        options = {name: float(value) for name, value in WANTED.findall(prompt(request_body)[-200:])}
+        if request_body.get("stream"):
+            return await stream(writer, request_body, saw, options)
         await asyncio.sleep(options.get("sleep", 0))
-        return send(writer, 200, {**completion(request.path, asked, options), "witness": saw})
+        return send(writer, 200, {**completion(request.path, request_body, options), "witness": saw})
 
 
-def witness(engine: Engine, place: tuple[str, int], request: Request, asked: Body) -> Witness:
+def witness(engine: Engine, place: tuple[str, int], request: Request, request_body: Body) -> Witness:
     """What the engine saw of the request."""
     headers = request.headers
     return {
@@ -188,17 +188,17 @@ def witness(engine: Engine, place: tuple[str, int], request: Request, asked: Bod
         "method": request.method,
         "path": request.path,
         "host": headers.get("host", ""),
-        "asked": str(asked.get("model", "")),
+        "asked": str(request_body.get("model", "")),
         "authorization": headers.get("authorization", ""),
         "headers": {name: value for name, value in headers.items() if name.startswith("x-")},
         "tls": engine.tls,
-        "usage": bool((asked.get("stream_options") or {}).get("include_usage")),
+        "usage": bool((request_body.get("stream_options") or {}).get("include_usage")),
     }
 
 
-def prompt(asked: Body) -> str:
+def prompt(request_body: Body) -> str:
     """The text that a request asks about."""
-    return json.dumps(asked.get("messages") or asked.get("prompt") or asked.get("input") or "")
+    return json.dumps(request_body.get("messages") or request_body.get("prompt") or request_body.get("input") or "")
 
 
 def usage(options: Mapping[str, float]) -> Body:
@@ -207,9 +207,9 @@ def usage(options: Mapping[str, float]) -> Body:
     return {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": tokens, "total_tokens": PROMPT_TOKENS + tokens}
 
 
-def completion(path: str, asked: Body, options: Mapping[str, float]) -> Body:
+def completion(path: str, request_body: Body, options: Mapping[str, float]) -> Body:
     """An answer that is not streamed, as the API of the path has it."""
-    model = asked.get("model")
+    model = request_body.get("model")
     if path.startswith("/v1/embeddings"):
         data = [{"object": "embedding", "index": 0, "embedding": [0.1, 0.2]}]
         counted = {"prompt_tokens": PROMPT_TOKENS, "total_tokens": PROMPT_TOKENS}
@@ -238,7 +238,7 @@ def send(writer: asyncio.StreamWriter, status: int, body: Body | str, kind: str 
     writer.write(head.encode() + data)
 
 
-async def stream(writer: asyncio.StreamWriter, asked: Body, saw: Witness, options: Mapping[str, float]) -> None:
+async def stream(writer: asyncio.StreamWriter, request_body: Body, saw: Witness, options: Mapping[str, float]) -> None:
     """Writes an answer as events, the tokens last where the request wants them."""
     writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
     await writer.drain()
@@ -248,7 +248,7 @@ async def stream(writer: asyncio.StreamWriter, asked: Body, saw: Witness, option
         writer.write(b"%x\r\n%s\r\n" % (len(data), data))
         await writer.drain()
 
-    common = {"id": "completion", "object": "chat.completion.chunk", "created": 1, "model": asked.get("model")}
+    common = {"id": "completion", "object": "chat.completion.chunk", "created": 1, "model": request_body.get("model")}
     await asyncio.sleep(options.get("sleep", 0))
     for number in range(int(options.get("chunks", 3))):
         choices = [{"index": 0, "delta": {"content": f"word{number} "}}]

@@ -53,11 +53,11 @@ class Secretary:
 
     def files(self, namespace: str, volume: Body, account: str) -> dict[str, bytes]:
         """What a volume holds, by path."""
-        found: dict[str, bytes] = {}
+        data_by_path: dict[str, bytes] = {}
         for source in [volume, *volume.get("projected", {}).get("sources", ())]:
             if "serviceAccountToken" in source:
                 token = source["serviceAccountToken"]
-                found[token["path"]] = self.token(namespace, account, token.get("audience", "")).encode()
+                data_by_path[token["path"]] = self.token(namespace, account, token.get("audience", "")).encode()
                 continue
             kind = next((kind for kind in ("secret", "configMap") if kind in source), None)
             if kind is None:
@@ -65,8 +65,8 @@ class Secretary:
             entries = self._entries(namespace, kind, source[kind])
             items = source[kind].get("items")
             paths = {item["key"]: item["path"] for item in items} if items else {name: name for name in entries}
-            found |= {paths[name]: data for name, data in entries.items() if name in paths}
-        return found
+            data_by_path |= {paths[name]: data for name, data in entries.items() if name in paths}
+        return data_by_path
 
     def _entries(self, namespace: str, kind: str, source: Body) -> dict[str, bytes]:
         name = source.get("secretName") or source["name"]
@@ -179,7 +179,7 @@ class KubeletLoop:
     def _leaders(self, pods: Sequence[Body]) -> Sequence[Body]:
         """All pods, once each replica of each LeaderWorkerSet has its leader and workers that answer, and no other."""
         there = {key_of(pod): pod for pod in pods if OWNER in (pod["metadata"].get("annotations") or {})}
-        wanted = {
+        expected = {
             key_of(pod): pod
             for lws in self._cluster.listed("/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets")
             for index in range(lws["spec"].get("replicas", 1))
@@ -188,14 +188,14 @@ class KubeletLoop:
         changed = False
         for key, pod in there.items():
             if (
-                key not in wanted
-                or wanted[key]["metadata"]["annotations"][OWNER] != pod["metadata"]["annotations"][OWNER]
+                key not in expected
+                or expected[key]["metadata"]["annotations"][OWNER] != pod["metadata"]["annotations"][OWNER]
             ):
                 self._engines.pop(pod["metadata"]["uid"], None)
                 self._delete(pod)
                 changed = True
-        for key in wanted.keys() - there.keys():
-            body = self._create(wanted[key])
+        for key in expected.keys() - there.keys():
+            body = self._create(expected[key])
             if body:
                 self._engines[body["metadata"]["uid"]] = engine(body)
                 self.set_status(body, running(next(self._engine_addresses), ready=True))

@@ -210,12 +210,12 @@ def variables(pod: Body, container: Body, address: str, server: Mapping[str, str
         "spec.nodeName": "node",
         "spec.serviceAccountName": pod["spec"].get("serviceAccountName", ""),
     }
-    found = {**server, "HOSTNAME": metadata["name"]}
+    environment = {**server, "HOSTNAME": metadata["name"]}
     for variable in container.get("env", ()):
         field = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
         text = fields.get(field, "") if field else variable.get("value", "")
-        found[variable["name"]] = expanded(text, found)
-    return found
+        environment[variable["name"]] = expanded(text, environment)
+    return environment
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:

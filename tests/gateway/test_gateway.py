@@ -184,7 +184,12 @@ def test_an_engine_says_what_it_was_asked(engine: Engine) -> None:
         return await asyncio.to_thread(client.ask, "chat", headers={"x-tenant-id": "a", "Authorization": "Bearer b"})
 
     answer = with_engine(engine, work)
-    assert (answer.status, answer.pod, answer.workload, answer.asked) == (200, "llm/chat-0", "llm/chat", "chat")
+    assert (answer.status, answer.pod, answer.workload, answer.requested_model) == (
+        200,
+        "llm/chat-0",
+        "llm/chat",
+        "chat",
+    )
     assert answer.witness is not None
     assert (answer.witness["method"], answer.witness["path"]) == ("POST", CHAT)
     assert (answer.witness["authorization"], answer.witness["headers"]) == ("Bearer b", {"x-tenant-id": "a"})
@@ -200,7 +205,7 @@ def test_an_engine_has_the_other_apis(engine: Engine, path: str) -> None:
         return await asyncio.to_thread(client.ask, "mails-v1", path=path)
 
     answer = with_engine(engine, work)
-    assert (answer.status, answer.asked, answer.body["model"]) == (200, "mails-v1", "mails-v1")
+    assert (answer.status, answer.requested_model, answer.body["model"]) == (200, "mails-v1", "mails-v1")
 
 
 def test_an_engine_knows_its_models_only(engine: Engine) -> None:
@@ -208,7 +213,7 @@ def test_an_engine_knows_its_models_only(engine: Engine) -> None:
         return await asyncio.to_thread(client.ask, "qwen3-8b")
 
     answer = with_engine(engine, work)
-    assert (answer.status, answer.asked) == (404, "qwen3-8b")
+    assert (answer.status, answer.requested_model) == (404, "qwen3-8b")
 
 
 def test_a_stream_comes_whole(engine: Engine) -> None:
@@ -384,8 +389,8 @@ def test_variables_of_a_container() -> None:
     pod = {"metadata": {"name": "p", "namespace": "n"}, "spec": {}}
     field = {"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
     environment = [field, {"name": "URL", "value": "http://$(IP):$(PORT)"}]
-    found = pods.variables(pod, {"env": environment}, "10.88.1.1", {"PORT": "1"})
-    assert found == {"PORT": "1", "HOSTNAME": "p", "IP": "10.88.1.1", "URL": "http://10.88.1.1:1"}
+    variables = pods.variables(pod, {"env": environment}, "10.88.1.1", {"PORT": "1"})
+    assert variables == {"PORT": "1", "HOSTNAME": "p", "IP": "10.88.1.1", "URL": "http://10.88.1.1:1"}
 
 
 # ---- in which order ----
@@ -395,15 +400,15 @@ class Recorded:
     """A cluster that writes down what it is asked, and accepts the routes at the third look."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def applied(self, body: dict[str, Any]) -> Any:
-        self.asked.append(body["kind"])
+        self.requests.append(body["kind"])
         return SimpleNamespace(message="no" if body["kind"] == "PodMonitor" else "")
 
     def listed(self, path: str) -> list[dict[str, Any]]:
-        self.asked.append(path)
-        kind = "Accepted" if self.asked.count(path) == 3 else "NotAccepted"
+        self.requests.append(path)
+        kind = "Accepted" if self.requests.count(path) == 3 else "NotAccepted"
         return [body(conditions=[condition(kind)])]
 
 
@@ -412,26 +417,26 @@ def applied(bodies: Sequence[Any], monkeypatch: pytest.MonkeyPatch) -> tuple[lis
     monkeypatch.setattr(trial, "PAUSE", 0)
     cluster = Recorded()
     stack: Any = SimpleNamespace(cluster=cluster, fakes=SimpleNamespace(engines=SimpleNamespace(engines=range(100))))
-    return cluster.asked, trial.Site(stack).apply(bodies)
+    return cluster.requests, trial.Site(stack).apply(bodies)
 
 
 def test_pools_come_once_the_gateways_of_their_routes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = program.rendered(ROOT / "examples" / "gateway-pool")
-    asked, refused = applied(bodies, monkeypatch)
-    kinds = [kind for kind in asked if not kind.startswith("/")]
+    requests, refused = applied(bodies, monkeypatch)
+    kinds = [kind for kind in requests if not kind.startswith("/")]
     assert sorted(kinds) == sorted(["Namespace", "Namespace", *(body["kind"] for body in bodies)])
     assert refused == []
     engines, routes = kinds.index("LeaderWorkerSet"), kinds.index("AIGatewayRoute")
     assert engines < routes < kinds.index("Gateway")
-    assert asked[-5:] == ["Gateway", *["/apis/aigateway.envoyproxy.io/v1beta1/aigatewayroutes"] * 3, "InferencePool"]
+    assert requests[-5:] == ["Gateway", *["/apis/aigateway.envoyproxy.io/v1beta1/aigatewayroutes"] * 3, "InferencePool"]
 
 
 def test_without_a_pool_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = [
         {"kind": kind, "metadata": {"name": "a"}} for kind in ("Gateway", "PodMonitor", "AIGatewayRoute", "Secret")
     ]
-    asked, refused = applied(bodies, monkeypatch)
-    assert asked == ["Secret", "PodMonitor", "AIGatewayRoute", "Gateway"]
+    requests, refused = applied(bodies, monkeypatch)
+    assert requests == ["Secret", "PodMonitor", "AIGatewayRoute", "Gateway"]
     assert refused == ["PodMonitor a: no"]
 
 
@@ -590,14 +595,14 @@ sys.exit(enclosed(work))
 def sleeping(word: str) -> list[str]:
     """The processes of this machine that have the word on their command line."""
     lines = (path / "cmdline" for path in Path("/proc").glob("[0-9]*"))
-    found = []
+    pids = []
     for line in lines:
         try:
             if word.encode() in line.read_bytes().split(b"\0"):
-                found.append(line.parent.name)
+                pids.append(line.parent.name)
         except OSError:
             continue
-    return found
+    return pids
 
 
 @pytest.fixture

@@ -123,8 +123,8 @@ class Site:
 
     def _await_engines(self, bodies: Sequence[Body]) -> None:
         """Returns when every replica has its engine; the provider is there besides."""
-        wanted = sum(body["spec"].get("replicas", 1) for body in bodies if body["kind"] == "LeaderWorkerSet")
-        self.until(lambda: len(self.stack.fakes.engines.engines) > wanted, SERVING)
+        replicas = sum(body["spec"].get("replicas", 1) for body in bodies if body["kind"] == "LeaderWorkerSet")
+        self.until(lambda: len(self.stack.fakes.engines.engines) > replicas, SERVING)
 
     def _await_routes(self) -> None:
         """Returns when the AI gateway has accepted all routes, which it does once it knows their Gateways."""
@@ -164,13 +164,13 @@ class Site:
     def proxies(self) -> dict[tuple[str, str], str]:
         """The address of the Envoy of each Gateway that is ready with its external processor, by namespace and name."""
         label = "gateway.envoyproxy.io/owning-gateway-"
-        found = {}
+        addresses = {}
         for pod in [*self.stack.kubelet.pods.values()]:
             labels = pod.body["metadata"].get("labels", {})
             if f"{label}name" in labels:
                 address = pod.network.address if pod.ready and "ai-gateway-extproc" in pod.containers else ""
-                found[labels[f"{label}namespace"], labels[f"{label}name"]] = address
-        return found
+                addresses[labels[f"{label}namespace"], labels[f"{label}name"]] = address
+        return addresses
 
     # ---- asking ----
 

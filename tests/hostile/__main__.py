@@ -30,18 +30,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
     parser.add_argument("--workers", type=int, default=1)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     for name in ("helm", "kubeconform"):
         if not (TOOLS / name).exists():
             parser.error(f"{name} is not built: scripts/tools.sh {name}")
-    numbers = [asked.only] if asked.only is not None else range(asked.count)
+    numbers = [arguments.only] if arguments.only is not None else range(arguments.count)
     children = []
-    for worker in range(1, asked.workers):
+    for worker in range(1, arguments.workers):
         if not (child := os.fork()):
-            sys.exit(report([*numbers][worker :: asked.workers], asked.seed))
+            sys.exit(report([*numbers][worker :: arguments.workers], arguments.seed))
         children.append(child)
-    failed = report([*numbers][:: asked.workers], asked.seed)
+    failed = report([*numbers][:: arguments.workers], arguments.seed)
     for child in children:
         failed |= os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return failed

@@ -213,12 +213,12 @@ def chart(batch: Sequence[Input], name: str, config: Node = None) -> tuple[Chart
 
 def tree(items: Mapping[str, Input], config: Node) -> dict[str, bytes]:
     """The files of inputs, each of which has one, or two."""
-    made = {"llmaz.yaml": yamlio.dump(config).encode()}
+    contents = {"llmaz.yaml": yamlio.dump(config).encode()}
     for path, item in items.items():
-        made[path] = yamlio.dump(*item.documents).encode()
+        contents[path] = yamlio.dump(*item.documents).encode()
         if item.passed:
-            made[f"own/{path}"] = as_written(item.passed, len(item.namespace + item.text) % 2).encode()
-    return made
+            contents[f"own/{path}"] = as_written(item.passed, len(item.namespace + item.text) % 2).encode()
+    return contents
 
 
 def as_written(bodies: Sequence[Node], escaped: int) -> str:
@@ -233,12 +233,12 @@ def objects(text: str) -> list[str]:
     return sorted(json.dumps(body, sort_keys=True, default=str) for body in yaml.load_all(text, CSafeLoader) if body)
 
 
-def templated(helm: str, made: Sequence[Chart], folder: Path) -> dict[str, str] | str:
+def templated(helm: str, charts: Sequence[Chart], folder: Path) -> dict[str, str] | str:
     """What Helm makes of charts that are parts of one, by their names; what it says where it fails."""
     parent = folder / "parent"
     parent.mkdir()
     (parent / "Chart.yaml").write_text("{apiVersion: v2, name: parent, version: 1.0.0}\n", "utf-8")
-    for item in made:
+    for item in charts:
         for file in item.files:
             path = parent / "charts" / item.name / file.path
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,57 +253,57 @@ def templated(helm: str, made: Sequence[Chart], folder: Path) -> dict[str, str] 
     parts = re.split(r"^---\n# Source: parent/charts/(\w+)/templates/.*\n", done.stdout.decode(), flags=re.MULTILINE)
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         texts.setdefault(name, []).append(text)
-    return {name: "---\n".join(found) for name, found in texts.items()}
+    return {name: "---\n".join(documents) for name, documents in texts.items()}
 
 
 def differences(item: Chart, text: str) -> list[str]:
     """What Helm made of a chart and should not have, or the other way round."""
     plain = objects("".join(f"---\n{file.text}" for file in item.texts if file.path != "kustomization.yaml"))
     try:
-        made = objects(text)
+        rendered = objects(text)
     except yaml.YAMLError as error:
         return [f"{item.name}: no YAML: {str(error)[:300]!r}"]
-    lost, more = Counter(plain) - Counter(made), Counter(made) - Counter(plain)
+    lost, more = Counter(plain) - Counter(rendered), Counter(rendered) - Counter(plain)
     return [f"{item.name}: {what} {body[:2000]!r}" for what, some in (("lost", lost), ("more", more)) for body in some]
 
 
-def judged(helm: str, made: Sequence[Chart]) -> list[str]:
+def judged(helm: str, charts: Sequence[Chart]) -> list[str]:
     """The faults of charts. Where Helm refuses all of them together, those that it refuses are looked for."""
-    if not made:
+    if not charts:
         return []
     with tempfile.TemporaryDirectory(prefix="charts-") as folder:
-        texts = templated(helm, made, Path(folder))
+        texts = templated(helm, charts, Path(folder))
     if isinstance(texts, dict):
-        return [fault for item in made for fault in differences(item, texts.get(item.name, ""))]
-    if len(made) > 1:
-        middle = len(made) // 2
-        return [*judged(helm, made[:middle]), *judged(helm, made[middle:])]
-    [item] = made
-    fields_of = ", ".join(f"{each.field}={each.text[:40]!r}" for each in item.inputs[:3])
+        return [fault for item in charts for fault in differences(item, texts.get(item.name, ""))]
+    if len(charts) > 1:
+        middle = len(charts) // 2
+        return [*judged(helm, charts[:middle]), *judged(helm, charts[middle:])]
+    [item] = charts
+    fields_of = ", ".join(f"{input_.field}={input_.text[:40]!r}" for input_ in item.inputs[:3])
     if len(item.inputs) > 1:
-        smaller = [chart([each], f"{item.name}x{i}")[0] for i, each in enumerate(item.inputs)]
-        return [fault for each in smaller if each for fault in judged(helm, [each])] or [f"{item.name}: {texts[-300:]}"]
+        smaller = [chart([input_], f"{item.name}x{i}")[0] for i, input_ in enumerate(item.inputs)]
+        return [fault for part in smaller if part for fault in judged(helm, [part])] or [f"{item.name}: {texts[-300:]}"]
     return [f"{item.name} ({fields_of}): {texts[-300:]}"]
 
 
 def run(helm: str, count: int, seed: int) -> Report:
     """All of it."""
     plain: list[Input] = []
-    made: list[Chart] = []
+    charts: list[Chart] = []
     faults: list[str] = []
     refused = rendered = 0
     everything = list(inputs(count, seed))
 
     def take(batch: Sequence[Input], config: Node = None) -> None:
         nonlocal refused, rendered
-        item, failed = chart(batch, f"c{len(made)}x{rendered}", config)
+        item, failed = chart(batch, f"c{len(charts)}x{rendered}", config)
         refused += failed
         if item:
-            made.append(item)
+            charts.append(item)
             rendered += len(item.texts)
-        if len(made) >= CHARTS:
-            faults.extend(judged(helm, made))
-            made.clear()
+        if len(charts) >= CHARTS:
+            faults.extend(judged(helm, charts))
+            charts.clear()
 
     for item in everything:
         if item.field.startswith("renderconfig."):
@@ -314,7 +314,7 @@ def run(helm: str, count: int, seed: int) -> Report:
             plain.append(item)
     for start in range(0, len(plain), TREE):
         take(plain[start : start + TREE])
-    faults += judged(helm, made)
+    faults += judged(helm, charts)
     return Report(count, refused, rendered, len({item.field for item in everything}), faults)
 
 

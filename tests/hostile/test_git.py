@@ -64,7 +64,7 @@ class Run(NamedTuple):
     seconds: float
 
 
-def run(*words: str | Path, at: Path, given: str = "", megabytes: int = 0, **variables: str) -> Run:
+def run(*words: str | Path, at: Path, stdin: str = "", megabytes: int = 0, **variables: str) -> Run:
     """A program, in a process of its own; with no more memory than that, where it is said."""
 
     def limit() -> None:
@@ -76,7 +76,7 @@ def run(*words: str | Path, at: Path, given: str = "", megabytes: int = 0, **var
         words,
         cwd=at,
         env=environment,
-        input=given,
+        input=stdin,
         preexec_fn=limit if megabytes else None,
         capture_output=True,
         encoding="utf-8",
@@ -94,10 +94,10 @@ class Repository:
         folder.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
 
-    def git(self, *words: str, given: str = "") -> str:
+    def git(self, *words: str, stdin: str = "") -> str:
         roles = {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        done = run("git", *words, at=self.folder, given=given, megabytes=0, **roles, **alone)
+        done = run("git", *words, at=self.folder, stdin=stdin, megabytes=0, **roles, **alone)
         assert done.code == 0, done.err
         return done.out.strip()
 
@@ -113,10 +113,10 @@ class Repository:
 
     def tree(self, *lines: str) -> str:
         """A tree of these lines, as `git ls-tree` prints them; its name."""
-        return self.git("mktree", "--missing", given="".join(f"{line}\n" for line in lines))
+        return self.git("mktree", "--missing", stdin="".join(f"{line}\n" for line in lines))
 
     def blob(self, data: str) -> str:
-        return self.git("hash-object", "-w", "--stdin", given=data)
+        return self.git("hash-object", "-w", "--stdin", stdin=data)
 
     def commit_tree(self, tree: str) -> str:
         return self.git("commit-tree", "-m", "x", tree)
@@ -125,9 +125,9 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """An empty one, as the current folder."""
-    made = Repository(tmp_path / "repository")
-    monkeypatch.chdir(made.folder)
-    return made
+    repo = Repository(tmp_path / "repository")
+    monkeypatch.chdir(repo.folder)
+    return repo
 
 
 class Hostile(NamedTuple):
@@ -181,8 +181,10 @@ def test_nothing_of_a_proposed_tree_runs(way: str, hostile: Hostile) -> None:
     assert "internal fault" not in done.err
 
 
-@pytest.mark.parametrize("given", [{}, {"PATHS": "models"}, {"WORKING_DIRECTORY": "models"}], ids=str)
-def test_nothing_of_a_proposed_tree_runs_in_the_action(given: dict[str, str], hostile: Hostile, tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", [{}, {"PATHS": "models"}, {"WORKING_DIRECTORY": "models"}], ids=str)
+def test_nothing_of_a_proposed_tree_runs_in_the_action(
+    inputs: dict[str, str], hostile: Hostile, tmp_path: Path
+) -> None:
     pull = {"number": 1, "base": {"sha": hostile.base}, "head": {"sha": hostile.head, "repo": {"full_name": "a/b"}}}
     event = tmp_path / "event.json"
     event.write_text(json.dumps({"pull_request": pull}))
@@ -193,9 +195,9 @@ def test_nothing_of_a_proposed_tree_runs_in_the_action(given: dict[str, str], ho
         "RUNNER_TEMP": str(tmp_path),
         "INPUT_COMMITTED": "false",
         "PYTHONPATH": str(ROOT),
-        **{f"INPUT_{name}": value for name, value in given.items()},
+        **{f"INPUT_{name}": value for name, value in inputs.items()},
     }
-    done = run(sys.executable, ACTION, at=hostile.folder, given="", megabytes=0, **variables)
+    done = run(sys.executable, ACTION, at=hostile.folder, stdin="", megabytes=0, **variables)
     assert not hostile.canary.exists()
     assert (done.code, "not compared" in done.out) == (0, False), done.out + done.err
 
@@ -337,10 +339,10 @@ def test_files_that_are_too_large_are_not_loaded(repository: Repository, monkeyp
     """Only as many zeros as it takes to refuse one, the same for all."""
     large = repository.blob("x" * (MAX_BYTES + 1))
     small = [repository.blob(text) for text in ("one", "", "two\n")]
-    held = git.contents(git.top(), [small[0], large, small[1], large, small[2], small[0]], MAX_BYTES)
-    assert [held[i] for i in (0, 2, 4, 5)] == [b"one", b"", b"two\n", b"one"]
-    assert held[1] is held[3]
-    assert held[1] == bytes(MAX_BYTES + 1)
+    contents = git.contents(git.top(), [small[0], large, small[1], large, small[2], small[0]], MAX_BYTES)
+    assert [contents[i] for i in (0, 2, 4, 5)] == [b"one", b"", b"two\n", b"one"]
+    assert contents[1] is contents[3]
+    assert contents[1] == bytes(MAX_BYTES + 1)
 
 
 def test_files_that_are_too_much_together(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,8 @@ def rendered(llmaz: Llmaz, *arguments: str) -> list[dict[str, Any]]:
 def pod(bodies: list[dict[str, Any]]) -> dict[str, Any]:
     """The pod of the one LeaderWorkerSet."""
     [workload] = [body for body in bodies if body["kind"] == "LeaderWorkerSet"]
-    found: dict[str, Any] = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
-    return found
+    pod_spec: dict[str, Any] = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    return pod_spec
 
 
 # --- Helm
@@ -49,7 +49,7 @@ def chart_of(llmaz: Llmaz, body: str, *arguments: str) -> list[dict[str, Any]]:
         [tool("helm"), "template", "r", "chart", *arguments], capture_output=True, text=True, check=False
     )
     assert helm.returncode == 0, helm.stderr
-    return [made for made in yaml.safe_load_all(helm.stdout) if made]
+    return [manifest for manifest in yaml.safe_load_all(helm.stdout) if manifest]
 
 
 POD = """\
@@ -72,8 +72,8 @@ IMAGES = (
 @pytest.mark.parametrize("registry", ["", "mirror.example"])
 def test_an_image_is_no_action(image: str, registry: str, here: Path, llmaz: Llmaz) -> None:
     flags = ["--set", f"imageRegistry={registry}"] if registry else []
-    made = next(body for body in chart_of(llmaz, POD.format(json.dumps(image)), *flags) if body["kind"] == "Pod")
-    read = [made["spec"]["containers"][0]["image"], made["spec"]["volumes"][0]["image"]["reference"]]
+    manifest = next(body for body in chart_of(llmaz, POD.format(json.dumps(image)), *flags) if body["kind"] == "Pod")
+    read = [manifest["spec"]["containers"][0]["image"], manifest["spec"]["volumes"][0]["image"]["reference"]]
     is_bare = "/" not in image
     assert read == [f"{registry}/library/{image}" if registry and is_bare else image] * 2
 
@@ -81,8 +81,8 @@ def test_an_image_is_no_action(image: str, registry: str, here: Path, llmaz: Llm
 @pytest.mark.parametrize("mark", [r" #llm\x61z:9999#", r" #llm\x61z:0#", r" #llm\x61z:0!#", " #llmaz:0#"])
 def test_what_looks_like_a_mark_is_text(mark: str, here: Path, llmaz: Llmaz) -> None:
     body = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x, namespace: llm}}\ndata: {{a: "{mark}"}}\n'
-    [made] = [body for body in chart_of(llmaz, body) if body["kind"] == "ConfigMap"]
-    assert made["data"]["a"] == mark.replace(r"\x61", "a")
+    [config_map] = [body for body in chart_of(llmaz, body) if body["kind"] == "ConfigMap"]
+    assert config_map["data"]["a"] == mark.replace(r"\x61", "a")
 
 
 def test_every_field_of_every_input(here: Path) -> None:

@@ -87,12 +87,12 @@ def test_any_call_that_fails_leaves_fewer_workers(call: str, only: bool, monkeyp
     monkeypatch.setattr(workers, "process_count", lambda items: 4)
     real, left, sizes = getattr(os, call), 0, set()
 
-    def failing(*given: Any) -> Any:
+    def failing(*arguments: Any) -> Any:
         nonlocal left
         left -= 1
         if left == 0 or (left < 0 and not only):
             raise OSError(24, "Too many open files")
-        return real(*given)
+        return real(*arguments)
 
     for number in range(1, 6):
         left = number
@@ -117,12 +117,12 @@ def test_a_run_over_environments_with_few_processes(
     for granted in (0, 1, 2, 5, 8):
         left = granted
 
-        def failing(*given: Any) -> Any:
+        def failing(*arguments: Any) -> Any:
             nonlocal left
             left -= 1
             if left < 0:
                 raise BlockingIOError(11, "Resource temporarily unavailable")
-            return real(*given)
+            return real(*arguments)
 
         with monkeypatch.context() as patch:
             patch.setattr(os, call, failing)

@@ -126,11 +126,11 @@ def places(node: ast.AST, function: str = "") -> Iterator[str]:
 
 
 def test_every_place_is_listed() -> None:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in sorted((ROOT / "renderer").rglob("*.py")):
         inside = path.relative_to(ROOT / "renderer").as_posix()
-        found.update(f"{inside} {function}" for function in places(ast.parse(path.read_text("utf-8"))))
-    assert found == {place: number for place, (number, _) in PLACES.items()}
+        counts.update(f"{inside} {function}" for function in places(ast.parse(path.read_text("utf-8"))))
+    assert counts == {place: number for place, (number, _) in PLACES.items()}
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_a_place_is_found(text: str) -> None:
 
 def test_nobody_else_quotes() -> None:
     for call, files in QUOTERS.items():
-        found = {
+        callers = {
             path.relative_to(ROOT / "renderer").as_posix()
             for path in (ROOT / "renderer").rglob("*.py")
             if re.search(rf"\b{re.escape(call)}\b(?!`)", path.read_text("utf-8"))
         }
-        assert found == files, call
+        assert callers == files, call
 
 
 # Of templates in presets: those whose text is JSON, YAML or a script, and the word that is put into it.
@@ -164,14 +164,14 @@ IN_PRESETS = {
 
 def test_words_in_presets_are_quoted() -> None:
     """Where a preset's template is text of another language, each word in it is a number or goes through a filter."""
-    found: dict[str, list[str]] = {}
+    words_by_file: dict[str, list[str]] = {}
     for path in sorted((ROOT / "presets").rglob("*.yaml")):
         for document in yaml.safe_load_all(path.read_text("utf-8")):
             for text in strings(document):
                 if "{{" in text and re.search(r"\"\w+\": |\n|\bexec |curl |\$\(", text):
                     words = re.findall(r"\{\{\s*([^}]*?)\s*\}\}", text)
-                    found.setdefault(path.relative_to(ROOT / "presets").as_posix(), []).extend(words)
-    assert found == IN_PRESETS
+                    words_by_file.setdefault(path.relative_to(ROOT / "presets").as_posix(), []).extend(words)
+    assert words_by_file == IN_PRESETS
 
 
 def strings(value: object) -> Iterator[str]:

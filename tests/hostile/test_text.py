@@ -139,12 +139,12 @@ def obeyed(log: str) -> list[str]:
     TeamCity one of their own. .NET compares texts by their weights, and marks have none (Runner.Common/ActionCommand.cs
     says neither Ordinal nor anything else).
     """
-    found = []
+    command_lines = []
     for line in re.split(r"\r\n|\r|\n", log):
         seen = "".join(char for char in line if unicodedata.category(char) not in ("Mn", "Me", "Cf", "Cc")).lstrip()
         if seen.startswith("::") or re.search(r"##\w*\[", seen):
-            found.append(line)
-    return found
+            command_lines.append(line)
+    return command_lines
 
 
 @pytest.mark.parametrize("line", ["::error::x", "  ::x::", "\u200b:\u200d:x::", "a ##[x]y", "##vso[a]", "#\u0301#[x]"])
@@ -202,13 +202,13 @@ def test_programs_read_names_as_they_are(form: str, here: Path, llmaz: Llmaz) ->
     assert (done.code, raw(done.out)) == (2, set())
     answer = json.loads(done.out)
     if form == "sarif":
-        places = [each["locations"][0]["physicalLocation"] for each in answer["runs"][0]["results"]]
-        assert "link-%FF-%E2%80%AE.yaml" in [each["artifactLocation"]["uri"] for each in places]
+        places = [result["locations"][0]["physicalLocation"] for result in answer["runs"][0]["results"]]
+        assert "link-%FF-%E2%80%AE.yaml" in [place["artifactLocation"]["uri"] for place in places]
     elif form == "gitlab":
-        assert "link-\udcff-\u202e.yaml" in [each["location"]["path"] for each in answer]
+        assert "link-\udcff-\u202e.yaml" in [issue["location"]["path"] for issue in answer]
     else:
-        assert "link-\udcff-\u202e.yaml" in [each["file"] for each in answer]
-        assert f"spec.{HOSTILE}" in [each["field"] for each in answer]
+        assert "link-\udcff-\u202e.yaml" in [diagnostic["file"] for diagnostic in answer]
+        assert f"spec.{HOSTILE}" in [diagnostic["field"] for diagnostic in answer]
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_nothing_leaves_the_code_in_a_comment(name: str, capsys: pytest.CaptureF
     text = action.body(stale, [action.Compared(name, "", "", 2, "", None, f"```\r{name}\n````")])
     assert raw(text) == set()
     code = re.findall(r"<code>(.*)</code>", text)
-    assert [html.unescape(each) for each in code] == [escapes.line(f"rendered/{name}"), escapes.line(name)]
-    assert all(re.fullmatch(r"([A-Za-z0-9 .,/–-]|&#\d+;)+", each) for each in code)
+    assert [html.unescape(snippet) for snippet in code] == [escapes.line(f"rendered/{name}"), escapes.line(name)]
+    assert all(re.fullmatch(r"([A-Za-z0-9 .,/–-]|&#\d+;)+", snippet) for snippet in code)
     fence = re.search(r"^(`{3,})text\n(.*)\n\1$", text, re.MULTILINE | re.DOTALL)
     assert fence
     assert fence[1] not in fence[2]
@@ -287,7 +287,7 @@ def test_nothing_leaves_the_code_in_a_comment(name: str, capsys: pytest.CaptureF
     action.annotate("error", f"{name}\n{name}")
     log = capsys.readouterr().out
     assert raw(log) == set()
-    assert [found[0] for found in commands(log)] == ["error"]
+    assert [command[0] for command in commands(log)] == ["error"]
 
 
 # --- The functions, one a target
@@ -323,9 +323,9 @@ def test_json_says_what_it_said(value: object) -> None:
 @given(TEXTS)
 def test_what_a_workflow_command_says_stays_in_it(text: str) -> None:
     file, message = escapes.workflow_property(f"a{text}"), escapes.workflow_data(f"{text}.")
-    ((kind, properties, said),) = commands(f"::error file={file},title=x::{message}")
+    ((kind, properties, data),) = commands(f"::error file={file},title=x::{message}")
     assert (kind, properties) == ("error", {"file": escapes.line(f"a{text}"), "title": "x"})
-    assert said == escapes.lines(f"{text}.")
+    assert data == escapes.lines(f"{text}.")
 
 
 @given(TEXTS)
@@ -444,13 +444,13 @@ def test_an_action_whose_log_is_lost_fails(here: Path, tmp_path: Path) -> None:
     llmaz.parent.mkdir()
     llmaz.write_text(f"#!{sys.executable}\nfrom renderer.cli import main\nmain()\n")
     llmaz.chmod(0o755)
-    given = {"GITHUB_WORKSPACE": str(here), "RUNNER_TEMP": str(tmp_path), "INPUT_COMMITTED": "false"}
+    variables = {"GITHUB_WORKSPACE": str(here), "RUNNER_TEMP": str(tmp_path), "INPUT_COMMITTED": "false"}
     path = {"PATH": f"{llmaz.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     codes = []
     for file in ("/dev/null", "/dev/full"):
         with open(file, "wb") as log:
             command = [sys.executable, str(ROOT / "scripts" / "action" / "run.py")]
-            done = subprocess.run(command, env=path | given, stdout=log, stderr=subprocess.PIPE, check=False)
+            done = subprocess.run(command, env=path | variables, stdout=log, stderr=subprocess.PIPE, check=False)
         codes.append(done.returncode)
     assert (codes, done.stderr.decode()) == (
         [0, 2],
@@ -609,13 +609,13 @@ def test_nobody_else_prints() -> None:
     """What does not go through cli/standard_streams.py is not checked: click alone prints, of what is our own."""
     printing = re.compile(r"click\.(?:echo|secho|style|progressbar)\b|\bprint\(|sys\.(?:stdout|stderr)\b|sys\.__std")
     sources = [path for path in (ROOT / "renderer").rglob("*.py") if path.name != "standard_streams.py"]
-    assert {path.name: found for path in sources if (found := printing.findall(path.read_text("utf-8")))} == {}
+    assert {path.name: calls for path in sources if (calls := printing.findall(path.read_text("utf-8")))} == {}
 
 
 def test_text_is_escaped_in_one_place() -> None:
     """Whoever prints text of others takes renderer/escapes.py."""
     own = re.compile(r"ensure_ascii=False|repr\(\w+\)\[1:-1\]|&#\{|%0A|for \w+ in text.*isprintable")
     sources = [*(ROOT / "renderer").rglob("*.py"), *(ROOT / "scripts" / "action").rglob("*.py")]
-    found: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}
+    names: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}
     # helm/files.py writes a schema of ours, cel/carriers.py quotes as the API server does inside of a message
-    assert found == {"escapes.py", "files.py", "carriers.py"}
+    assert names == {"escapes.py", "files.py", "carriers.py"}

@@ -264,8 +264,8 @@ def test_changed_variables(folder: Path) -> None:
 
 def test_changed_secrets_in_a_list(folder: Path) -> None:
     for word in ("old", "new"):
-        given = ",\n    ".join(f"'--x-{i}=https://{word}{i}:password@host'" for i in range(8_000))
-        side = f"{{name: side, image: 'example.com/a:1', args: [{given}]}}"
+        args = ",\n    ".join(f"'--x-{i}=https://{word}{i}:password@host'" for i in range(8_000))
+        side = f"{{name: side, image: 'example.com/a:1', args: [{args}]}}"
         (folder / "chat.yaml").write_text(f"{PLAYGROUND}  podTemplate: {{spec: {{containers: [{side}]}}}}\n")
         if word == "old":
             commit(folder)

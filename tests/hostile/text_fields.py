@@ -40,8 +40,8 @@ def schema(kind: str) -> Node:
 @cache
 def fields(kind: str) -> tuple[Field, ...]:
     """The fields of a kind below its spec, and the labels and annotations of its metadata."""
-    found = dict.fromkeys(_fields(schema(kind), schema(kind), (), DEEPEST))
-    return tuple(Field(kind, *place) for place in found if place[0][:1] in (("spec",), ("metadata",)))
+    places = dict.fromkeys(_fields(schema(kind), schema(kind), (), DEEPEST))
+    return tuple(Field(kind, *place) for place in places if place[0][:1] in (("spec",), ("metadata",)))
 
 
 def _fields(whole: Node, node: Node, path: tuple[Step, ...], left: int) -> Iterator[tuple[tuple[Step, ...], bool]]:
@@ -120,7 +120,7 @@ def _below(whole: Node, node: Node, step: Step) -> Node:
         return node["additionalProperties"]
     if step is None and node.get("patternProperties"):
         return next(iter(node["patternProperties"].values()))
-    return next((found for part in _branches(node) if (found := _below(whole, part, step))), {})
+    return next((subschema for part in _branches(node) if (subschema := _below(whole, part, step))), {})
 
 
 def _complete(whole: Node, node: Node, value: dict[str, Node]) -> None:

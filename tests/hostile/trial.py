@@ -91,12 +91,12 @@ def command(random: Random) -> tuple[str, ...]:
 
 def listed(folder: Path) -> dict[str, tuple[int, int]]:
     """Everything below a folder, links not followed, with its inode and size."""
-    found: dict[str, tuple[int, int]] = {}
+    entries: dict[str, tuple[int, int]] = {}
     for place, _, names in os.walk(folder):
         for name in names:
             status = os.lstat(path := os.path.join(place, name))
-            found[path] = (status.st_ino, status.st_size)
-    return found
+            entries[path] = (status.st_ino, status.st_size)
+    return entries
 
 
 class TooLong(BaseException):
@@ -202,8 +202,8 @@ def _text_faults(arguments: tuple[str, ...], code: object, text: str) -> Iterato
     """What is wrong with an exit status and what was printed."""
     if code not in (0, 1, 2):
         yield f"exit {code}", text[-400:]
-    if found := RAW.search(text):
-        yield "raw character", repr(text[max(found.start() - 60, 0) : found.end() + 30])
+    if match := RAW.search(text):
+        yield "raw character", repr(text[max(match.start() - 60, 0) : match.end() + 30])
     if "CANARY" in text:
         yield "read outside", text[:300]
     if "--stdout" not in arguments and WORKFLOW.search(text):  # which prints manifests, byte for byte

@@ -56,13 +56,13 @@ def objects(text: str) -> Objects:
     """The objects of a stream by their identity; each is there once."""
     documents, problems = yamlio.parse("stream", text.encode())
     assert problems == []
-    found: Objects = {}
+    by_identity: Objects = {}
     for document in documents:
         body = document.value
         key = (body["apiVersion"], body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"])
-        assert key not in found
-        found[key] = body
-    return found
+        assert key not in by_identity
+        by_identity[key] = body
+    return by_identity
 
 
 def template(helm: Helm, chart: Path, values: Mapping[str, Any] | None = None) -> Objects:
@@ -137,7 +137,7 @@ def _off(value: Any) -> Any:
     if isinstance(value, dict):
         words = ("mode", "hardening")
         return {key: "off" if key in words and inner is False else _off(inner) for key, inner in value.items()}
-    return [_off(each) for each in value] if isinstance(value, list) else value
+    return [_off(item) for item in value] if isinstance(value, list) else value
 
 
 @pytest.fixture
@@ -168,20 +168,20 @@ def test_its_own_values_make_the_plain_output(name: str, case: Callable[[str], C
 def test_helm_finds_nothing_wrong(name: str, case: Callable[[str], Case], helm: Helm) -> None:
     done = helm("lint", "--strict", case(name).chart())
     assert done.returncode == 0, done.stdout
-    said = re.findall(r"^\[(\w+)\] (.*)$", done.stdout, re.MULTILINE)
-    assert said == [("INFO", "Chart.yaml: icon is recommended")]
+    messages = re.findall(r"^\[(\w+)\] (.*)$", done.stdout, re.MULTILINE)
+    assert messages == [("INFO", "Chart.yaml: icon is recommended")]
 
 
 @pytest.mark.parametrize("name", ["example-gateway-pool", "example-hpa"])
 def test_golden(
     name: str, case: Callable[[str], Case], golden: Golden, superfluous: Callable[[Path, set[Path]], list[Path]]
 ) -> None:
-    made = contents(case(name).chart())
-    for path, (text, _) in made.items():
+    files = contents(case(name).chart())
+    for path, (text, _) in files.items():
         golden(f"helm/{name}/{path}", text)
         assert OURS in text.partition("\n")[0]
     folder = TESTS / "helm" / name
-    assert superfluous(folder, {folder / path for path in made}) == []
+    assert superfluous(folder, {folder / path for path in files}) == []
 
 
 # --- other values -----------------------------------------------------------------------------------------------------
@@ -189,9 +189,9 @@ def test_golden(
 # Where more of the input would have to change: an argument that names a namespace; a Gateway of others whose selector
 # does; patches of environments that name theirs.
 NAMED = [
-    each
-    for each in WHOLE
-    if each not in ("set-overrides", "routes-on-a-gateway-in-the-tree") and "environments" not in each
+    name
+    for name in WHOLE
+    if name not in ("set-overrides", "routes-on-a-gateway-in-the-tree") and "environments" not in name
 ]
 # Every layout and kind of route and autoscaler, and whatever else writes a number of replicas.
 SCALED = [
@@ -220,8 +220,8 @@ def test_other_namespaces(name: str, case: Callable[[str], Case], helm: Helm) ->
     """The same objects as when all namespaces have other names in the input."""
     it = case(name)
     chart = it.chart()
-    names = {each: f"{each}-2" for each in values_of(chart)["namespaces"]}
-    made = template(helm, chart, {"namespaces": names})
+    names = {namespace: f"{namespace}-2" for namespace in values_of(chart)["namespaces"]}
+    rendered = template(helm, chart, {"namespaces": names})
 
     def rename(body: dict[str, Any]) -> None:
         spec, metadata = body.get("spec"), body["metadata"]
@@ -232,17 +232,17 @@ def test_other_namespaces(name: str, case: Callable[[str], Case], helm: Helm) ->
         elif spec:
             of = spec.get("gateway") or {}
             of["perNamespace"] = {names.get(key, key): value for key, value in (of.get("perNamespace") or {}).items()}
-            for each in (spec, of, *of["perNamespace"].values()):
-                if "namespace" in each:
-                    each["namespace"] = names.get(each["namespace"], each["namespace"])
+            for section in (spec, of, *of["perNamespace"].values()):
+                if "namespace" in section:
+                    section["namespace"] = names.get(section["namespace"], section["namespace"])
             if not of["perNamespace"]:
                 del of["perNamespace"]
 
-    said = it.config()
-    default = names.get(said.get("namespace", "default"), "default")
+    config = it.config()
+    default = names.get(config.get("namespace", "default"), "default")
     it.rewrite(rename)
-    more = () if "namespace" in (said.get("gateway") or {}) else ("--set", "gateway.namespace=llmaz-system-2")
-    assert made == it.plain(*(more if "llmaz-system" in names else ()))
+    more = () if "namespace" in (config.get("gateway") or {}) else ("--set", "gateway.namespace=llmaz-system-2")
+    assert rendered == it.plain(*(more if "llmaz-system" in names else ()))
 
 
 def scale(count: int) -> Callable[[dict[str, Any]], None]:
@@ -279,9 +279,9 @@ def test_other_replicas(name: str, count: int, case: Callable[[str], Case], helm
     """The same objects as when every app asks for so many in the input: disruption budgets and weights too."""
     it = case(name)
     chart = it.chart()
-    made = template(helm, chart, replicas(chart, count))
+    rendered = template(helm, chart, replicas(chart, count))
     it.rewrite(scale(count))
-    assert made == it.plain()
+    assert rendered == it.plain()
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])
@@ -295,9 +295,9 @@ def test_other_replicas_than_the_chart_began_with(
     it = case(name)
     it.rewrite(scale(before))
     chart = it.chart()
-    made = template(helm, chart, replicas(chart, 2))
+    rendered = template(helm, chart, replicas(chart, 2))
     it.rewrite(scale(2))
-    assert made == it.plain()
+    assert rendered == it.plain()
 
 
 def images(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -330,11 +330,11 @@ def moved(image: str) -> str:
 def test_another_registry(name: str, case: Callable[[str], Case], helm: Helm) -> None:
     it = case(name)
     plain = it.plain()
-    made = template(helm, it.chart(), {"imageRegistry": "mirror.example:5000/all"})
-    before, after = (dict(images([each[key] for key in plain])) for each in (plain, made))
+    rendered = template(helm, it.chart(), {"imageRegistry": "mirror.example:5000/all"})
+    before, after = (dict(images([rendering[key] for key in plain])) for rendering in (plain, rendered))
     assert before
     assert after == {path: moved(image) for path, image in before.items()}
-    text = json.dumps(sorted(made.items()))
+    text = json.dumps(sorted(rendered.items()))
     for image in sorted(set(before.values()), key=len, reverse=True):
         text = text.replace(json.dumps(moved(image)), json.dumps(image))
     assert text == json.dumps(sorted(plain.items())), "something else than images has changed"
@@ -355,8 +355,8 @@ def test_images_however_they_are_written(here: Path, llmaz: Llmaz, helm: Helm) -
     passed(here, pod)
     assert llmaz("render", "--to", "helm").code == 0
     for registry in ("", "mirror.example"):
-        made = template(helm, here / "chart", {"imageRegistry": registry})
-        got = [each["image"] for each in made["v1", "Pod", "", "it"]["spec"]["containers"]]
+        rendered = template(helm, here / "chart", {"imageRegistry": registry})
+        got = [container["image"] for container in rendered["v1", "Pod", "", "it"]["spec"]["containers"]]
         assert got == [f"{registry}/{there}" for there in written.values()] if registry else list(written)
 
 
@@ -382,19 +382,19 @@ def test_the_chain_holds_in_other_namespaces(
     name: str, case: Callable[[str], Case], llmaz: Llmaz, helm: Helm, tmp_path: Path
 ) -> None:
     chart = case(f"example-{name}").chart()
-    names = {each: f"{each[:40]}-elsewhere" for each in values_of(chart)["namespaces"]}
+    names = {namespace: f"{namespace[:40]}-elsewhere" for namespace in values_of(chart)["namespaces"]}
     assert len(names) > 1
-    made = template(helm, chart, {"namespaces": names})
+    rendered = template(helm, chart, {"namespaces": names})
     target = tmp_path / "made" / "all.yaml"
     target.parent.mkdir()
-    target.write_text("---\n".join(map(yamlio.dump, made.values())), "utf-8")
+    target.write_text("---\n".join(map(yamlio.dump, rendered.values())), "utf-8")
     done = llmaz("check", target)
-    assert (done.code, done.err.splitlines()[-1]) == (0, f"{len(made)} objects checked, 0 errors"), done.err
+    assert (done.code, done.err.splitlines()[-1]) == (0, f"{len(rendered)} objects checked, 0 errors"), done.err
     # Of one half of the names, references lead nowhere: the test is able to fail.
     half = template(helm, chart)
     target.write_text("---\n".join(yamlio.dump(half[k]) for k in half if k[1] != "Gateway"), "utf-8")
     with target.open("a", encoding="utf-8") as file:
-        file.writelines(f"---\n{yamlio.dump(made[k])}" for k in made if k[1] == "Gateway")
+        file.writelines(f"---\n{yamlio.dump(rendered[k])}" for k in rendered if k[1] == "Gateway")
     assert llmaz("check", target).code == 2
 
 
@@ -428,10 +428,10 @@ def test_places_of_namespaces(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     }
     passed(here, body, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "llm"}})
     assert llmaz("render", "--to", "helm").code == 0
-    made = template(helm, here / "chart", {"namespaces": {"llm": "123"}})
-    assert ("v1", "Namespace", "", "123") in made
+    rendered = template(helm, here / "chart", {"namespaces": {"llm": "123"}})
+    assert ("v1", "Namespace", "", "123") in rendered
     spec = body["spec"]
-    assert made["example.com/v1", "Any", "123", "llm"] == {
+    assert rendered["example.com/v1", "Any", "123", "llm"] == {
         **body,
         "metadata": {
             "name": "llm",
@@ -457,7 +457,7 @@ def test_places_of_namespaces(here: Path, llmaz: Llmaz, helm: Helm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"apps": {"llm/chta": {"replicas": 2}}}, "at '/apps': additional properties 'llm/chta' not allowed"),
         ({"apps": {"demo/chat": {"replicas": -1}}}, "at '/apps/demo~1chat/replicas'"),
@@ -473,14 +473,14 @@ def test_places_of_namespaces(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     ],
 )
 def test_values_that_helm_refuses(
-    values: dict[str, Any], said: str, case: Callable[[str], Case], helm: Helm, tmp_path: Path
+    values: dict[str, Any], message: str, case: Callable[[str], Case], helm: Helm, tmp_path: Path
 ) -> None:
     chart = case("example-quickstart").chart()
     file = tmp_path / "values.json"
     file.write_text(json.dumps(values), "utf-8")
     done = helm("template", "release", chart, "--values", file)
     assert done.returncode != 0
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_bounds_that_helm_refuses(case: Callable[[str], Case], helm: Helm) -> None:
@@ -496,8 +496,8 @@ def test_values_on_the_command_line(case: Callable[[str], Case], helm: Helm) -> 
     flags = ["--set", "apps.demo/chat.replicas=0", "--set", "namespaces.demo=other", "--set", "imageRegistry=m.example"]
     done = helm("template", "release", chart, *flags)
     assert done.returncode == 0, done.stderr
-    made = objects(done.stdout)
-    body = made["leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "other", "chat"]
+    rendered = objects(done.stdout)
+    body = rendered["leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "other", "chat"]
     assert body["spec"]["replicas"] == 0
     assert all(image.startswith("m.example/") for _, image in images(body))
 
@@ -576,8 +576,8 @@ def test_names_of_files(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     plain = objects(llmaz("render", "--stdout", "--set", "gateway.create=true", "--set", "gateway.namespace=llm").out)
     assert template(helm, here / "chart") == undone(here / "chart") == plain
     templates = here / "chart" / "templates"
-    made = sorted(path.relative_to(templates).as_posix() for path in templates.rglob("*.yaml"))
-    assert made == [
+    paths = sorted(path.relative_to(templates).as_posix() for path in templates.rglob("*.yaml"))
+    assert paths == [
         "_extra/own/a.yaml",
         "_extra/own/a_.yaml",
         "_extra/own/a__.yaml",
@@ -624,7 +624,7 @@ def test_the_folder_is_kept(here: Path, llmaz: Llmaz) -> None:
     left.write_text("half", "utf-8")
     done = llmaz("render", "--to", "helm", "--check", "--format", "json")
     assert done.code == 1
-    assert {each["code"] for each in json.loads(done.out)} == {"E126", "E127"}
+    assert {diagnostic["code"] for diagnostic in json.loads(done.out)} == {"E126", "E127"}
     assert llmaz("render", "--to", "helm").counts["changed"] == 1
     assert contents(here / "chart").keys() == before.keys()
     assert not left.exists()
@@ -670,13 +670,13 @@ def test_an_environment_each(here: Path, llmaz: Llmaz, helm: Helm) -> None:
     shutil.copytree(EXAMPLES / "environments", here, dirs_exist_ok=True)
     config = yamlio.parse("llmaz.yaml", (here / "llmaz.yaml").read_bytes())[0][0].value
     names = list(config["spec"]["environments"])
-    made = {}
+    rendered = {}
     for name in names:
         done = llmaz("render", "--to", "helm", "--env", name)
         assert (done.code, done.folder) == (0, f"chart/{name}"), done.err
-        made[name] = template(helm, here / "chart" / name)
-        assert made[name] == objects(llmaz("render", "--stdout", "--env", name).out)
-    assert made[names[0]] != made[names[1]]
+        rendered[name] = template(helm, here / "chart" / name)
+        assert rendered[name] == objects(llmaz("render", "--stdout", "--env", name).out)
+    assert rendered[names[0]] != rendered[names[1]]
     for name in names:
         assert llmaz("render", "--to", "helm", "--env", name, "--check").code == 0
 

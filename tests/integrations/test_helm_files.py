@@ -162,8 +162,8 @@ def test_helm_ignore(rules: str, path: str, chart: Path, helm: Helm) -> None:
     done = helm("template", "r", chart)
     hidden = done.returncode != 0 or "EVIL" not in done.stdout
     paths = ["Chart.yaml", path, "values.yaml"]  # in the order in which they are looked at
-    found = {file: rule.text for rule, file in hidden_files(ignore_rules(f"{rules}\n"), paths)}
-    assert bool(found) == hidden, (done.stdout, done.stderr)
+    rule_of_file = {file: rule.text for rule, file in hidden_files(ignore_rules(f"{rules}\n"), paths)}
+    assert bool(rule_of_file) == hidden, (done.stdout, done.stderr)
 
 
 # --- as told ----------------------------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def written(here: Path, llmaz: Llmaz) -> Path:
 def test_the_check_tells_each(name: str, written: Path, llmaz: Llmaz) -> None:
     place(written, name, ACTIONS.get(name, OBJECT))
     done = llmaz("render", "--to", "helm", "--check", "--format", "json")
-    told = {(each["file"], each["code"]) for each in json.loads(done.out)}
-    assert ((f"chart/{name}", "E129") in told) == is_installed(name)
+    diagnostics = {(diagnostic["file"], diagnostic["code"]) for diagnostic in json.loads(done.out)}
+    assert ((f"chart/{name}", "E129") in diagnostics) == is_installed(name)
     assert done.code == (2 if is_installed(name) else 0)
     (written.parent / "llmaz.yaml").write_text(
         f"{CONFIG}\n  gateway: {{mode: backend}}\n  output: {{foreign: [{name}, charts/s/**]}}\n"

@@ -51,20 +51,20 @@ Objects: TypeAlias = dict[tuple[Any, ...], Any]
 
 def by_identity(items: Iterable[Any]) -> Objects:
     """The objects by group, kind, namespace and name; each is there once."""
-    made: Objects = {}
+    objects: Objects = {}
     for item in items:
         metadata = item["metadata"]
         key = (item["apiVersion"], item["kind"], metadata.get("namespace"), metadata["name"])
-        assert key not in made, key
-        made[key] = item
-    return made
+        assert key not in objects, key
+        objects[key] = item
+    return objects
 
 
 def documents(text: str) -> list[Any]:
     """What Go reads in a YAML stream."""
     read, problems = yamlio.parse("stream", text.encode())
     assert problems == []
-    return [each.value for each in read]
+    return [parsed.value for parsed in read]
 
 
 def write(path: Path, *values: Any) -> None:
@@ -77,8 +77,8 @@ def example(name: str, here: Path) -> dict[str, Any]:
     for path in (ROOT / "examples" / name).glob("*.yaml"):
         shutil.copy(path, here)
     config = here / "llmaz.yaml"
-    said = documents(config.read_text())[0] if config.exists() else {**CONFIG, "spec": {}}
-    return {**said, "metadata": CONFIG["metadata"]}
+    body = documents(config.read_text())[0] if config.exists() else {**CONFIG, "spec": {}}
+    return {**body, "metadata": CONFIG["metadata"]}
 
 
 def environment(config: dict[str, Any]) -> list[str]:
@@ -102,8 +102,8 @@ def listed(config: Any, *items: Any) -> str:
 
 def input_here() -> list[Any]:
     """Every document of the example's files, less the RenderConfig."""
-    found = [each for path in sorted(Path().glob("*.yaml")) for each in documents(path.read_text())]
-    return [each for each in found if each["kind"] != "RenderConfig"]
+    bodies = [body for path in sorted(Path().glob("*.yaml")) for body in documents(path.read_text())]
+    return [body for body in bodies if body["kind"] != "RenderConfig"]
 
 
 # Without kustomize
@@ -116,7 +116,7 @@ def test_lists(case: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz, golden:
     golden(f"kustomize/lists/{case}/answer.json", done.out)
     golden(f"kustomize/lists/{case}/stderr.txt", done.err)
     results = json.loads(done.out).get("results", [])
-    assert done.code == (2 if any(each["severity"] == "error" for each in results) else 0)
+    assert done.code == (2 if any(result["severity"] == "error" for result in results) else 0)
 
 
 def test_there_are_cases() -> None:
@@ -127,24 +127,27 @@ def test_there_are_cases() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_generator_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz) -> None:
     config = example(name, here)
-    made = plain(llmaz, *environment(config))
+    rendered = plain(llmaz, *environment(config))
     done = llmaz("kustomize", *environment(config), listed(config, config))
     assert done.code == 0, done.err
     *items, last = json.loads(done.out)["items"]
     assert last == MARKER
-    assert by_identity(items) == made
+    assert by_identity(items) == rendered
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_transformer_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz) -> None:
     config, items = example(name, here), input_here()
-    made = plain(llmaz, *environment(config))
+    rendered = plain(llmaz, *environment(config))
     done = llmaz("kustomize", *environment(config), listed(config, *items))
     assert done.code == 0, done.err
-    *items, last = [each for each in json.loads(done.out)["items"] if each != CONFIG_MAP]
+    *items, last = [body for body in json.loads(done.out)["items"] if body != CONFIG_MAP]
     assert last == MARKER
-    kept = by_identity(each for each in input_here() if "llmaz.io/" not in each["apiVersion"])
-    assert by_identity(items) == {**made, **{key: each for key, each in kept.items() if key[1] != "InferenceModel"}}
+    others = by_identity(body for body in input_here() if "llmaz.io/" not in body["apiVersion"])
+    assert by_identity(items) == {
+        **rendered,
+        **{key: body for key, body in others.items() if key[1] != "InferenceModel"},
+    }
 
 
 def test_others_pass_untouched(here: Path, llmaz: Llmaz) -> None:
@@ -160,7 +163,7 @@ def test_others_pass_untouched(here: Path, llmaz: Llmaz) -> None:
     assert done.code == 0, done.err
     items = json.loads(done.out)["items"]
     assert items[:3] == [CONFIG_MAP, other, service]
-    assert not any(each["kind"] == "Playground" for each in items)
+    assert not any(item["kind"] == "Playground" for item in items)
     assert "\x7f" not in done.out
     assert documents(done.out)[0]["items"] == items  # to YAML's readers it is the same
 
@@ -237,8 +240,8 @@ def test_paths(here: Path, llmaz: Llmaz) -> None:
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 0, done.err
     items = json.loads(done.out)["items"]
-    assert {each["metadata"]["name"] for each in items if each["kind"] == "LeaderWorkerSet"} == {"chat"}
-    assert "Gateway" in {each["kind"] for each in items}
+    assert {item["metadata"]["name"] for item in items if item["kind"] == "LeaderWorkerSet"} == {"chat"}
+    assert "Gateway" in {item["kind"] for item in items}
 
 
 def test_paths_above(here: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
@@ -266,8 +269,8 @@ def test_files_that_pass_through(here: Path, llmaz: Llmaz) -> None:
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 0, done.err
     items = json.loads(done.out)["items"]
-    assert [each["metadata"]["name"] for each in items if each["kind"] == "ConfigMap"] == ["other", "second"]
-    assert not any(each["kind"] == "Kustomization" for each in items)
+    assert [item["metadata"]["name"] for item in items if item["kind"] == "ConfigMap"] == ["other", "second"]
+    assert not any(item["kind"] == "Kustomization" for item in items)
     (here / "extra" / "list.yaml").write_text("- a\n")
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 2
@@ -318,7 +321,7 @@ def test_environments(here: Path, llmaz: Llmaz) -> None:
     listed({**CONFIG, "spec": {"environments": both}}, app)
     done = llmaz("kustomize", "--env", "prod", "list.json")
     assert done.code == 0, done.err
-    assert {each["metadata"].get("namespace") for each in json.loads(done.out)["items"]} == {"prod", None}
+    assert {item["metadata"].get("namespace") for item in json.loads(done.out)["items"]} == {"prod", None}
     done = llmaz("kustomize", "list.json")
     assert (done.code, "[E756]" in done.err) == (2, True)
 
@@ -343,9 +346,9 @@ _ODD: tuple[Any, ...] = (
 
 def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every path below a value."""
-    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*path, key)
-        yield from fields(each, (*path, key))
+        yield from fields(inner, (*path, key))
 
 
 @pytest.mark.parametrize("case", ["generator", "transformer"])
@@ -362,9 +365,9 @@ def test_whatever_a_list_holds_is_answered(case: str, monkeypatch: pytest.Monkey
             del within[last]
         else:
             within[last] = chance.choice(_ODD)
-        told = run_function("list", json.dumps(changed).encode(), RenderOptions())
-        wrong = any(not each.warning for each in told.problems)
-        items = json.loads(told.text)["items"]
+        answer = run_function("list", json.dumps(changed).encode(), RenderOptions())
+        wrong = any(not problem.warning for problem in answer.problems)
+        items = json.loads(answer.text)["items"]
         assert (MARKER in items) != wrong, (above, last)
         fine += not wrong
     assert 0 < fine < 60
@@ -441,22 +444,22 @@ REAL = ("hpa", "object-store", "gateway-auth", "gateway-pool", "model-split")
 @pytest.mark.parametrize("name", REAL)
 def test_kustomize_generates(name: str, here: Path, llmaz: Llmaz, build: Build) -> None:
     config = example(name, here)
-    made = plain(llmaz)
+    rendered = plain(llmaz)
     generator(here, config)
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
-    assert by_identity(documents(done.stdout)) == made
+    assert by_identity(documents(done.stdout)) == rendered
 
 
 @pytest.mark.parametrize("name", REAL)
 def test_kustomize_transforms(name: str, here: Path, llmaz: Llmaz, build: Build) -> None:
     config = example(name, here)
-    made = plain(llmaz)
+    rendered = plain(llmaz)
     resources = sorted(path.name for path in here.glob("*.yaml") if path.name != "llmaz.yaml")
     transformer(here, config, *resources)
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
-    assert by_identity(documents(done.stdout)) == made
+    assert by_identity(documents(done.stdout)) == rendered
 
 
 def test_kustomize_keeps_what_is_beside(here: Path, build: Build) -> None:
@@ -469,10 +472,10 @@ def test_kustomize_keeps_what_is_beside(here: Path, build: Build) -> None:
         lay_out()
         done = build(PLUGINS, EXEC)
         assert done.returncode == 0, done.stderr
-        found = documents(done.stdout)
-        assert CONFIG_MAP in found
-        assert "LeaderWorkerSet" in {each["kind"] for each in found}
-        assert not {"Playground", "Rendered"} & {each["kind"] for each in found}
+        bodies = documents(done.stdout)
+        assert CONFIG_MAP in bodies
+        assert "LeaderWorkerSet" in {body["kind"] for body in bodies}
+        assert not {"Playground", "Rendered"} & {body["kind"] for body in bodies}
 
 
 def test_words_survive_kustomize(here: Path, llmaz: Llmaz, build: Build) -> None:
@@ -484,14 +487,16 @@ def test_words_survive_kustomize(here: Path, llmaz: Llmaz, build: Build) -> None
     runtime = {"backendName": "vllm", "envs": envs}
     app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": runtime}}
     (here / "chat.yaml").write_text(yamlio.dump(app))
-    made = plain(llmaz)
-    [lws] = [each for key, each in made.items() if key[1] == "LeaderWorkerSet"]
+    rendered = plain(llmaz)
+    [lws] = [body for key, body in rendered.items() if key[1] == "LeaderWorkerSet"]
     env = lws["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["env"]
-    assert [each for each in env if each["name"].startswith("V") and each["name"][1:].isdecimal()] == envs
+    assert [
+        variable for variable in env if variable["name"].startswith("V") and variable["name"][1:].isdecimal()
+    ] == envs
     generator(here, {**CONFIG, "spec": {}})
-    assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == made
+    assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == rendered
     transformer(here, {**CONFIG, "spec": {}}, "chat.yaml")
-    assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == made
+    assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == rendered
 
 
 def test_an_overlay_deletes_the_marker(here: Path, build: Build) -> None:
@@ -504,7 +509,7 @@ def test_an_overlay_deletes_the_marker(here: Path, build: Build) -> None:
     assert build(PLUGINS, EXEC, folder="base").returncode == 0  # with the marker
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
-    assert {each["metadata"]["namespace"] for each in documents(done.stdout)} == {"team"}
+    assert {body["metadata"]["namespace"] for body in documents(done.stdout)} == {"team"}
     assert build(PLUGINS).returncode != 0
 
 
@@ -592,7 +597,7 @@ def test_the_page(here: Path, build: Build) -> None:
             *flags, folder = text.removeprefix("kustomize build ").split()
             done = build(*flags, folder=folder)
             assert done.returncode == 0, done.stderr
-            kinds = {each["kind"] for each in documents(done.stdout)}
+            kinds = {body["kind"] for body in documents(done.stdout)}
             assert "LeaderWorkerSet" in kinds
             assert not {"Playground", "OpenModel", "Rendered"} & kinds
             built += 1
@@ -602,12 +607,12 @@ def test_the_page(here: Path, build: Build) -> None:
 @pytest.mark.parametrize("layout", ["file", "object"])
 def test_kustomize_builds_the_rendered_tree(layout: str, here: Path, llmaz: Llmaz, build: Build) -> None:
     example("gateway-auth", here)
-    made = plain(llmaz)
+    rendered = plain(llmaz)
     flags = ("--set", "output.kustomization=true", "--set", f"output.layout={layout}")
     assert llmaz("render", *flags).code == 0
     done = build(folder="rendered")
     assert done.returncode == 0, done.stderr
-    assert by_identity(documents(done.stdout)) == made
+    assert by_identity(documents(done.stdout)) == rendered
 
 
 def test_the_configuration_is_found_as_kustomize_hands_it_over(here: Path, build: Build) -> None:

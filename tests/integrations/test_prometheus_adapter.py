@@ -73,9 +73,9 @@ def test_backends_of_the_tree_count_too(here: Path, llmaz: Llmaz) -> None:
 def test_a_preset_that_is_overridden_is_gone(here: Path, llmaz: Llmaz) -> None:
     name, engine = next(iter(scaled().items()))
     (here / "own.yaml").write_text(RUNTIME.format(name=name, metric="own:waiting"))
-    made = names(llmaz("presets", "adapter-rules", "own.yaml").out)
-    assert "own_waiting" in made
-    assert engine["metrics"][engine["scale"]["metric"]].replace(":", "_") not in made
+    metrics = names(llmaz("presets", "adapter-rules", "own.yaml").out)
+    assert "own_waiting" in metrics
+    assert engine["metrics"][engine["scale"]["metric"]].replace(":", "_") not in metrics
 
 
 def test_a_path_that_is_not_there(here: Path, llmaz: Llmaz) -> None:
@@ -108,7 +108,7 @@ def test_autoscalers_use_these_names(here: Path, llmaz: Llmaz) -> None:
         )
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
-    scalers = [each for each in yaml.safe_load_all(done.out) if each["kind"] == "HorizontalPodAutoscaler"]
-    asked = {each["spec"]["metrics"][0]["pods"]["metric"]["name"] for each in scalers}
+    scalers = [body for body in yaml.safe_load_all(done.out) if body["kind"] == "HorizontalPodAutoscaler"]
+    metrics = {scaler["spec"]["metrics"][0]["pods"]["metric"]["name"] for scaler in scalers}
     assert len(scalers) == len(scaled())
-    assert asked == set(names(llmaz("presets", "adapter-rules").out))
+    assert metrics == set(names(llmaz("presets", "adapter-rules").out))

@@ -48,15 +48,15 @@ def replicas(env: str, app: str = "chat") -> Any:
     """What the rendered LeaderWorkerSet of an environment has."""
     documents, problems = yamlio.parse("", Path(f"rendered/{env}/llm/{app}.yaml").read_bytes())
     assert not problems
-    (found,) = [each.value for each in documents if each.value["kind"] == "LeaderWorkerSet"]
-    return found["spec"]["replicas"]
+    (workload,) = [document.value for document in documents if document.value["kind"] == "LeaderWorkerSet"]
+    return workload["spec"]["replicas"]
 
 
 # Merging
 
 
 @pytest.mark.parametrize(
-    ("base", "patch", "made"),
+    ("base", "patch", "expected"),
     [
         ({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"c": 4}, "e": 5}, {"a": 1, "b": {"c": 4, "d": 3}, "e": 5}),
         ({"a": 1, "b": 2}, {"a": None}, {"b": 2}),
@@ -80,9 +80,9 @@ def replicas(env: str, app: str = "chat") -> Any:
         ({}, {"a": [{"name": "n", "v": 1}, {"name": "n"}]}, {"a": [{"name": "n", "v": 1}, {"name": "n"}]}),
     ],
 )  # fmt: skip
-def test_merge(base: Any, patch: Any, made: Any) -> None:
+def test_merge(base: Any, patch: Any, expected: Any) -> None:
     before = copy.deepcopy((base, patch))
-    assert PatchMerge().merge(base, patch, (), ("at",)) == made
+    assert PatchMerge().merge(base, patch, (), ("at",)) == expected
     assert (base, patch) == before
 
 
@@ -190,9 +190,9 @@ def test_set_wins_over_everything(here: Path, llmaz: Llmaz) -> None:
         "    prod: {from: dev, config: {gateway: {hostnames: [prod.example.com]}}}\n"
     )
     assert llmaz("render", "--set", "gateway.hostnames=[set.example.com]", "--set", "targets.kubernetes=1.35").code == 0
-    made = "".join(files().values())
-    assert "set.example.com" in made
-    assert not [name for name in ("base", "dev", "prod") if f"{name}.example.com" in made]
+    text = "".join(files().values())
+    assert "set.example.com" in text
+    assert not [name for name in ("base", "dev", "prod") if f"{name}.example.com" in text]
     wrong = llmaz("render", "--env", "dev", "--set", "gateway.hostnames=[A_]")
     assert (wrong.code, wrong.err.splitlines()[0].partition(": ")[0]) == (2, "--set 'gateway.hostnames=[A_]'")
 
@@ -257,9 +257,9 @@ def test_check_in_the_environment_of_a_folder(here: Path, llmaz: Llmaz) -> None:
     for env in ("dev", "prod"):
         file = Path(f"rendered/{env}/llm/chat.yaml")
         documents = file.read_text().split("---\n")
-        file.write_text("---\n".join(each for each in documents if "\nkind: Backend\n" not in each))
-    said = {env: llmaz("check", f"rendered/{env}") for env in ("dev", "prod")}
-    assert {env: (done.code, "Backend/llm/chat" in done.err) for env, done in said.items()} == {
+        file.write_text("---\n".join(document for document in documents if "\nkind: Backend\n" not in document))
+    outcomes = {env: llmaz("check", f"rendered/{env}") for env in ("dev", "prod")}
+    assert {env: (done.code, "Backend/llm/chat" in done.err) for env, done in outcomes.items()} == {
         "dev": (2, True),
         "prod": (0, False),
     }
@@ -376,7 +376,7 @@ def test_folders_of_environments_that_are_gone(here: Path, llmaz: Llmaz) -> None
         "rendered/old/llm/chat.yaml: to be deleted\nrendered/ is stale; run llmaz render\n",
     )
     machine = llmaz("render", "--check", "--format", "json")
-    assert [(each["file"], each["code"]) for each in json.loads(machine.out)] == [
+    assert [(diagnostic["file"], diagnostic["code"]) for diagnostic in json.loads(machine.out)] == [
         ("rendered/old/llm/chat.yaml", "E128")
     ]
     assert llmaz("render").counts["gone"] == 1

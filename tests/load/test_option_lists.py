@@ -157,7 +157,7 @@ def test_what_took_the_place_of_an_option_is_told_once_it_ended(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("versions 1 2\n--a 0 1..3\n", "'--a 0 1..3': '3' is none of its versions"),
         ("versions 1 2\n--a 0 0.5..\n", "'--a 0 0.5..': '0.5' is none of its versions"),
@@ -170,9 +170,9 @@ def test_what_took_the_place_of_an_option_is_told_once_it_ended(tmp_path: Path) 
         ("versions 1 2\n..\n", "no '--name"),
     ],
 )
-def test_a_file_that_nobody_can_read(text: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_nobody_can_read(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text(text)
-    with pytest.raises(UnreadableList, match=re.escape(said)):
+    with pytest.raises(UnreadableList, match=re.escape(message)):
         read_option_list(OptionListReader(), own(tmp_path, "own.txt"), "1")
 
 
@@ -322,8 +322,8 @@ def test_the_version_by_an_expression_of_ones_own(expression: str, tag: str, ver
 
 
 def test_a_name_of_a_release_said_as_it_is() -> None:
-    said: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
-    assert image_version.version_of_tag(said, "mine") == "b11146"
+    engine: EngineSpec = {"options": {"version": "v0.5.0", "releases": {"v0.5.0": "b11146"}}}
+    assert image_version.version_of_tag(engine, "mine") == "b11146"
 
 
 # --- what ships
@@ -425,17 +425,17 @@ def test_choices_are_known_where_the_preset_gives_a_fixed_word_or_a_flag_got_a_v
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_took_the_place_of_an_option_is_there_where_it_is_told(engine: str) -> None:
-    told = set()
+    replaced = set()
     for version in option_file(engine).versions:
         options = options_of(engine, version)
         for name, instead in options.removed.items():
             if name not in options.options and instead:
-                told.add(name)
+                replaced.add(name)
                 pattern = re.compile(re.escape(instead).replace(r"\*", ".*"))
                 assert any(pattern.fullmatch(option) for option in options.options), (version, name, instead)
     file = OptionListReader().file(shipped(engine), f"flags/{engine}.removed.txt")
     assert file is not None
-    assert told == {line.split(" ")[0] for line in file.lines}
+    assert replaced == {line.split(" ")[0] for line in file.lines}
 
 
 def test_the_lists_are_small() -> None:

@@ -69,7 +69,7 @@ def test_goldens_are_what_karpenter_takes(llmaz: Llmaz) -> None:
         for body in yaml.safe_load_all(file.read_text("utf-8")):
             if body["kind"] == "NodePool":
                 assert body["spec"]["template"]["spec"]["nodeClassRef"]["name"] == body["metadata"]["name"]
-                keys = [each["key"] for each in body["spec"]["template"]["spec"]["requirements"]]
+                keys = [requirement["key"] for requirement in body["spec"]["template"]["spec"]["requirements"]]
                 assert not any(labels.is_restricted(key) for key in keys)
 
 
@@ -201,10 +201,13 @@ def test_a_folder_in_the_way(here: Path, llmaz: Llmaz) -> None:
 def test_environments_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
     shutil.copytree(TESTS / "nodepools" / "environments" / "input", tmp_path / "input")
     monkeypatch.chdir(tmp_path / "input")
-    made = {env: list(yaml.safe_load_all(llmaz("nodepools", "--env", env).out)) for env in ("dev", "prod")}
-    assert [[each["metadata"]["name"] for each in made[env]] for env in made] == [["dev-gpu"] * 2, ["llmaz-gpu"] * 2]
-    assert [made[env][0]["spec"]["limits"] for env in made] == [{"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "4"}]
-    assert [made[env][1]["spec"]["role"] for env in made] == ["dev", "prod"]
+    bodies = {env: list(yaml.safe_load_all(llmaz("nodepools", "--env", env).out)) for env in ("dev", "prod")}
+    assert [[body["metadata"]["name"] for body in bodies[env]] for env in bodies] == [
+        ["dev-gpu"] * 2,
+        ["llmaz-gpu"] * 2,
+    ]
+    assert [bodies[env][0]["spec"]["limits"] for env in bodies] == [{"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "4"}]
+    assert [bodies[env][1]["spec"]["role"] for env in bodies] == ["dev", "prod"]
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -254,8 +257,8 @@ def test_a_fast_disk_has_the_operations_that_it_needs(
     fleet(here, volumeThroughput=throughput)
     done = llmaz("nodepools")
     assert done.code == 0, done.err
-    _, made = yaml.safe_load_all(done.out)
-    ebs = made["spec"]["blockDeviceMappings"][0]["ebs"]
+    _, node_class = yaml.safe_load_all(done.out)
+    ebs = node_class["spec"]["blockDeviceMappings"][0]["ebs"]
     assert {key: ebs[key] for key in ("iops", "throughput") if key in ebs} == disk
 
 
@@ -269,11 +272,11 @@ def test_a_pool_by_more_than_the_table_knows_counts_nodes(here: Path, llmaz: Llm
 def nodes(size: int, pods: list[int]) -> int:
     """First fit, the largest first."""
     free: list[int] = []
-    for asked in sorted(pods, reverse=True):
-        if place := next((i + 1 for i, room in enumerate(free) if room >= asked), 0):
-            free[place - 1] -= asked
+    for request in sorted(pods, reverse=True):
+        if place := next((i + 1 for i, room in enumerate(free) if room >= request), 0):
+            free[place - 1] -= request
         else:
-            free.append(size - asked)
+            free.append(size - request)
     return len(free)
 
 
@@ -281,15 +284,17 @@ def test_enough_for_whichever_instance_it_is() -> None:
     chance = random.Random(7)
     for _ in range(500):
         kinds = chance.sample([1, 2, 4, 8, 16], chance.randint(1, 4))
-        pods = {asked: chance.randint(1, 9) for asked in chance.sample(range(1, max(kinds) + 1), min(2, max(kinds)))}
-        flat = [asked for asked, number in pods.items() for _ in range(number)]
-        found = accelerators_needed(pods, kinds)
-        assert found is not None
+        pods = {
+            request: chance.randint(1, 9) for request in chance.sample(range(1, max(kinds) + 1), min(2, max(kinds)))
+        }
+        flat = [request for request, number in pods.items() for _ in range(number)]
+        total = accelerators_needed(pods, kinds)
+        assert total is not None
         for kind in kinds:
             if kind >= max(flat):
-                assert found >= kind * nodes(kind, flat), (pods, kinds)
-        assert found >= sum(flat)
-        assert found <= len(flat) * max(kinds)  # a node each
+                assert total >= kind * nodes(kind, flat), (pods, kinds)
+        assert total >= sum(flat)
+        assert total <= len(flat) * max(kinds)  # a node each
 
 
 def test_many_pods_are_counted_at_once() -> None:
@@ -329,9 +334,9 @@ def needed(key: str, *values: str, operator: str = "In") -> Any:
 def test_choices() -> None:
     gpu = "karpenter.k8s.aws/instance-gpu-"
     whole = [needed(f"{gpu}name", "a100"), needed(f"{gpu}memory", "50000", operator="Gt")]
-    found = instances.choose_instances(whole)
-    assert ([each.labels[labels.TYPE] for each in found.instances], found.sure) == (["p4de.24xlarge"], True)
-    assert (found.named, found.open) == ((), False)
+    choice = instances.choose_instances(whole)
+    assert ([instance.labels[labels.TYPE] for instance in choice.instances], choice.sure) == (["p4de.24xlarge"], True)
+    assert (choice.named, choice.open) == ((), False)
     assert instances.choose_instances([needed(labels.ARCH, "amd64")]).open
     assert not instances.choose_instances([needed(f"{gpu}name", "unheard-of")]).sure
     assert not instances.choose_instances([needed("karpenter.k8s.aws/instance-memory", "9", operator="Gt")]).sure
@@ -352,7 +357,7 @@ def lists() -> Iterator[list[str]]:
 
 
 def test_labels_are_those_of_the_crd() -> None:
-    allowed = {label for found in lists() for label in found}
+    allowed = {label for group in lists() for label in group}
     assert len(allowed) > 25
     # One names the node class, and one the pool: Karpenter sets them.
     for label in allowed - {"karpenter.k8s.aws/ec2nodeclass", "karpenter.sh/nodepool"}:
@@ -362,7 +367,7 @@ def test_labels_are_those_of_the_crd() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "kept"),
+    ("label", "restricted"),
     [
         ("kubernetes.io/hostname", True),
         ("karpenter.sh/nodepool", True),
@@ -375,20 +380,20 @@ def test_labels_are_those_of_the_crd() -> None:
         ("beta.kubernetes.io/arch", False),
     ],
 )
-def test_labels_that_karpenter_keeps(label: str, kept: bool) -> None:
-    assert labels.is_restricted(label) is kept
+def test_labels_that_karpenter_keeps(label: str, restricted: bool) -> None:
+    assert labels.is_restricted(label) is restricted
 
 
 def test_the_table_is_whole() -> None:
     """Types are named once, counts are sensible, and what has a count is an accelerator."""
     table = instances.instances()
-    assert len({each.labels[labels.TYPE] for each in table}) == len(table) > 50
+    assert len({instance.labels[labels.TYPE] for instance in table}) == len(table) > 50
     rows = {row["name"]: row for row in load.preset("accelerators").value["spec"]["resources"] if "name" in row}
-    for each in table:
-        assert each.holds in (0, 1, 2, 4, 8)
-        assert instances.is_countable(each.resource)
-        assert rows[each.resource]["count"] == "tp"
-        assert set(each.labels) - {labels.TYPE, labels.ARCH} <= labels.HARDWARE
+    for instance in table:
+        assert instance.holds in (0, 1, 2, 4, 8)
+        assert instances.is_countable(instance.resource)
+        assert rows[instance.resource]["count"] == "tp"
+        assert set(instance.labels) - {labels.TYPE, labels.ARCH} <= labels.HARDWARE
 
 
 # --- who is counted ---------------------------------------------------------------------------------------------------

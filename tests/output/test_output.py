@@ -27,8 +27,8 @@ LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
 
 def plan(name: str = "chat", namespace: str = "llm", file: str = "apps/chat.yaml") -> Plan:
     pod = Pod({}, {}, "default-scheduler", (Container("runner"),))
-    said: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, Port("http", 8080), False, dict)
-    return replace(Plan(name, namespace, file, *said), app=name)
+    fields: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, Port("http", 8080), False, dict)
+    return replace(Plan(name, namespace, file, *fields), app=name)
 
 
 def manifest(kind: str, name: str) -> Manifest:
@@ -85,9 +85,9 @@ FIRST, SECOND = "kind: LeaderWorkerSet\nmetadata:\n  name: chat\n", "kind: Servi
     ],
 )
 def test_texts(layout: str, expected: dict[str, str]) -> None:
-    made = manifest_files.texts([plan()], OBJECTS, layout)
-    assert {text.path: text.text for text in made} == expected
-    assert [text.path for text in made] == list(expected)
+    files = manifest_files.texts([plan()], OBJECTS, layout)
+    assert {text.path: text.text for text in files} == expected
+    assert [text.path for text in files] == list(expected)
 
 
 def test_the_header_names_the_input() -> None:
@@ -147,7 +147,7 @@ def test_compare(tmp_path: Path) -> None:
             "file/x": "",
         },
     )
-    wanted = {
+    expected = {
         "ns/same.yaml": "same",
         "ns/shorter.yaml": "changed",
         "ns/longer.yaml": "changed",
@@ -160,19 +160,19 @@ def test_compare(tmp_path: Path) -> None:
         "ns/same.yaml/below.yaml": "foreign",  # a file where a folder is needed
         "file/x/deep/below.yaml": "foreign",
     }
-    files = [OutputFile(path, LINE + "a: 1\n") for path in wanted]
+    files = [OutputFile(path, LINE + "a: 1\n") for path in expected]
     output = OutputFolder(str(tmp_path))
-    assert dict(manifest_files.compare(output, files)) == wanted
-    assert [path for path, _ in manifest_files.compare(output, files)] == list(wanted)
+    assert dict(manifest_files.compare(output, files)) == expected
+    assert [path for path, _ in manifest_files.compare(output, files)] == list(expected)
 
 
 def test_a_link_is_in_the_way_wherever_it_leads(tmp_path: Path) -> None:
     put(tmp_path, {"out/real.yaml": LINE, "elsewhere/a.yaml": LINE})
     for link, target in (("nowhere.yaml", "nothing"), ("inside.yaml", "real.yaml"), ("folder", "../elsewhere")):
         (tmp_path / "out" / link).symlink_to(target)
-    wanted = ["nowhere.yaml", "inside.yaml", "folder/a.yaml"]
-    compared = manifest_files.compare(OutputFolder(str(tmp_path / "out")), [OutputFile(path, LINE) for path in wanted])
-    assert compared == [(path, "foreign") for path in wanted]
+    paths = ["nowhere.yaml", "inside.yaml", "folder/a.yaml"]
+    compared = manifest_files.compare(OutputFolder(str(tmp_path / "out")), [OutputFile(path, LINE) for path in paths])
+    assert compared == [(path, "foreign") for path in paths]
 
 
 def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
 # --- stale
 
 
-def stale(folder: Path, *prunes: str, kept: tuple[str, ...] = ()) -> list[str]:
-    return manifest_files.folder_state(scope(folder, *prunes), dict.fromkeys(kept, "same")).stale
+def stale(folder: Path, *prunes: str, unchanged: tuple[str, ...] = ()) -> list[str]:
+    return manifest_files.folder_state(scope(folder, *prunes), dict.fromkeys(unchanged, "same")).stale
 
 
 def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
             "a/gone.yaml.llmaz-7": LINE,
         },
     )
-    assert stale(tmp_path, kept=("kept.yaml", "made/anew.yaml")) == ["a/b/c/gone.yml", "gone.json", "z/gone.yaml"]
+    assert stale(tmp_path, unchanged=("kept.yaml", "made/anew.yaml")) == ["a/b/c/gone.yml", "gone.json", "z/gone.yaml"]
 
 
 def test_stale_files_of_other_inputs_are_not_our_business(tmp_path: Path) -> None:
@@ -311,8 +311,8 @@ def passing(folder: Path, text: str | bytes, name: str = "extra.yaml") -> tuple[
     """What `passThrough` makes of a file, and the codes."""
     put(folder, {name: text})
     files = (InputFile(name, name, str(folder / name)), InputFile("other.yaml", "other.yaml", "none"))
-    made, problems = manifest_files.common_files(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
-    return made, [each.code for each in problems]
+    outputs, problems = manifest_files.common_files(scope(folder / "out", files=files, passThrough=["extra.*"]), {})
+    return outputs, [problem.code for problem in problems]
 
 
 def test_a_file_is_passed_through_below_our_line(tmp_path: Path) -> None:
@@ -335,17 +335,17 @@ def test_what_cannot_be_passed_through(name: str, data: bytes, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("wanted", "prunes", "there"), [(True, (), True), (False, (), False), (True, ("apps",), False)]
+    ("enabled", "prunes", "there"), [(True, (), True), (False, (), False), (True, ("apps",), False)]
 )
-def test_kustomization(wanted: bool, prunes: tuple[str, ...], there: bool, tmp_path: Path) -> None:
+def test_kustomization(enabled: bool, prunes: tuple[str, ...], there: bool, tmp_path: Path) -> None:
     """A run over a part of the tree does not know all resources, so it leaves the list alone."""
     states = {"b/x.yaml": "same", "a/y.yaml": "new"}
-    made, problems = manifest_files.common_files(scope(tmp_path, *prunes, output={"kustomization": wanted}), states)
+    outputs, problems = manifest_files.common_files(scope(tmp_path, *prunes, output={"kustomization": enabled}), states)
     assert problems == []
     if not there:
-        assert made == []
+        assert outputs == []
         return
-    (text,) = made
+    (text,) = outputs
     assert text.path == "kustomization.yaml"
     assert text.text.startswith(header("llmaz.yaml"))
     assert text.text.endswith("resources:\n  - a/y.yaml\n  - b/x.yaml\n")

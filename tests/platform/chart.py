@@ -34,7 +34,7 @@ def helm(*args: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(folder: Path, values: Values | Path, *more: str) -> subprocess.CompletedProcess[str]:
+def helm_template(folder: Path, values: Values | Path, *more: str) -> subprocess.CompletedProcess[str]:
     """`helm template` with these values."""
     file = folder / "values-of-a-test.json"
     if isinstance(values, Path):
@@ -44,22 +44,22 @@ def told(folder: Path, values: Values | Path, *more: str) -> subprocess.Complete
     return helm("template", "llmaz", CHART, "--namespace", "llmaz-system", "--values", file, *more, home=folder)
 
 
-def made(folder: Path, values: Values | Path) -> Objects:
-    done = told(folder, values)
+def render(folder: Path, values: Values | Path) -> Objects:
+    done = helm_template(folder, values)
     assert done.returncode == 0, done.stderr
     return objects(done.stdout)
 
 
-def given(name: str) -> Body:
+def read_values(name: str) -> Body:
     """The values of a set."""
     values: Body = yaml.safe_load((HERE / name / "values.yaml").read_text("utf-8"))
     return values
 
 
-def parts(found: Objects) -> dict[str, Body]:
+def parts(manifests: Objects) -> dict[str, Body]:
     """Applications, or HelmReleases and Kustomizations, by the name of the part."""
     kinds = ("Application", "HelmRelease", "Kustomization")
-    return {key[3].removeprefix("llmaz-"): body for key, body in found.items() if key[1] in kinds}
+    return {key[3].removeprefix("llmaz-"): body for key, body in manifests.items() if key[1] in kinds}
 
 
 def chart_values(body: Body) -> Body:
@@ -70,7 +70,7 @@ def chart_values(body: Body) -> Body:
 
 
 def refused(folder: Path, values: Values) -> str:
-    done = told(folder, values)
+    done = helm_template(folder, values)
     assert done.returncode != 0, done.stdout[:500]
     assert done.stdout == ""
     return done.stderr

@@ -29,11 +29,11 @@ from tests.platform.chart import (
     WEBHOOKS,
     Body,
     chart_values,
-    given,
     helm,
-    made,
+    helm_template,
     parts,
-    told,
+    read_values,
+    render,
 )
 from tests.programs import tool
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_a_value_set_makes(name: str, tmp_path: Path, golden: Golden) -> None:
-    done = told(tmp_path, HERE / name / "values.yaml")
+    done = helm_template(tmp_path, HERE / name / "values.yaml")
     assert done.returncode == 0, done.stderr
     # a dashboard is a file of its own, which need not stand here again
     golden(f"platform/{name}/expected.yaml", re.sub(r"(\n  \S+\.json: )\|(\n    .*)+", r"\1'{}'", done.stdout))
-    again = told(tmp_path, HERE / name / "values.yaml")
+    again = helm_template(tmp_path, HERE / name / "values.yaml")
     assert again.stdout == done.stdout
 
 
@@ -61,7 +61,7 @@ def test_a_packed_chart_makes_the_same(tmp_path: Path) -> None:
     assert packed.name == f"llmaz-{__version__}.tgz"
     values = HERE / "everything" / "values.yaml"
     done = helm("template", "llmaz", packed, "--namespace", "llmaz-system", "--values", values, home=tmp_path)
-    assert done.stdout == told(tmp_path, values).stdout
+    assert done.stdout == helm_template(tmp_path, values).stdout
 
 
 def test_each_folder_is_a_value_set() -> None:
@@ -86,7 +86,7 @@ def test_kubeconform(tmp_path: Path) -> None:
         tool("kubeconform"),
         "-strict",
         "-summary",
-        *(f"-schema-location={each}{LOCATION}" for each in folders),
+        *(f"-schema-location={folder}{LOCATION}" for folder in folders),
     ]
     done = subprocess.run([*command, *goldens], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -109,18 +109,18 @@ def test_on_by_default() -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nothing_is_left_of_what_is_switched_off(engine: str, component: str, tmp_path: Path) -> None:
-    whole = given(ENGINES[engine])
+    whole = read_values(ENGINES[engine])
     its = {f"llmaz-{part['name']}" for part in PARTS if part["component"] == component}
-    on = made(tmp_path, whole)
+    on = render(tmp_path, whole)
     assert its & {key[3] for key in on}
-    off = made(tmp_path, {**whole, component: {**whole.get(component, {}), "enabled": False}})
+    off = render(tmp_path, {**whole, component: {**whole.get(component, {}), "enabled": False}})
     assert its & {key[3] for key in off} == set()
     gone = {key for key in on if key not in off}
     crd = {"openmodels.llmaz.io"} if component == "inftyaiScheduler" else set()
     assert {key[3] for key in gone} <= its | crd
     assert crd <= {key[3] for key in gone}
     assert set(off) < set(on)
-    said = json.dumps(list(parts(off).values()))
+    remaining = json.dumps(list(parts(off).values()))
     alone = {
         "keda": "keda",
         "karpenter": r"karpenter(?!\.sh|\.k8s|Node)",
@@ -136,21 +136,23 @@ def test_nothing_is_left_of_what_is_switched_off(engine: str, component: str, tm
         "envoyGateway": 'gateway-helm"|gateway-crds-helm"|backendResources',
     }[component]
     if component == "envoyGateway":
-        said = said.replace("ai-gateway-helm", "").replace("ai-gateway-crds-helm", "")
+        remaining = remaining.replace("ai-gateway-helm", "").replace("ai-gateway-crds-helm", "")
     assert re.search(alone, json.dumps(list(parts(on).values())))
-    assert re.search(alone, said) is None
+    assert re.search(alone, remaining) is None
 
 
 @pytest.mark.parametrize("component", [name for name in COMPONENTS if "crds" in VALUES[name]])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_crds_of_somebody_else(engine: str, component: str, tmp_path: Path) -> None:
     """`crds.enabled: false`: no part of them, and the chart brings none either."""
-    whole = given(ENGINES[engine])
+    whole = read_values(ENGINES[engine])
     whole[component] = {**whole.get(component, {}), "crds": {"enabled": False}}
-    found = parts(made(tmp_path, whole))
-    assert {part["name"] for part in PARTS if part["component"] == component and part.get("crds")} & set(found) == set()
+    part_objects = parts(render(tmp_path, whole))
+    assert {part["name"] for part in PARTS if part["component"] == component and part.get("crds")} & set(
+        part_objects
+    ) == set()
     [main] = [part["name"] for part in PARTS if part["component"] == component and not part.get("crds")]
-    spec = found[main]["spec"]
+    spec = part_objects[main]["spec"]
     if engine == "flux":
         assert (
             spec["install"]["crds"] == "Skip"
@@ -160,16 +162,16 @@ def test_crds_of_somebody_else(engine: str, component: str, tmp_path: Path) -> N
     else:
         assert spec["source"]["helm"].get("skipCrds") or component in ("envoyAIGateway", "certManager", "keda")
     if component in ("keda", "certManager"):
-        assert set(chart_values(found[main])["crds"].values()) == {False}
+        assert set(chart_values(part_objects[main])["crds"].values()) == {False}
 
 
 # --- Argo CD --------------------------------------------------------------------------------------------------------
 
 
 def test_applications_are_alike(tmp_path: Path) -> None:
-    found = parts(made(tmp_path, given("everything")))
+    applications = parts(render(tmp_path, read_values("everything")))
     known = {part["name"]: part for part in PARTS}
-    for name, body in found.items():
+    for name, body in applications.items():
         spec, policy = body["spec"], body["spec"]["syncPolicy"]
         assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == str(known[name]["wave"])
         assert {"ServerSideApply=true", "SkipDryRunOnMissingResource=true"} <= set(policy["syncOptions"])
@@ -197,9 +199,11 @@ def test_waves_are_in_the_order_of_what_needs_what() -> None:
 
 def test_what_argo_cd_is_to_ignore(tmp_path: Path) -> None:
     """A caBundle that a controller writes; and the AI gateway's certificate, which its chart makes anew each time."""
-    found = parts(made(tmp_path, given("everything")))
+    applications = parts(render(tmp_path, read_values("everything")))
     seen = {
-        name: body["spec"]["ignoreDifferences"] for name, body in found.items() if "ignoreDifferences" in body["spec"]
+        name: body["spec"]["ignoreDifferences"]
+        for name, body in applications.items()
+        if "ignoreDifferences" in body["spec"]
     }
     assert set(seen) == {"lws", "ai-gateway", "keda", "prometheus-adapter"}
     for entries in seen.values():
@@ -211,7 +215,7 @@ def test_what_argo_cd_is_to_ignore(tmp_path: Path) -> None:
                 assert (entry["kind"], entry["jsonPointers"]) == ("APIService", ["/spec/caBundle"])
     [secret] = [
         entry
-        for entry in parts(made(tmp_path, {}))["ai-gateway"]["spec"]["ignoreDifferences"]
+        for entry in parts(render(tmp_path, {}))["ai-gateway"]["spec"]["ignoreDifferences"]
         if entry["kind"] == "Secret"
     ]
     assert secret == {
@@ -220,32 +224,34 @@ def test_what_argo_cd_is_to_ignore(tmp_path: Path) -> None:
         "namespace": "envoy-ai-gateway-system",
         "jsonPointers": ["/data"],
     }
-    assert chart_values(found["ai-gateway"])["controller"]["mutatingWebhook"] == {"certManager": {"enable": True}}
+    assert chart_values(applications["ai-gateway"])["controller"]["mutatingWebhook"] == {
+        "certManager": {"enable": True}
+    }
 
 
 @pytest.mark.parametrize("values", ["everything", "everything-flux"])
 def test_wrong_disaggregated_sets_are_refused(values: str, tmp_path: Path) -> None:
     """By LeaderWorkerSet's own webhook, which its chart leaves out by default."""
-    lws = parts(made(tmp_path, given(values)))["lws"]
+    lws = parts(render(tmp_path, read_values(values)))["lws"]
     assert chart_values(lws)["enableDisaggregatedSet"] is True
 
 
 def test_crds_lie_in_one_application(tmp_path: Path) -> None:
     """Under Argo CD, which would prune them: the charts that carry some are told to leave them out."""
-    found = parts(made(tmp_path, given("everything")))
+    applications = parts(render(tmp_path, read_values("everything")))
     for name in ("lws", "envoy-gateway", "prometheus", "karpenter"):
-        assert found[name]["spec"]["source"]["helm"]["skipCrds"] is True
+        assert applications[name]["spec"]["source"]["helm"]["skipCrds"] is True
     for name in ("keda", "cert-manager", "prometheus", "envoy-gateway"):
-        assert set(chart_values(found[name])["crds"].values()) == {False}
+        assert set(chart_values(applications[name])["crds"].values()) == {False}
 
 
 # --- Flux -----------------------------------------------------------------------------------------------------------
 
 
 def test_releases_and_their_sources(tmp_path: Path) -> None:
-    found = made(tmp_path, given("everything-flux"))
-    names = {(key[1], key[3]) for key in found}
-    for body in parts(found).values():
+    manifests = render(tmp_path, read_values("everything-flux"))
+    names = {(key[1], key[3]) for key in manifests}
+    for body in parts(manifests).values():
         spec = body["spec"]
         if body["kind"] == "Kustomization":
             assert spec["prune"] is False
@@ -265,7 +271,9 @@ def test_releases_and_their_sources(tmp_path: Path) -> None:
         for other in spec.get("dependsOn", []):
             assert ("HelmRelease", other["name"]) in names
     crds = {
-        name: body["spec"]["install"].get("crds") for name, body in parts(found).items() if "install" in body["spec"]
+        name: body["spec"]["install"].get("crds")
+        for name, body in parts(manifests).items()
+        if "install" in body["spec"]
     }
     assert {name for name, value in crds.items() if value == "Skip"} == {"envoy-gateway", "karpenter"}
     assert {value for name, value in crds.items() if name not in ("envoy-gateway", "karpenter", "own")} == {
@@ -275,11 +283,11 @@ def test_releases_and_their_sources(tmp_path: Path) -> None:
 
 def test_flux_keeps_crds_that_are_templates(tmp_path: Path) -> None:
     """Helm deletes them with the release, and every object of their kinds."""
-    found = parts(made(tmp_path, given("everything-flux")))
-    kept = {name for name, body in found.items() if "postRenderers" in body["spec"]}
-    assert kept == {"ai-gateway-crds", "karpenter-crds", "keda"}
-    for name in kept:
-        [patch] = found[name]["spec"]["postRenderers"][0]["kustomize"]["patches"]
+    releases = parts(render(tmp_path, read_values("everything-flux")))
+    patched = {name for name, body in releases.items() if "postRenderers" in body["spec"]}
+    assert patched == {"ai-gateway-crds", "karpenter-crds", "keda"}
+    for name in patched:
+        [patch] = releases[name]["spec"]["postRenderers"][0]["kustomize"]["patches"]
         annotations = yaml.safe_load(patch["patch"])["metadata"]["annotations"]
         assert annotations == {"helm.sh/resource-policy": "keep"}
 
@@ -287,12 +295,12 @@ def test_flux_keeps_crds_that_are_templates(tmp_path: Path) -> None:
 def test_flux_makes_own_objects_by_a_second_release(tmp_path: Path) -> None:
     """What the second release gets makes what Argo CD has in the first."""
     moved = {"envoyGateway": {"namespace": "proxies"}}
-    whole = {**given("everything-flux"), **moved, "redis": {"enabled": True, "from": "proxies"}}
-    flux = made(tmp_path, whole)
+    whole = {**read_values("everything-flux"), **moved, "redis": {"enabled": True, "from": "proxies"}}
+    flux = render(tmp_path, whole)
     kinds = {key[1] for key in flux}
     assert not kinds & {"Gateway", "NodePool", "Deployment", "ConfigMap"}
-    second = made(tmp_path, chart_values(parts(flux)["own"]))
-    argo = made(tmp_path, {**whole, "engine": "argocd"})
+    second = render(tmp_path, chart_values(parts(flux)["own"]))
+    argo = render(tmp_path, {**whole, "engine": "argocd"})
     own = {key for key in argo if key[1] not in ("Application", "CustomResourceDefinition", "Namespace")}
     assert own == set(second)
 
@@ -304,25 +312,25 @@ def test_flux_makes_own_objects_by_a_second_release(tmp_path: Path) -> None:
         ({"gateway": {"create": True, "namespaces": ["llm"]}}, {"envoy-gateway"}),
         ({"dashboards": {"enabled": True}}, set()),
         ({"dashboards": {"enabled": True, "namespace": "monitoring"}}, {"prometheus"}),
-        ({"nodePools": given("everything-flux")["nodePools"]}, {"karpenter"}),
+        ({"nodePools": read_values("everything-flux")["nodePools"]}, {"karpenter"}),
     ],
 )
 def test_the_second_release_waits_for_no_more_than_it_needs(own: Body, needed: set[str], tmp_path: Path) -> None:
     """A Prometheus that lacks its Secret holds up no Gateway."""
-    off = {key: {**given("everything-flux").get(key, {}), "enabled": False} for key in ("redis", "dashboards")}
-    base = {**given("everything-flux"), **off, "nodePools": [], "gateway": {"create": False}}
-    found = parts(made(tmp_path, {**base, **own}))["own"]["spec"]
-    assert {each["name"].removeprefix("llmaz-") for each in found.get("dependsOn", [])} == needed
+    off = {key: {**read_values("everything-flux").get(key, {}), "enabled": False} for key in ("redis", "dashboards")}
+    base = {**read_values("everything-flux"), **off, "nodePools": [], "gateway": {"create": False}}
+    release_spec = parts(render(tmp_path, {**base, **own}))["own"]["spec"]
+    assert {dependency["name"].removeprefix("llmaz-") for dependency in release_spec.get("dependsOn", [])} == needed
 
 
 def test_a_chart_in_a_git_repository(tmp_path: Path) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     lws = {"repoURL": "https://git.example/lws.git", "path": "charts/lws", "version": commit}
-    found = parts(made(tmp_path, {"leaderWorkerSet": lws}))["lws"]["spec"]["source"]
-    assert (found["path"], found["targetRevision"]) == ("charts/lws", commit)
-    assert "chart" not in found
-    assert "tag" not in found["helm"]["valuesObject"]["image"]["manager"]
-    flux = made(tmp_path, {"engine": "flux", "leaderWorkerSet": lws})
+    chart_source = parts(render(tmp_path, {"leaderWorkerSet": lws}))["lws"]["spec"]["source"]
+    assert (chart_source["path"], chart_source["targetRevision"]) == ("charts/lws", commit)
+    assert "chart" not in chart_source
+    assert "tag" not in chart_source["helm"]["valuesObject"]["image"]["manager"]
+    flux = render(tmp_path, {"engine": "flux", "leaderWorkerSet": lws})
     assert parts(flux)["lws"]["spec"]["chart"]["spec"] == {
         "chart": "./charts/lws",
         "reconcileStrategy": "Revision",

@@ -42,7 +42,7 @@ COMPONENTS = {"Application", "HelmRelease", "HelmRepository", "OCIRepository", "
 Values = Mapping[str, Any]
 
 
-def told(folder: Path, values: Values, *more: str) -> subprocess.CompletedProcess[str]:
+def helm_template(folder: Path, values: Values, *more: str) -> subprocess.CompletedProcess[str]:
     """`helm template` with these values, as somebody without settings of his own calls it."""
     file = folder / "values-of-a-test.json"
     file.write_text(json.dumps(values), "utf-8")
@@ -60,31 +60,31 @@ def told(folder: Path, values: Values, *more: str) -> subprocess.CompletedProces
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env={"HOME": str(folder)})
 
 
-def made(folder: Path, values: Values) -> Objects:
-    done = told(folder, values)
+def render(folder: Path, values: Values) -> Objects:
+    done = helm_template(folder, values)
     assert done.returncode == 0, done.stderr
     return objects(done.stdout)
 
 
-def only(found: Objects, kind: str, name: str = "") -> dict[str, Any]:
+def only(manifests: Objects, kind: str, name: str = "") -> dict[str, Any]:
     """The one object of that kind."""
-    [body] = [body for key, body in found.items() if key[1] == kind and name in ("", key[3])]
+    [body] = [body for key, body in manifests.items() if key[1] == kind and name in ("", key[3])]
     return body
 
 
 def own(folder: Path, values: Values) -> Objects:
     """What these values add to a chart whose components somebody else installs."""
-    plain = made(folder, {"engine": "none"})
-    return {key: body for key, body in made(folder, {"engine": "none", **values}).items() if key not in plain}
+    plain = render(folder, {"engine": "none"})
+    return {key: body for key, body in render(folder, {"engine": "none", **values}).items() if key not in plain}
 
 
 # --- what is switched off -------------------------------------------------------------------------------------------
 
 
 def test_nothing_is_there_unless_it_is_asked_for(tmp_path: Path) -> None:
-    assert made(tmp_path, {"engine": "none"}) == {}
+    assert render(tmp_path, {"engine": "none"}) == {}
     for engine in ("argocd", "flux"):
-        assert {key[1] for key in made(tmp_path, {"engine": engine})} <= COMPONENTS
+        assert {key[1] for key in render(tmp_path, {"engine": engine})} <= COMPONENTS
 
 
 # --- the files that say what the renderer says ------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_the_files_are_made_anew_as_they_are(llmaz: Llmaz) -> None:
     """scripts/make_chart_files.py, after a change of a preset, a check, a dashboard or a CRD."""
     for path, text in make_chart_files.files():
         assert (FILES / path).read_text("utf-8") == text, "run scripts/make_chart_files.py"
-    assert {f"{each}.json" for each in [*KNOWN, "fleet"]} == {path.name for path in DASHBOARDS}
+    assert {f"{name}.json" for name in [*KNOWN, "fleet"]} == {path.name for path in DASHBOARDS}
     assert (FILES / "adapter-rules.yaml").read_text("utf-8") == llmaz("presets", "adapter-rules").out
 
 
@@ -143,11 +143,11 @@ def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Pa
     theirs = {key: body for key, body in objects(done.out).items() if key[1] in KINDS and key[3] in gateway}
     ours = own(tmp_path, {"gateway": {"create": True, "namespaces": ["llm", "demo"], **config, **chart}})
     assert ours.keys() == theirs.keys()
-    for key, wanted in theirs.items():
+    for key, expected in theirs.items():
         labels = ours[key]["metadata"]["labels"]
         assert labels.pop("app.kubernetes.io/managed-by") == "Helm"
-        assert wanted["metadata"]["labels"].pop("app.kubernetes.io/managed-by") == "llmaz-renderer"
-        assert ours[key] == wanted
+        assert expected["metadata"]["labels"].pop("app.kubernetes.io/managed-by") == "llmaz-renderer"
+        assert ours[key] == expected
     assert len(theirs) == 4 + ("auth" in config) + (name == "keys")
 
 
@@ -158,8 +158,10 @@ def test_check_finds_a_gateway_that_both_make(here: Path, tmp_path: Path, llmaz:
     assert llmaz("render").code == 0
     (here / "extra").mkdir()
     for name, create, code in (("redis", False, 0), ("gateway", True, 2)):
-        made = own(tmp_path, {"gateway": {"create": create, "namespaces": ["llm"]}, "redis": {"enabled": True}})
-        (here / "extra" / "platform.yaml").write_text("---\n".join(json.dumps(each) + "\n" for each in made.values()))
+        manifests = own(tmp_path, {"gateway": {"create": create, "namespaces": ["llm"]}, "redis": {"enabled": True}})
+        (here / "extra" / "platform.yaml").write_text(
+            "---\n".join(json.dumps(manifest) + "\n" for manifest in manifests.values())
+        )
         done = llmaz("check", "rendered", "extra")
         assert (name, done.code) == (name, code), done.err
     assert "Gateway 'llmaz-gateway' is already in extra/platform.yaml:" in done.err
@@ -175,13 +177,13 @@ def test_a_gateway_for_the_whole_cluster(tmp_path: Path) -> None:
 def test_flux_leaves_what_waits_for_its_kind_to_a_release_of_its_own(tmp_path: Path) -> None:
     switches = ("gateway", "redis", "nodePools", "dashboards")
     late = {key: ALL[key] for key in switches}
-    first = made(tmp_path, {"engine": "flux", "flux": {"self": {"name": "models"}}, **late})
+    first = render(tmp_path, {"engine": "flux", "flux": {"self": {"name": "models"}}, **late})
     assert {key[1] for key in first} <= COMPONENTS
     second = only(first, "HelmRelease", "llmaz-own")["spec"]
-    assert made(tmp_path, second["values"]) == own(tmp_path, late)
-    found = made(tmp_path, {"engine": "argocd", **late})
+    assert render(tmp_path, second["values"]) == own(tmp_path, late)
+    manifests = render(tmp_path, {"engine": "argocd", **late})
     for kind in ("Gateway", "GatewayClass", "EnvoyProxy", "ClientTrafficPolicy", "NodePool", "EC2NodeClass"):
-        notes = only(found, kind)["metadata"]["annotations"]
+        notes = only(manifests, kind)["metadata"]["annotations"]
         assert "SkipDryRunOnMissingResource=true" in notes["argocd.argoproj.io/sync-options"]
 
 
@@ -192,15 +194,15 @@ def test_argo_cd_makes_the_namespaces_of_own_objects(tmp_path: Path) -> None:
         "redis": {"enabled": True, "namespace": "limits"},
         "dashboards": {"enabled": True, "namespace": "eyes"},
     }
-    found = {key: body for key, body in made(tmp_path, values).items() if key[1] == "Namespace"}
-    assert sorted(key[3] for key in found) == ["eyes", "limits"]
-    elsewhere = made(tmp_path, {"redis": {"enabled": True}, "gateway": {**ALL["gateway"], "namespace": "gates"}})
+    namespaces = {key: body for key, body in render(tmp_path, values).items() if key[1] == "Namespace"}
+    assert sorted(key[3] for key in namespaces) == ["eyes", "limits"]
+    elsewhere = render(tmp_path, {"redis": {"enabled": True}, "gateway": {**ALL["gateway"], "namespace": "gates"}})
     assert sorted(key[3] for key in elsewhere if key[1] == "Namespace") == ["gates"]
-    for body in found.values():
+    for body in namespaces.values():
         assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
         assert body["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "-4"
     for other in ({**values, "argocd": {"createNamespaces": False}}, {**values, "engine": "none"}):
-        assert "Namespace" not in {key[1] for key in made(tmp_path, other)}
+        assert "Namespace" not in {key[1] for key in render(tmp_path, other)}
 
 
 @pytest.mark.parametrize("destination", [{"server": "https://eu.example:6443"}, {"name": "eu"}])
@@ -208,21 +210,21 @@ def test_argo_cd_makes_the_namespaces_of_own_objects(tmp_path: Path) -> None:
 def test_own_objects_go_where_the_components_go(key: str, destination: Values, tmp_path: Path) -> None:
     """The Application of the chart itself goes to Argo CD's cluster, so there they would be alone."""
     argocd = {"argocd": {"destination": destination}}
-    assert told(tmp_path, argocd).returncode == 0
-    done = told(tmp_path, {**argocd, key: ALL[key]})
+    assert helm_template(tmp_path, argocd).returncode == 0
+    done = helm_template(tmp_path, {**argocd, key: ALL[key]})
     assert (done.returncode, done.stdout) == (1, "")
     assert "argocd.destination is another cluster (" in done.stderr
-    assert made(tmp_path, {"argocd": {"destination": {"name": "in-cluster"}}, key: ALL[key]})
+    assert render(tmp_path, {"argocd": {"destination": {"name": "in-cluster"}}, key: ALL[key]})
 
 
 # --- Redis ------------------------------------------------------------------------------------------------------------
 
 
 def test_redis(tmp_path: Path, golden: Golden) -> None:
-    found = own(tmp_path, {"redis": {"enabled": True}})
-    assert {key[1] for key in found} == {"Deployment", "NetworkPolicy", "Service"}
-    golden("platform_own/redis.yaml", written(found))
-    service, deployment, policy = (only(found, kind) for kind in ("Service", "Deployment", "NetworkPolicy"))
+    manifests = own(tmp_path, {"redis": {"enabled": True}})
+    assert {key[1] for key in manifests} == {"Deployment", "NetworkPolicy", "Service"}
+    golden("platform_own/redis.yaml", written(manifests))
+    service, deployment, policy = (only(manifests, kind) for kind in ("Service", "Deployment", "NetworkPolicy"))
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     for selector in (service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]):
         assert selector.items() <= labels.items()
@@ -264,21 +266,21 @@ def test_node_pools(tmp_path: Path, golden: Golden) -> None:
         "tags": {"team": "search"},
     }
     small = {"name": "l40s", "limits": {"nvidia.com/gpu": 16}}
-    found = own(tmp_path, {"nodePoolDefaults": NODES, "nodePools": [small, large]})
-    golden("platform_own/nodepools.yaml", written(found))
-    assert [key[1:] for key in sorted(found)] == [
+    manifests = own(tmp_path, {"nodePoolDefaults": NODES, "nodePools": [small, large]})
+    golden("platform_own/nodepools.yaml", written(manifests))
+    assert [key[1:] for key in sorted(manifests)] == [
         ("EC2NodeClass", "", "h100"),
         ("EC2NodeClass", "", "l40s"),
         ("NodePool", "", "h100"),
         ("NodePool", "", "l40s"),
     ]
     for name in ("l40s", "h100"):
-        pool, nodes = only(found, "NodePool", name), only(found, "EC2NodeClass", name)
+        pool, nodes = only(manifests, "NodePool", name), only(manifests, "EC2NodeClass", name)
         assert schema_validation.findings("output/karpenter.sh/nodepool_v1", pool) == []
         assert schema_validation.findings("output/karpenter.k8s.aws/ec2nodeclass_v1", nodes) == []
         reference = pool["spec"]["template"]["spec"]["nodeClassRef"]
         assert reference == {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": name}
-        keys = [each["key"] for each in pool["spec"]["template"]["spec"]["requirements"]]
+        keys = [requirement["key"] for requirement in pool["spec"]["template"]["spec"]["requirements"]]
         assert len(keys) == len(set(keys))
 
 
@@ -292,7 +294,7 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
     }
     model = blue_model(flavor)
     (here / "models.yaml").write_text(f"{json.dumps(model)}\n---\n" + playground("chat", "llm", "blue"))
-    said: tuple[Values, ...] = (
+    settings: tuple[Values, ...] = (
         {},
         {"taints": []},
         {
@@ -309,7 +311,7 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
             "tags": {"team": "search"},
         },
     )
-    for more in said:
+    for more in settings:
         karpenter = {**NODES, **more}
         config = document("RenderConfig", "config", {"karpenter": karpenter})
         (here / "llmaz.yaml").write_text(json.dumps(config))
@@ -343,12 +345,12 @@ def expressions(body: Mapping[str, Any]) -> Iterator[str]:
     for panel in body["panels"]:
         for target in panel["targets"]:
             yield target["expr"]
-    for each in body["templating"]["list"]:
-        if each["type"] == "query":
-            yield each["query"]["query"]
+    for variable in body["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["query"]["query"]
 
 
-def asked(expression: str) -> list[str]:
+def find_series(expression: str) -> list[str]:
     """Names of series in an expression: words before a selector, and those that are alternatives of `__name__`."""
     either = [name for names in re.findall(r'__name__=~"([^"]+)"', expression) for name in names.split("|")]
     return either + re.findall(r"([A-Za-z_:][\w:]*)\{", expression)
@@ -357,10 +359,10 @@ def asked(expression: str) -> list[str]:
 def kinds(engine: str) -> dict[str, str]:
     """Names of all series of an engine, and what each is."""
     facts = KNOWN[engine]
-    found = {name: kind for kind in ("counter", "gauge") for name in facts.get(kind, ())}
+    series = {name: kind for kind in ("counter", "gauge") for name in facts.get(kind, ())}
     for name in facts.get("histogram", ()):
-        found.update({f"{name}_{end}": "histogram" for end in ("bucket", "sum", "count")})
-    return found
+        series.update({f"{name}_{end}": "histogram" for end in ("bucket", "sum", "count")})
+    return series
 
 
 def test_what_we_know_of_metrics_is_of_the_versions_that_run() -> None:
@@ -368,27 +370,34 @@ def test_what_we_know_of_metrics_is_of_the_versions_that_run() -> None:
     assert KNOWN
     for engine, facts in KNOWN.items():
         assert facts["version"] == PRESETS[engine]["version"]
-        told = PRESETS[engine]["engine"]["metrics"]
+        metrics = PRESETS[engine]["engine"]["metrics"]
         roles = ("running", "waiting", "kvUsage", "adapters", "cacheInfo", "cacheBlockSize", "cacheBlocks")
-        assert {told[role] for role in roles if role in told} <= kinds(engine).keys()
+        assert {metrics[role] for role in roles if role in metrics} <= kinds(engine).keys()
 
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
 def test_a_dashboard_asks_for_known_series_only(path: Path) -> None:
     known = (
-        kinds(path.stem) if path.stem in KNOWN else {name: kind for each in KNOWN for name, kind in kinds(each).items()}
+        kinds(path.stem)
+        if path.stem in KNOWN
+        else {name: kind for engine in KNOWN for name, kind in kinds(engine).items()}
     )
     if path.stem == "fleet":
         known["up"] = "gauge"  # Prometheus' own
         roles = [preset["engine"].get("metrics", {}) for preset in PRESETS.values()]
         known.update(
-            {each[role]: "gauge" for each in roles for role in ("running", "waiting", "kvUsage") if role in each}
+            {
+                metrics[role]: "gauge"
+                for metrics in roles
+                for role in ("running", "waiting", "kvUsage")
+                if role in metrics
+            }
         )
-    found = [name for expression in expressions(dashboard(path)) for name in asked(expression)]
-    assert len(found) >= len(dashboard(path)["panels"])
-    assert set(found) <= known.keys()
+    series = [name for expression in expressions(dashboard(path)) for name in find_series(expression)]
+    assert len(series) >= len(dashboard(path)["panels"])
+    assert set(series) <= known.keys()
     for expression in expressions(dashboard(path)):
-        for name in asked(expression):
+        for name in find_series(expression):
             rated = re.search(rf"rate\({re.escape(name)}{{[^}}]*}}\[\$__rate_interval\]\)", expression)
             assert bool(rated) == (known[name] in ("counter", "histogram")), expression
             assert ("histogram_quantile" in expression) == (known[name] == "histogram"), expression
@@ -396,15 +405,19 @@ def test_a_dashboard_asks_for_known_series_only(path: Path) -> None:
 
 @pytest.mark.parametrize("engine", KNOWN)
 def test_a_dashboard_shows_what_its_preset_knows(engine: str) -> None:
-    told = PRESETS[engine]["engine"]["metrics"]
+    metrics = PRESETS[engine]["engine"]["metrics"]
     shown = {
-        name for expression in expressions(dashboard(FILES / f"dashboards/{engine}.json")) for name in asked(expression)
+        name
+        for expression in expressions(dashboard(FILES / f"dashboards/{engine}.json"))
+        for name in find_series(expression)
     }
-    assert {told[role] for role in ("running", "waiting", "kvUsage") if role in told} <= shown
+    assert {metrics[role] for role in ("running", "waiting", "kvUsage") if role in metrics} <= shown
     fleet = {
-        name for expression in expressions(dashboard(FILES / "dashboards/fleet.json")) for name in asked(expression)
+        name
+        for expression in expressions(dashboard(FILES / "dashboards/fleet.json"))
+        for name in find_series(expression)
     }
-    assert {told[role] for role in ("running", "waiting", "kvUsage") if role in told} <= fleet
+    assert {metrics[role] for role in ("running", "waiting", "kvUsage") if role in metrics} <= fleet
 
 
 def test_the_goal_is_that_of_the_autoscaler() -> None:
@@ -423,7 +436,7 @@ def test_dashboards_are_such_as_grafana_takes() -> None:
     assert len({body["uid"] for body in bodies}) == len({body["title"] for body in bodies}) == len(bodies)
     for body in bodies:
         assert len(body["uid"]) <= 40
-        names = [each["name"] for each in body["templating"]["list"]]
+        names = [variable["name"] for variable in body["templating"]["list"]]
         used = {name for text in expressions(body) for name in re.findall(r"\$([a-z]\w*)", text)}
         assert used <= set(names)
         assert set(names) == used | {"datasource"}
@@ -454,12 +467,12 @@ def test_the_page_names_every_dashboard() -> None:
 
 
 def test_dashboards_reach_the_sidecar(tmp_path: Path) -> None:
-    found = own(
+    config_maps = own(
         tmp_path, {"dashboards": {"enabled": True, "namespace": "monitoring", "annotations": {"folder": "llmaz"}}}
     )
-    assert {key[1:3] for key in found} == {("ConfigMap", "monitoring")}
+    assert {key[1:3] for key in config_maps} == {("ConfigMap", "monitoring")}
     shown = {}
-    for body in found.values():
+    for body in config_maps.values():
         assert body["metadata"]["labels"]["grafana_dashboard"] == "1"
         assert body["metadata"]["annotations"] == {"folder": "llmaz"}
         shown.update(body["data"])
@@ -472,34 +485,34 @@ def test_dashboards_reach_the_sidecar(tmp_path: Path) -> None:
 
 
 def test_argo_cd_gets_what_llmaz_argocd_health_prints(tmp_path: Path, golden: Golden) -> None:
-    found = own(tmp_path, {"argocd": {"health": {"enabled": True}}})
-    patch = yaml.safe_load(only(found, "ConfigMap")["data"]["patch.yaml"])
+    manifests = own(tmp_path, {"argocd": {"health": {"enabled": True}}})
+    patch = yaml.safe_load(only(manifests, "ConfigMap")["data"]["patch.yaml"])
     assert patch["data"].pop("resource.customizations.health.argoproj.io_Application") == application()
     assert patch == {"data": health.data()}
-    shown = {key: {**body, "data": "…"} if key[1] == "ConfigMap" else body for key, body in found.items()}
+    shown = {key: {**body, "data": "…"} if key[1] == "ConfigMap" else body for key, body in manifests.items()}
     golden("platform_own/argocd-health.yaml", written(shown))
 
 
 def test_argocd_cm_stays_whose_it_is(tmp_path: Path) -> None:
     """No object is called so; one Role may patch it, and nothing else."""
     for engine in ("argocd", "none"):
-        found = made(tmp_path, {"engine": engine, "argocd": {"namespace": "gitops", "health": {"enabled": True}}})
-        assert not [key for key in found if key[3] == "argocd-cm"]
-        [rule] = only(found, "Role")["rules"]
+        manifests = render(tmp_path, {"engine": engine, "argocd": {"namespace": "gitops", "health": {"enabled": True}}})
+        assert not [key for key in manifests if key[3] == "argocd-cm"]
+        [rule] = only(manifests, "Role")["rules"]
         assert (rule["resourceNames"], rule["verbs"]) == (["argocd-cm"], ["get", "patch"])
-        job = only(found, "Job")
+        job = only(manifests, "Job")
         notes = job["metadata"]["annotations"]
         hooks = [key for key in notes if key.endswith(("/hook", "/hook-delete-policy"))]
         assert {key.partition("/")[0] for key in hooks} == {"argocd.argoproj.io" if engine == "argocd" else "helm.sh"}
-        assert {key[2] for key in found if key[3] == "llmaz-argocd-health"} == {"gitops"}
+        assert {key[2] for key in manifests if key[3] == "llmaz-argocd-health"} == {"gitops"}
         [container] = job["spec"]["template"]["spec"]["containers"]
         assert container["args"][0] == "--namespace=gitops"
         assert re.fullmatch(r"registry\.k8s\.io/kubectl:v\d+\.\d+\.\d+", container["image"])
 
 
 def test_the_check_of_applications_may_stay_out(tmp_path: Path) -> None:
-    found = own(tmp_path, {"argocd": {"health": {"enabled": True, "applications": False}}})
-    assert yaml.safe_load(only(found, "ConfigMap")["data"]["patch.yaml"]) == {"data": health.data()}
+    manifests = own(tmp_path, {"argocd": {"health": {"enabled": True, "applications": False}}})
+    assert yaml.safe_load(only(manifests, "ConfigMap")["data"]["patch.yaml"]) == {"data": health.data()}
 
 
 def application() -> str:
@@ -515,7 +528,7 @@ def test_an_application_is_as_healthy_as_it_says() -> None:
         {"status": {"health": {"status": "Healthy"}}},
         {"status": {"health": {"status": "Degraded", "message": "one Pod is not"}}},
     ]
-    assert lua(FILES / "application.lua", [{**body, **each} for each in statuses]) == [
+    assert lua(FILES / "application.lua", [{**body, **status} for status in statuses]) == [
         *[{"status": "Progressing", "message": "not compared yet"}] * 3,
         {"status": "Healthy"},
         {"status": "Degraded", "message": "one Pod is not"},
@@ -527,8 +540,8 @@ def test_an_application_is_as_healthy_as_it_says() -> None:
 
 def test_openmodels_kind_comes_with_its_scheduler(tmp_path: Path) -> None:
     """The same fields as in the CRD that our schemas are made of, and no word that an API server does not know."""
-    found = own(tmp_path, {"inftyaiScheduler": {"enabled": True}})
-    crd = only(found, "CustomResourceDefinition")
+    manifests = own(tmp_path, {"inftyaiScheduler": {"enabled": True}})
+    crd = only(manifests, "CustomResourceDefinition")
     assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
     source = yaml.safe_load((ROOT / "scripts/input-crds/llmaz.io_openmodels.yaml").read_text("utf-8"))
     assert "x-core-type" not in json.dumps(crd)
@@ -538,21 +551,21 @@ def test_openmodels_kind_comes_with_its_scheduler(tmp_path: Path) -> None:
 
 
 def test_an_input_crd_becomes_one_that_a_server_takes() -> None:
-    made = make_chart_files.structural(
+    schema = make_chart_files.structural(
         {"limits": {"type": "object", "x-core-type": "v1/ResourceList"}, "c": [{"x-core-type": "a"}]}
     )
-    assert made["limits"]["additionalProperties"]["x-kubernetes-int-or-string"] is True
-    assert made["c"] == [{"x-kubernetes-preserve-unknown-fields": True}]
-    assert "x-core-type" not in str(made)
+    assert schema["limits"]["additionalProperties"]["x-kubernetes-int-or-string"] is True
+    assert schema["c"] == [{"x-kubernetes-preserve-unknown-fields": True}]
+    assert "x-core-type" not in str(schema)
 
 
 def test_the_crd_may_be_somebody_elses(tmp_path: Path) -> None:
-    found = own(tmp_path, {"inftyaiScheduler": {"enabled": True, "openModelCRD": False}})
-    assert found == {}
+    manifests = own(tmp_path, {"inftyaiScheduler": {"enabled": True, "openModelCRD": False}})
+    assert manifests == {}
 
 
 def test_argo_cd_never_prunes_openmodels_kind(tmp_path: Path) -> None:
-    crd = only(made(tmp_path, {"inftyaiScheduler": {"enabled": True}}), "CustomResourceDefinition")
+    crd = only(render(tmp_path, {"inftyaiScheduler": {"enabled": True}}), "CustomResourceDefinition")
     options = crd["metadata"]["annotations"]["argocd.argoproj.io/sync-options"].split(",")
     assert {"Prune=false", "Delete=false"} <= set(options)
 
@@ -592,14 +605,14 @@ def test_schemas_are_strict(path: Path) -> None:
         "spec": {"intervall": "1m"},
         "sepc": {},
     }
-    said = {each.message for each in jsonschema.Draft7Validator(whole).iter_errors(body)}
+    messages = {error.message for error in jsonschema.Draft7Validator(whole).iter_errors(body)}
     for key in ("nmae", "intervall", "sepc"):
-        assert any(f"'{key}' was unexpected" in each for each in said)
+        assert any(f"'{key}' was unexpected" in message for message in messages)
 
 
 def test_there_is_a_schema_of_each_kind_that_brings_a_component() -> None:
-    made = {json.loads(path.read_text("utf-8"))["properties"]["kind"]["const"] for path in SCHEMAS}
-    assert made >= COMPONENTS
+    schema_kinds = {json.loads(path.read_text("utf-8"))["properties"]["kind"]["const"] for path in SCHEMAS}
+    assert schema_kinds >= COMPONENTS
 
 
 # --- all of it --------------------------------------------------------------------------------------------------------
@@ -616,14 +629,14 @@ ALL: Values = {
 
 @pytest.mark.parametrize("engine", ["argocd", "none"])
 def test_kubeconform_and_check_know_every_object(engine: str, here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
-    done = told(tmp_path, {"engine": engine, **ALL})
+    done = helm_template(tmp_path, {"engine": engine, **ALL})
     assert done.returncode == 0, done.stderr
     (here / "own.yaml").write_text(done.stdout, "utf-8")
     folders = [ROOT / "renderer" / "schemas" / "output", TESTS / "data" / "schemas"]
     command: list[str | Path] = [
         tool("kubeconform"),
         "-strict",
-        *(f"-schema-location={each}{LOCATION}" for each in folders),
+        *(f"-schema-location={folder}{LOCATION}" for folder in folders),
         "own.yaml",
     ]
     judged = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -635,10 +648,10 @@ def test_kubeconform_and_check_know_every_object(engine: str, here: Path, tmp_pa
 @pytest.mark.parametrize("values", [{"gateway": {"create": True}}, {"nodePools": [{"name": "a"}]}])
 def test_flux_hears_at_once_what_is_wrong_with_own_objects(values: Values, tmp_path: Path) -> None:
     """Not from the second release, in the cluster."""
-    said = {told(tmp_path, {**values, "engine": "none"}).stderr}
-    said.add(told(tmp_path, {**values, "engine": "flux", "flux": {"self": {"name": "platform"}}}).stderr)
-    assert len(said) == 1
-    assert "execution error" in said.pop()
+    messages = {helm_template(tmp_path, {**values, "engine": "none"}).stderr}
+    messages.add(helm_template(tmp_path, {**values, "engine": "flux", "flux": {"self": {"name": "platform"}}}).stderr)
+    assert len(messages) == 1
+    assert "execution error" in messages.pop()
 
 
 def test_names_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
@@ -653,13 +666,13 @@ def test_names_that_yaml_reads_as_something_else(tmp_path: Path) -> None:
         "nodePools": [{**POOL, "name": "2", "labels": {"c": "1"}, "tags": {"d": "2"}, "role": "1e5"}],
         "argocd": {"namespace": "3", "health": {"enabled": True}},
     }
-    found = own(tmp_path, values)
+    manifests = own(tmp_path, values)
     ours = {"1e3", "true", "null", "no", "1e4", "7", "2", "3", ""}
-    assert {part for key in found for part in key[2:]} - ours == {
+    assert {part for key in manifests for part in key[2:]} - ours == {
         "llmaz-argocd-health",
         *(f"llmaz-dashboard-{path.stem}" for path in DASHBOARDS),
     }
-    for key, body in found.items():
+    for key, body in manifests.items():
         group = key[0].rpartition("/")[0] or "core"
         assert schema_validation.findings(f"output/{group}/{key[1].lower()}_{key[0].rpartition('/')[2]}", body) == [], (
             key
@@ -731,14 +744,14 @@ WRONG: list[tuple[Values, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "said"), WRONG, ids=[said for _, said in WRONG])
-def test_wrong_values(values: Values, said: str, tmp_path: Path) -> None:
-    done = told(tmp_path, {"engine": "none", **values})
+@pytest.mark.parametrize(("values", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_wrong_values(values: Values, message: str, tmp_path: Path) -> None:
+    done = helm_template(tmp_path, {"engine": "none", **values})
     assert (done.returncode, done.stdout) == (1, "")
-    assert said in done.stderr
+    assert message in done.stderr
     assert "nil pointer" not in done.stderr
 
 
-def written(found: Objects) -> str:
+def written(manifests: Objects) -> str:
     """A golden of these objects, in the order of their identities."""
-    return "---\n".join(yamlio.dump(found[key]) for key in sorted(found))
+    return "---\n".join(yamlio.dump(manifests[key]) for key in sorted(manifests))

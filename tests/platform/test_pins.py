@@ -23,9 +23,9 @@ from tests.platform.chart import (
     VALUES,
     chart_values,
     helm,
-    made,
     notes,
     parts,
+    render,
 )
 from tests.programs import tool
 
@@ -60,25 +60,26 @@ def published() -> dict[str, str]:
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files}
 
 
-def found(pattern: re.Pattern[str]) -> dict[str, list[str]]:
+def find_matches(pattern: re.Pattern[str]) -> dict[str, list[str]]:
     every = {path: [match[0].strip() for match in pattern.finditer(text)] for path, text in published().items()}
     return {path: matches for path, matches in every.items() if matches}
 
 
 def test_nothing_floats() -> None:
     left = {
-        path: [each for each in texts if each not in MOVES.get(path, [])] for path, texts in found(FLOATING).items()
+        path: [text for text in texts if text not in MOVES.get(path, [])]
+        for path, texts in find_matches(FLOATING).items()
     }
     assert {path: texts for path, texts in left.items() if texts} == {}
-    assert all(set(texts) <= set(found(FLOATING).get(path, [])) for path, texts in MOVES.items())
+    assert all(set(texts) <= set(find_matches(FLOATING).get(path, [])) for path, texts in MOVES.items())
 
 
 def test_no_literal_secret() -> None:
-    assert found(SECRET) == {}
+    assert find_matches(SECRET) == {}
 
 
 def test_no_service_name_with_a_hash() -> None:
-    assert found(HASHED) == {}
+    assert find_matches(HASHED) == {}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_every_pin_is_exact() -> None:
 
     pins = list(versions(VALUES))
     assert len(pins) >= len(COMPONENTS)
-    assert [each for each in pins if not pin.fullmatch(each)] == []
+    assert [version for version in pins if not pin.fullmatch(version)] == []
     assert VALUES["envoyGateway"]["version"] == VALUES["envoyGateway"]["crds"]["version"]
     assert VALUES["envoyAIGateway"]["version"] == VALUES["envoyAIGateway"]["crds"]["version"]
     assert VALUES["karpenter"]["version"] == VALUES["karpenter"]["crds"]["version"]
@@ -146,18 +147,22 @@ def test_a_value_without_words_is_found() -> None:
 
 @pytest.mark.parametrize("engine", ["argocd", "flux", "none"])
 def test_notes(engine: str, tmp_path: Path) -> None:
-    said = notes(tmp_path, {"engine": engine})
-    kept = "kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io helm.sh/resource-policy=keep\n"
-    assert kept in said
-    assert kept not in notes(tmp_path, {"engine": engine, "leaderWorkerSet": {"enabled": False}})
+    notes_text = notes(tmp_path, {"engine": engine})
+    command = "kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io helm.sh/resource-policy=keep\n"
+    assert command in notes_text
+    assert command not in notes(tmp_path, {"engine": engine, "leaderWorkerSet": {"enabled": False}})
     if engine == "none":
-        assert "helm upgrade --install lws oci://registry.k8s.io/lws/charts/lws --version 0.9.0" in said
+        assert "helm upgrade --install lws oci://registry.k8s.io/lws/charts/lws --version 0.9.0" in notes_text
         crds = "--version 0.9.0 --untar && kubectl apply --server-side --force-conflicts -f lws/crds\n"
-        assert f"helm pull oci://registry.k8s.io/lws/charts/lws {crds}helm upgrade --install lws" in said
-        assert "extensionManager:" in said
-        assert said.index("kubectl apply") < said.index("install ai-gateway ") < said.index("install envoy-gateway ")
+        assert f"helm pull oci://registry.k8s.io/lws/charts/lws {crds}helm upgrade --install lws" in notes_text
+        assert "extensionManager:" in notes_text
+        assert (
+            notes_text.index("kubectl apply")
+            < notes_text.index("install ai-gateway ")
+            < notes_text.index("install envoy-gateway ")
+        )
     else:
-        assert "* lws 0.9.0 in lws-system" in said
+        assert "* lws 0.9.0 in lws-system" in notes_text
 
 
 # --- docs/platform.md -------------------------------------------------------------------------------------------------
@@ -185,7 +190,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
 
 def test_the_page_says_the_numbers_of_the_templates(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "platform.md").read_text("utf-8")
-    envoy = chart_values(parts(made(tmp_path, {"maxModels": 1000}))["envoy-gateway"])
+    envoy = chart_values(parts(render(tmp_path, {"maxModels": 1000}))["envoy-gateway"])
     memory = envoy["deployment"]["envoyGateway"]["resources"]["limits"]["memory"]
     assert f"{int(memory.removesuffix('Mi')):,} MiB at 1,000" in page
     waves = {int(wave) for wave in re.findall(r"^\| (-?\d) \|", page, re.MULTILINE)}

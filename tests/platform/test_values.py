@@ -20,13 +20,13 @@ from tests.platform.chart import (
     Body,
     Values,
     chart_values,
-    given,
     helm,
-    made,
+    helm_template,
     notes,
     parts,
+    read_values,
     refused,
-    told,
+    render,
 )
 
 # --- values that work together --------------------------------------------------------------------------------------
@@ -41,8 +41,8 @@ def test_the_gateways_know_each_other(tmp_path: Path) -> None:
         "redis": {"enabled": True, "from": "proxies"},
         "gateway": {"name": "front", "namespace": "edge"},
     }
-    found = made(tmp_path, values)
-    config = chart_values(parts(found)["envoy-gateway"])["config"]["envoyGateway"]
+    manifests = render(tmp_path, values)
+    config = chart_values(parts(manifests)["envoy-gateway"])["config"]["envoyGateway"]
     assert config["extensionManager"]["service"]["fqdn"] == {
         "hostname": "ai-gateway-controller.ai.svc.cluster.example",
         "port": 1063,
@@ -53,27 +53,29 @@ def test_the_gateways_know_each_other(tmp_path: Path) -> None:
     ]
     hooks = config["extensionManager"]["hooks"]["xdsTranslator"]
     assert hooks["post"] == ["Translation", "Cluster", "Route"]
-    assert hooks["translation"] == {each: {"includeAll": True} for each in ("cluster", "listener", "route", "secret")}
-    assert chart_values(parts(found)["ai-gateway"])["envoyGateway"] == {"namespace": "proxies"}
-    [redis] = [key for key in found if key[:2] == ("v1", "Service")]
+    assert hooks["translation"] == {
+        resource: {"includeAll": True} for resource in ("cluster", "listener", "route", "secret")
+    }
+    assert chart_values(parts(manifests)["ai-gateway"])["envoyGateway"] == {"namespace": "proxies"}
+    [redis] = [key for key in manifests if key[:2] == ("v1", "Service")]
     assert config["rateLimit"]["backend"]["redis"]["url"] == f"{redis[3]}.{redis[2]}.svc.cluster.example:6379"
-    url = chart_values(parts(found)["open-webui"])["openaiBaseApiUrl"]
+    url = chart_values(parts(manifests)["open-webui"])["openaiBaseApiUrl"]
     assert url == "http://edge-front.proxies.svc.cluster.example/v1"
 
 
 def test_the_chat_page_asks_the_service_that_the_gateway_declares(tmp_path: Path) -> None:
     """Also the one that RenderConfig's gateway.create makes: both are called <namespace>-<name>."""
-    found = made(tmp_path, {"gateway": {"create": True, "namespaces": ["llm"]}, "openWebUI": {"enabled": True}})
-    [proxy] = [body for key, body in found.items() if key[1] == "EnvoyProxy"]
+    manifests = render(tmp_path, {"gateway": {"create": True, "namespaces": ["llm"]}, "openWebUI": {"enabled": True}})
+    [proxy] = [body for key, body in manifests.items() if key[1] == "EnvoyProxy"]
     service = proxy["spec"]["provider"]["kubernetes"]["envoyService"]["name"]
-    url = chart_values(parts(found)["open-webui"])["openaiBaseApiUrl"]
+    url = chart_values(parts(manifests)["open-webui"])["openaiBaseApiUrl"]
     assert url == f"http://{service}.envoy-gateway-system.svc.cluster.local/v1"
 
 
 def test_the_chat_page_asks_a_gateway_with_a_certificate_by_its_name(tmp_path: Path) -> None:
     gateway = {"tls": {"secretName": "cert"}, "hostnames": ["*.example.com", "llm.example.com"]}
-    found = parts(made(tmp_path, {"gateway": gateway, "openWebUI": {"enabled": True}}))
-    assert chart_values(found["open-webui"])["openaiBaseApiUrl"] == "https://llm.example.com/v1"
+    applications = parts(render(tmp_path, {"gateway": gateway, "openWebUI": {"enabled": True}}))
+    assert chart_values(applications["open-webui"])["openaiBaseApiUrl"] == "https://llm.example.com/v1"
 
 
 @pytest.mark.parametrize(
@@ -81,10 +83,10 @@ def test_the_chat_page_asks_a_gateway_with_a_certificate_by_its_name(tmp_path: P
     [(1, 4, 1024), (256, 4, 1024), (300, 5, 1024), (301, 5, 1024), (500, 8, 1575), (1000, 16, 4200), (5000, 79, 5740)],
 )
 def test_room_for_models(models: int, message: int, memory: int, tmp_path: Path) -> None:
-    found = parts(made(tmp_path, {"maxModels": models}))
-    envoy = chart_values(found["envoy-gateway"])
+    applications = parts(render(tmp_path, {"maxModels": models}))
+    envoy = chart_values(applications["envoy-gateway"])
     assert envoy["config"]["envoyGateway"]["extensionManager"]["maxMessageSize"] == f"{message}Mi"
-    assert chart_values(found["ai-gateway"])["controller"]["maxRecvMsgSize"] == str(message * 2**20)
+    assert chart_values(applications["ai-gateway"])["controller"]["maxRecvMsgSize"] == str(message * 2**20)
     assert envoy["deployment"]["envoyGateway"]["resources"]["limits"]["memory"] == f"{memory}Mi"
     # measured: reference values of a thousand models with a route each
     assert models != 1000 or (message > 3.4 + 1.6 and memory > 2747)
@@ -97,7 +99,7 @@ def test_own_values_win(tmp_path: Path) -> None:
         },
         "deployment": {"envoyGateway": {"resources": {"limits": {"memory": "9Gi"}}}},
     }
-    values = chart_values(parts(made(tmp_path, {"envoyGateway": {"values": own}}))["envoy-gateway"])
+    values = chart_values(parts(render(tmp_path, {"envoyGateway": {"values": own}}))["envoy-gateway"])
     config = values["config"]["envoyGateway"]
     assert config["extensionApis"] == {"enableBackend": False}
     assert config["logging"] == {"level": {"default": "warn"}}
@@ -113,8 +115,8 @@ def test_the_seed_of_mcp_sessions_stays(tmp_path: Path) -> None:
     def seed(version: str, engine: str = "argocd", **encryption: str) -> Any:
         own = {"values": {"controller": {"mcp": {"sessionEncryption": encryption}}}} if encryption else {}
         pins = {"version": version, "crds": {"version": version}}
-        found = parts(made(tmp_path, {"engine": engine, "envoyAIGateway": {**own, **pins}}))
-        return chart_values(found["ai-gateway"])["controller"].get("mcp", {}).get("sessionEncryption")
+        part_objects = parts(render(tmp_path, {"engine": engine, "envoyAIGateway": {**own, **pins}}))
+        return chart_values(part_objects["ai-gateway"])["controller"].get("mcp", {}).get("sessionEncryption")
 
     for version in ("v1.2.0", "v1.3.0", "1.3.0", "v2.0.0", "v1.2.0-rc.1"):
         assert seed(version) == {"existingSecret": "mcp-session-seed"}
@@ -124,18 +126,18 @@ def test_the_seed_of_mcp_sessions_stays(tmp_path: Path) -> None:
     assert seed("v1.3.0", seed="x") == {"seed": "x"}
     assert seed("v1.3.0", existingSecret="mine") == {"existingSecret": "mine"}
     pins = {"version": "v1.3.0", "crds": {"version": "v1.3.0"}}
-    wanted = "its controller needs the Secret mcp-session-seed in ai, a random text under the key seed"
-    assert wanted in notes(tmp_path, {"envoyAIGateway": {**pins, "namespace": "ai"}})
+    expected = "its controller needs the Secret mcp-session-seed in ai, a random text under the key seed"
+    assert expected in notes(tmp_path, {"envoyAIGateway": {**pins, "namespace": "ai"}})
     assert "mcp-session-seed" not in notes(tmp_path, {})
     assert "mcp-session-seed" not in notes(tmp_path, {"envoyAIGateway": {**pins, "enabled": False}})
 
 
 def test_metrics(tmp_path: Path) -> None:
-    found = parts(made(tmp_path, given("everything")))
-    spec = chart_values(found["prometheus"])["prometheus"]["prometheusSpec"]
-    assert set(spec) == {f"{each}SelectorNilUsesHelmValues" for each in ("podMonitor", "serviceMonitor", "rule")}
+    applications = parts(render(tmp_path, read_values("everything")))
+    spec = chart_values(applications["prometheus"])["prometheus"]["prometheusSpec"]
+    assert set(spec) == {f"{kind}SelectorNilUsesHelmValues" for kind in ("podMonitor", "serviceMonitor", "rule")}
     assert set(spec.values()) == {False}
-    adapter = chart_values(found["prometheus-adapter"])
+    adapter = chart_values(applications["prometheus-adapter"])
     assert adapter["prometheus"] == {"url": "http://prometheus-operated.monitoring.svc.cluster.example", "port": 9090}
     rules = yaml.safe_load((CHART / "files" / "adapter-rules.yaml").read_text("utf-8"))["rules"]
     assert adapter["rules"] == rules
@@ -145,10 +147,10 @@ def test_metrics(tmp_path: Path) -> None:
 def test_controllers_start_again_when_the_pools_crd_comes(tmp_path: Path) -> None:
     """Both look for InferencePool's CRD at their start only."""
     for version in ("v1.6.0", "v1.6.2"):
-        found = parts(made(tmp_path, {"inferenceExtension": {"version": version}}))
+        applications = parts(render(tmp_path, {"inferenceExtension": {"version": version}}))
         mark = {"llmaz.io/inference-extension": version}
-        assert chart_values(found["envoy-gateway"])["deployment"]["pod"]["annotations"] == mark
-        assert chart_values(found["ai-gateway"])["controller"]["podAnnotations"] == mark
+        assert chart_values(applications["envoy-gateway"])["deployment"]["pod"]["annotations"] == mark
+        assert chart_values(applications["ai-gateway"])["controller"]["podAnnotations"] == mark
 
 
 # --- upstream's keys ------------------------------------------------------------------------------------------------
@@ -156,26 +158,29 @@ def test_controllers_start_again_when_the_pools_crd_comes(tmp_path: Path) -> Non
 
 def test_upstream_values(tmp_path: Path) -> None:
     values = HERE / "upstream" / "values.yaml"
-    found = parts(made(tmp_path, values))
-    assert chart_values(found["envoy-gateway"])["deployment"]["replicas"] == 2
-    assert chart_values(found["ai-gateway"])["controller"]["logLevel"] == "debug"
-    assert chart_values(found["inftyai-scheduler"])["scheduler"] == {"name": "inftyai-scheduler", "replicaCount": 2}
-    chat = chart_values(found["open-webui"])
+    applications = parts(render(tmp_path, values))
+    assert chart_values(applications["envoy-gateway"])["deployment"]["replicas"] == 2
+    assert chart_values(applications["ai-gateway"])["controller"]["logLevel"] == "debug"
+    assert chart_values(applications["inftyai-scheduler"])["scheduler"] == {
+        "name": "inftyai-scheduler",
+        "replicaCount": 2,
+    }
+    chat = chart_values(applications["open-webui"])
     assert chat["persistence"] == {"enabled": False}
     assert chat["openaiBaseApiUrl"] == "http://llmaz-system-llmaz-gateway.envoy-gateway-system.svc.cluster.local/v1"
-    assert [each["name"] for each in chat["extraEnvVars"]] == ["WEBUI_NAME", "ENABLE_PERSISTENT_CONFIG"]
-    said = notes(tmp_path, values)
-    assert "OPENAI_API_KEY was dropped" in said
-    assert "openaiBaseApiUrl was dropped" in said
-    assert "open-webui is read as openWebUI" in said
-    assert "ChangeMe" not in told(tmp_path, values).stdout + said
+    assert [variable["name"] for variable in chat["extraEnvVars"]] == ["WEBUI_NAME", "ENABLE_PERSISTENT_CONFIG"]
+    notes_text = notes(tmp_path, values)
+    assert "OPENAI_API_KEY was dropped" in notes_text
+    assert "openaiBaseApiUrl was dropped" in notes_text
+    assert "open-webui is read as openWebUI" in notes_text
+    assert "ChangeMe" not in helm_template(tmp_path, values).stdout + notes_text
 
 
 @pytest.mark.parametrize("alias", ["envoy-gateway", "envoy-ai-gateway", "open-webui", "kube-scheduler"])
 def test_an_alias_switches_too(alias: str, tmp_path: Path) -> None:
     part = {"kube-scheduler": "inftyai-scheduler", "envoy-ai-gateway": "ai-gateway"}.get(alias, alias)
-    assert part in parts(made(tmp_path, {alias: {"enabled": True}}))
-    assert part not in parts(made(tmp_path, {alias: {"enabled": False}}))
+    assert part in parts(render(tmp_path, {alias: {"enabled": True}}))
+    assert part not in parts(render(tmp_path, {alias: {"enabled": False}}))
 
 
 def test_literal_keys_are_dropped(tmp_path: Path) -> None:
@@ -194,15 +199,15 @@ def test_literal_keys_are_dropped(tmp_path: Path) -> None:
         "openWebUI": {"enabled": True, "values": chat},
         "prometheus": {"enabled": True, "values": {"grafana": {"adminPassword": "literal-6"}}},
     }
-    done = told(tmp_path, values)
+    done = helm_template(tmp_path, values)
     assert done.returncode == 0, done.stderr
     assert "literal-" not in done.stdout
     got = chart_values(parts(objects(done.stdout))["open-webui"])
     assert got["commonEnvVars"] == [secret]
-    assert [each["name"] for each in got["extraEnvVars"]] == ["WEBUI_NAME", "ENABLE_PERSISTENT_CONFIG"]
-    said = notes(tmp_path, values)
-    assert said.count("was dropped") == 6
-    assert "literal-" not in said
+    assert [variable["name"] for variable in got["extraEnvVars"]] == ["WEBUI_NAME", "ENABLE_PERSISTENT_CONFIG"]
+    notes_text = notes(tmp_path, values)
+    assert notes_text.count("was dropped") == 6
+    assert "literal-" not in notes_text
 
 
 @pytest.mark.parametrize(
@@ -225,12 +230,13 @@ def test_literal_keys_are_dropped(tmp_path: Path) -> None:
 )
 def test_other_literals_are_refused(component: str, values: Values, places: list[str], tmp_path: Path) -> None:
     """Nobody knows what would take their place. What they hold is not said."""
-    said = told(tmp_path, {component: {"enabled": True, "values": values}}).stderr
+    stderr = helm_template(tmp_path, {component: {"enabled": True, "values": values}}).stderr
     assert (
-        re.findall(r"\* \S+?\.values\.(?:grafana\.)?(?:grafana\.ini\.)?(.*) is a secret in plain text", said) == places
+        re.findall(r"\* \S+?\.values\.(?:grafana\.)?(?:grafana\.ini\.)?(.*) is a secret in plain text", stderr)
+        == places
     )
-    assert "literal-" not in said
-    assert not told(tmp_path, {component: {"enabled": False, "values": values}}).stderr
+    assert "literal-" not in stderr
+    assert not helm_template(tmp_path, {component: {"enabled": False, "values": values}}).stderr
 
 
 @pytest.mark.parametrize(
@@ -245,7 +251,7 @@ def test_other_literals_are_refused(component: str, values: Values, places: list
 )
 def test_addresses_with_a_hash_are_dropped(chat: Values, tmp_path: Path) -> None:
     values = {"openWebUI": {"enabled": True, "values": chat}}
-    got = chart_values(parts(made(tmp_path, values))["open-webui"])
+    got = chart_values(parts(render(tmp_path, values))["open-webui"])
     assert "0a1b2c3d" not in json.dumps(got)
     assert got["openaiBaseApiUrl"] == "http://llmaz-system-llmaz-gateway.envoy-gateway-system.svc.cluster.local/v1"
     assert "was dropped" in notes(tmp_path, values).replace("were", "was")
@@ -253,8 +259,8 @@ def test_addresses_with_a_hash_are_dropped(chat: Values, tmp_path: Path) -> None
 
 def test_variables_are_text(tmp_path: Path) -> None:
     chat = {"extraEnvVars": {"A": 1000000, "B": True, "C": None, "D": 1.5, "E": "x"}}
-    found = parts(made(tmp_path, {"openWebUI": {"enabled": True, "values": chat}}))
-    got = {each["name"]: each["value"] for each in chart_values(found["open-webui"])["extraEnvVars"]}
+    applications = parts(render(tmp_path, {"openWebUI": {"enabled": True, "values": chat}}))
+    got = {variable["name"]: variable["value"] for variable in chart_values(applications["open-webui"])["extraEnvVars"]}
     assert got == {"A": "1000000", "B": "true", "C": "", "D": "1.5", "E": "x", "ENABLE_PERSISTENT_CONFIG": "False"}
 
 
@@ -284,11 +290,11 @@ def test_names_that_yaml_reads_as_something_else(engine: str, tmp_path: Path) ->
             yield ".".join(path), node
 
     words = re.compile(r"(^|\.)(namespace|project|server|chart|path|url|repoURL|targetNamespace|\w*ClusterDomain)$")
-    found = [(at, leaf) for body in made(tmp_path, values).values() for at, leaf in leaves(body) if words.search(at)]
-    assert len(found) > 30
-    assert [(at, leaf) for at, leaf in found if not isinstance(leaf, str)] == []
+    names = [(at, leaf) for body in render(tmp_path, values).values() for at, leaf in leaves(body) if words.search(at)]
+    assert len(names) > 30
+    assert [(at, leaf) for at, leaf in names if not isinstance(leaf, str)] == []
     if engine == "flux":
-        own = parts(made(tmp_path, values))["own"]["spec"]
+        own = parts(render(tmp_path, values))["own"]["spec"]
         assert (own["chart"]["spec"]["chart"], own["targetNamespace"]) == ("./a #b", "3")
 
 
@@ -435,7 +441,7 @@ def test_refused(case: str, tmp_path: Path) -> None:
 )
 def test_crds_may_be_ahead(values: Values, tmp_path: Path) -> None:
     """Or somebody else's, or, with Flux, those in the chart."""
-    assert made(tmp_path, values)
+    assert render(tmp_path, values)
 
 
 def test_a_release_with_a_long_name(tmp_path: Path) -> None:
@@ -448,8 +454,8 @@ def test_a_release_with_a_long_name(tmp_path: Path) -> None:
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
-    said = refused(tmp_path, {"backendRuntime": {}, "nameOverride": "x", "karpenter": {"enabled": True}})
-    assert said.count("\n  * ") == 3
+    stderr = refused(tmp_path, {"backendRuntime": {}, "nameOverride": "x", "karpenter": {"enabled": True}})
+    assert stderr.count("\n  * ") == 3
 
 
 def test_every_key_of_the_values_is_in_the_schema_and_the_other_way_round() -> None:

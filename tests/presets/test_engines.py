@@ -17,8 +17,8 @@ SOURCES = {
 }
 SKIPPED = {f"{source}-skip" for source in SOURCES if not source.startswith(("host", "hub-gguf-f", "oss-", "pvc"))}
 FLAVORS = {
-    f"on-{each}"
-    for each in (
+    f"on-{name}"
+    for name in (
         *("nvidia", "nvidia-4", "nvidia-mig", "amd", "intel", "cpu", "unflavored", "gaudi", "tpu", "ascend"),
         "max-model-len",
     )
@@ -34,10 +34,10 @@ def playgrounds(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("engine", load.preset_names("backends"))
 def test_everything_is_taken_or_refused(engine: str) -> None:
-    taken = playgrounds(TESTS / "cases" / f"engine-{engine}" / "input")
+    rendered = playgrounds(TESTS / "cases" / f"engine-{engine}" / "input")
     refused = playgrounds(error_case(f"engine-{engine}-refuses"))
-    assert sorted(taken + refused) == sorted(SOURCES | SKIPPED | FLAVORS | DRAFTS)
-    said = (error_case(f"engine-{engine}-refuses") / "stderr.txt").read_text("utf-8")
-    last = said.splitlines()[-1]  # a main model and its draft may be wrong both
+    assert sorted(rendered + refused) == sorted(SOURCES | SKIPPED | FLAVORS | DRAFTS)
+    stderr = (error_case(f"engine-{engine}-refuses") / "stderr.txt").read_text("utf-8")
+    last = stderr.splitlines()[-1]  # a main model and its draft may be wrong both
     assert last.endswith(" errors; nothing was written")
     assert int(last.split()[0]) >= len(refused)

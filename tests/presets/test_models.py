@@ -41,12 +41,12 @@ HEADROOM = 0.9
 
 def specs(folder: str) -> dict[str, Any]:
     """Name → spec of each preset."""
-    made = {}
+    by_name = {}
     for path in sorted((PRESETS / folder).glob("*.yaml")):
         documents, problems = yamlio.parse(path.name, path.read_bytes())
         assert problems == []
-        made[path.stem] = documents[0].value["spec"]
-    return made
+        by_name[path.stem] = documents[0].value["spec"]
+    return by_name
 
 
 MODELS = specs("models")
@@ -58,7 +58,7 @@ class Base(NamedTuple):
 
     id: str
     known: Mapping[str, Any]
-    made: str  # "" for the model as it was published, "gguf", or the precision of a quantized repository
+    weights_format: str  # "" for the model as it was published, "gguf", or the precision of a quantized repository
 
 
 def base(name: str) -> Base:
@@ -66,13 +66,15 @@ def base(name: str) -> Base:
     hub = MODELS[name]["source"]["modelHub"]
     repo, file = hub["modelID"], hub.get("filename")
     if file:
-        (found,) = [one for one, known in KNOWN.items() if {"repo": repo, "file": file} in known.get("gguf", [])]
-        return Base(found, KNOWN[found], "gguf")
+        (hub_id,) = [one for one, known in KNOWN.items() if {"repo": repo, "file": file} in known.get("gguf", [])]
+        return Base(hub_id, KNOWN[hub_id], "gguf")
     if repo in KNOWN:
         return Base(repo, KNOWN[repo], "")
-    (found,) = [one for one, known in KNOWN.items() if repo in known.get("variants", [])]
-    (precision,) = {each["precision"] for each in KNOWN[found]["vllm"]["variants"] if each["model_id"] == repo}
-    return Base(found, KNOWN[found], precision)
+    (hub_id,) = [one for one, known in KNOWN.items() if repo in known.get("variants", [])]
+    (precision,) = {
+        variant["precision"] for variant in KNOWN[hub_id]["vllm"]["variants"] if variant["model_id"] == repo
+    }
+    return Base(hub_id, KNOWN[hub_id], precision)
 
 
 def attention(arch: Mapping[str, Any]) -> dict[str, int]:
@@ -80,7 +82,7 @@ def attention(arch: Mapping[str, Any]) -> dict[str, int]:
     full = arch.get("full_attention_layers", arch.get("layer_types", {}).get("full_attention"))
     if "sliding_layers" in arch:
         full = arch["num_hidden_layers"] - arch["sliding_layers"]
-    found = {
+    geometry = {
         "layers": arch.get("num_hidden_layers"),
         "fullLayers": full,
         "heads": arch.get("num_attention_heads"),
@@ -88,7 +90,7 @@ def attention(arch: Mapping[str, Any]) -> dict[str, int]:
         "headDim": arch.get("head_dim"),
         "slidingWindow": arch.get("sliding_window"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in geometry.items() if value is not None}
 
 
 def facts(model: Base) -> dict[str, Any]:
@@ -103,7 +105,7 @@ def facts(model: Base) -> dict[str, Any]:
         "attention": attention(model.known.get("arch", {})) or None,
         "kvBytesPerToken": model.known.get("kv_bytes_per_token_bf16"),
     }
-    if not model.made:
+    if not model.weights_format:
         known |= {
             "weightsGiB": model.known.get("weight_gib"),
             "precision": model.known.get("native_precision"),
@@ -111,28 +113,30 @@ def facts(model: Base) -> dict[str, Any]:
             "licence": model.known.get("license"),
             "gated": model.known.get("gated"),
         }
-    elif model.made != "gguf":
-        known["precision"] = model.made
+    elif model.weights_format != "gguf":
+        known["precision"] = model.weights_format
     return {key: value for key, value in known.items() if value is not None}
 
 
 def options(args: list[str]) -> list[tuple[str, ...]]:
     """Arguments as (option, its values), sorted; `_` in names of options as `-`."""
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     for word in args:
         if word.startswith("--"):
-            found.append([word.replace("_", "-")])
+            groups.append([word.replace("_", "-")])
         else:
-            found[-1].append(word)
-    return sorted(tuple(each) for each in found)
+            groups[-1].append(word)
+    return sorted(tuple(group) for group in groups)
 
 
 def recipe(known: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """What the recipe of the model adds to the command line, less what runs code of the hub."""
     its = known.get("vllm", {})
-    made = options([word for key in ("base_args", "tool_calling_args", "reasoning_args") for word in its.get(key, [])])
+    arguments = options(
+        [word for key in ("base_args", "tool_calling_args", "reasoning_args") for word in its.get(key, [])]
+    )
     # A template that lies in no image for certain; the model brings its own.
-    return [each for each in made if each[0] not in (RUNS_CODE, "--chat-template")]
+    return [argument for argument in arguments if argument[0] not in (RUNS_CODE, "--chat-template")]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -155,22 +159,28 @@ def test_names(name: str) -> None:
     assert name == served.replace(".", "--")
     path = PRESETS / "models" / f"{name}.yaml"
     assert yamlio.parse(path.name, path.read_bytes())[0][0].value["metadata"]["name"] == name
-    assert name.endswith("-gguf") == (base(name).made == "gguf")
+    assert name.endswith("-gguf") == (base(name).weights_format == "gguf")
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_arguments_are_those_of_the_recipe(name: str) -> None:
-    model, said = base(name), MODELS[name].get("engines", {})
-    wanted = recipe(model.known)
-    if model.known["kind"] != "chat" and model.made != "gguf":
-        assert options(said["vllm"]["args"]) == [("--runner", "pooling")]
+    model, by_engine = base(name), MODELS[name].get("engines", {})
+    expected = recipe(model.known)
+    if model.known["kind"] != "chat" and model.weights_format != "gguf":
+        assert options(by_engine["vllm"]["args"]) == [("--runner", "pooling")]
     else:
-        assert options(said.get("vllm", {}).get("args", [])) == ([] if model.made == "gguf" else wanted)
-    for engine in set(said) - {"vllm"}:
-        for option, *values in options(said[engine].get("args", [])):
+        assert options(by_engine.get("vllm", {}).get("args", [])) == (
+            [] if model.weights_format == "gguf" else expected
+        )
+    for engine in set(by_engine) - {"vllm"}:
+        for option, *values in options(by_engine[engine].get("args", [])):
             if option.endswith("-parser"):
                 (value,) = values
-                theirs = [ALSO.get((engine, option), {}).get(each[1], each[1]) for each in wanted if each[0] == option]
+                theirs = [
+                    ALSO.get((engine, option), {}).get(argument[1], argument[1])
+                    for argument in expected
+                    if argument[0] == option
+                ]
                 assert value in theirs or (engine, option, value) in TOLD
             else:
                 # Whatever is no parser stands in the note, or is explained in the preset.
@@ -198,8 +208,8 @@ def weights(name: str) -> float | None:
         return float(its["weightsGiB"])
     if "parameters" not in its:
         return None
-    each = {"fp8": 1.0, "mxfp4": 0.6}.get(its.get("precision", ""), 2.0)
-    return float(its["parameters"].removesuffix("B")) * 1e9 * each / 2**30
+    bytes_per_parameter = {"fp8": 1.0, "mxfp4": 0.6}.get(its.get("precision", ""), 2.0)
+    return float(its["parameters"].removesuffix("B")) * 1e9 * bytes_per_parameter / 2**30
 
 
 def fits(name: str, cards: int) -> bool:
@@ -207,9 +217,9 @@ def fits(name: str, cards: int) -> bool:
     its, size = MODELS[name]["facts"], weights(name)
     assert size is not None
     recommended = [
-        each["vram_minimum_gb"]
-        for each in KNOWN[base(name).id].get("vllm", {}).get("variants", [])
-        if each["model_id"] == MODELS[name]["source"]["modelHub"]["modelID"]
+        variant["vram_minimum_gb"]
+        for variant in KNOWN[base(name).id].get("vllm", {}).get("variants", [])
+        if variant["model_id"] == MODELS[name]["source"]["modelHub"]["modelID"]
     ]
     if any(gigabytes > 80 * cards for gigabytes in recommended):
         return False
@@ -250,7 +260,7 @@ def test_there_are_twenty_of_every_kind() -> None:
     assert kinds == {"chat", "embedding", "reranker"}
     assert sum("activeParameters" in spec["facts"] for spec in MODELS.values()) >= 3
     assert sum(spec["facts"].get("precision") == "fp8" for spec in MODELS.values()) >= 3
-    assert sum(base(name).made == "gguf" for name in MODELS) >= 4
+    assert sum(base(name).weights_format == "gguf" for name in MODELS) >= 4
 
 
 def best(name: str) -> str:
@@ -276,8 +286,8 @@ def test_renders(name: str, engine: str, here: Path, llmaz: Llmaz) -> None:
     assert (done.code, done.err) == (0, "")
     workload = next(yaml.safe_load_all(done.out))
     (runner,) = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
-    said = MODELS[name].get("engines", {}).get(engine, {}).get("args", [])
-    assert runner["args"][len(runner["args"]) - len(said) :] == said
+    args = MODELS[name].get("engines", {}).get(engine, {}).get("args", [])
+    assert runner["args"][len(runner["args"]) - len(args) :] == args
     assert MODELS[name]["servedModelName"] in runner["args"]
     limits = [flavor.get("limits", {}) for flavor in MODELS[name].get("inferenceConfig", {}).get("flavors", [{}])]
     assert {key: int(value) for key, value in runner["resources"].get("limits", {}).items()} == limits[0]
@@ -286,7 +296,7 @@ def test_renders(name: str, engine: str, here: Path, llmaz: Llmaz) -> None:
 def test_every_model_has_its_golden() -> None:
     """The case renders each on the engine that suits it."""
     claimed = {}
-    for each in yaml.safe_load_all(CASE.read_text("utf-8")):
-        backend = each["spec"].get("backendRuntimeConfig", {}).get("backendName", "vllm")
-        claimed[each["spec"]["modelClaim"]["modelName"]] = backend
+    for document in yaml.safe_load_all(CASE.read_text("utf-8")):
+        backend = document["spec"].get("backendRuntimeConfig", {}).get("backendName", "vllm")
+        claimed[document["spec"]["modelClaim"]["modelName"]] = backend
     assert claimed == {name: best(name) for name in MODELS}

@@ -58,10 +58,10 @@ def rendered(path: Any) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     objects = [body for file in sorted(files) for body in yaml.safe_load_all(file.read_text("utf-8")) if body]
     configs = [body["data"]["config.yaml"] for body in objects if "config.yaml" in body.get("data", {})]
     images = [
-        each["image"]
+        container["image"]
         for body in objects
-        for each in containers(body)
-        if each["image"].startswith((PROGRAM["image"], ASKED_ITSELF))
+        for container in containers(body)
+        if container["image"].startswith((PROGRAM["image"], ASKED_ITSELF))
     ]
     [config] = configs
     return (images or [f"{PROGRAM['image']}:{latest()}"])[0], yaml.safe_load(config), objects
@@ -97,9 +97,11 @@ def _faults(version: str, config: Mapping[str, Any]) -> Iterator[str]:
     profiles = {profile["name"]: [entry["pluginRef"] for entry in profile["plugins"]] for profile in _profiles(config)}
     for name, names in profiles.items():
         yield from (
-            f"{each} in profile {name}" for each in names if kinds.get(each) not in ("filter", "scorer", "picker")
+            f"{plugin_name} in profile {name}"
+            for plugin_name in names
+            if kinds.get(plugin_name) not in ("filter", "scorer", "picker")
         )
-        if [kinds.get(each) for each in names].count("picker") != 1:
+        if [kinds.get(plugin_name) for plugin_name in names].count("picker") != 1:
             yield f"profile {name} has not one picker"
     for profile in _profiles(config):
         for entry in profile["plugins"]:
@@ -108,7 +110,10 @@ def _faults(version: str, config: Mapping[str, Any]) -> Iterator[str]:
             ):
                 yield f"entry {entry}"
     for source in config.get("dataLayer", {}).get("sources", ()):
-        pairs = [(source["pluginRef"], "source"), *((each["pluginRef"], "extractor") for each in source["extractors"])]
+        pairs = [
+            (source["pluginRef"], "source"),
+            *((extractor["pluginRef"], "extractor") for extractor in source["extractors"]),
+        ]
         yield from (f"{name} is no {kind}" for name, kind in pairs if kinds.get(name) != kind)
     yield from _role_faults(kinds, profiles)
 
@@ -140,13 +145,13 @@ def _role_faults(kinds: Mapping[str, str], profiles: Mapping[str, list[str]]) ->
     if "handler" not in kinds.values():
         if len(profiles) != 1:
             yield f"{len(profiles)} profiles without a handler"
-        wanted: dict[str, list[str]] = {name: [] for name in profiles}
+        expected: dict[str, list[str]] = {name: [] for name in profiles}
     else:
         if set(profiles) != {"prefill", "decode"}:
             yield f"profiles {', '.join(profiles)}"
-        wanted = {role: [name for name, each in PLUGINS.items() if each.get("role") == role] for role in profiles}
+        expected = {role: [name for name, plugin in PLUGINS.items() if plugin.get("role") == role] for role in profiles}
     for name, names in profiles.items():
-        if (filters := [each for each in names if kinds.get(each) == "filter"]) != wanted[name]:
+        if (filters := [plugin_name for plugin_name in names if kinds.get(plugin_name) == "filter"]) != expected[name]:
             yield f"filters of {name}: {', '.join(filters)}"
         if names[: len(filters)] != filters or kinds.get(names[-1]) != "picker":
             yield f"order in {name}"
@@ -162,7 +167,10 @@ def test_nothing_is_unknown_to_the_picker(path: Any) -> None:
     handled = any(PLUGINS[plugin["type"]]["is"] == "handler" for plugin in config["plugins"])
     assert roles == ({"prefill", "decode"} if handled else set())
     sidecars = [
-        each for body in objects for each in containers(body) if each["image"].startswith(PROGRAM["sidecar"]["image"])
+        container
+        for body in objects
+        for container in containers(body)
+        if container["image"].startswith(PROGRAM["sidecar"]["image"])
     ]
     assert len(sidecars) == handled
     for sidecar in sidecars:

@@ -155,8 +155,8 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
         layers = [engine.configs[name].layer(words), *engine.derivation(words).layers]
         if words["Adapters"] and adapters.can_load(engine):
             layers += adapters.adapter_layers(engine, ADAPTERS, (), Collector())
-        for given, _ in refused_preset_options(judge, layers, len(layers)):
-            yield f"{runtime.name} {version}, {use}, {name}: {given}"
+        for option, _ in refused_preset_options(judge, layers, len(layers)):
+            yield f"{runtime.name} {version}, {use}, {name}: {option}"
 
 
 # What no list of options says, by the releases' own sources (in order of versions: what holds until, what from there).
@@ -359,8 +359,8 @@ def test_every_range_counts(name: str, place: str, runtime: BackendRuntime) -> N
 def test_every_use_holds_every_entry() -> None:
     for name in RANGED:
         engine = compiled(shipped(name), "")
-        held = {entry for _, _, words in used(engine) for entry in engine.derivation(words).entries}
-        assert held == set(engine.derived)
+        entries = {entry for _, _, words in used(engine) for entry in engine.derivation(words).entries}
+        assert entries == set(engine.derived)
 
 
 def test_what_is_left_out_is_told() -> None:

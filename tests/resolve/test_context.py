@@ -84,12 +84,12 @@ def test_what_is_wrong_is_said_of_each(here: Path, llmaz: Llmaz, wrong: tuple[st
         folder.mkdir()
         for place, name in enumerate(order):
             (folder / f"{place}.yaml").write_text(text(name, *(RIGHT if name == "b" else wrong)), "utf-8")
-        said = llmaz("render", folder, "-o", f"out-{turn}").err
+        stderr = llmaz("render", folder, "-o", f"out-{turn}").err
         for place, name in enumerate(order):
             lines = [line for line in alone[name].splitlines() if line.startswith(f"{name}.yaml:")]
             assert bool(lines) == (name != "b")
             for line in lines:
-                assert line.replace(f"{name}.yaml:", f"{folder}/{place}.yaml:", 1) in said
+                assert line.replace(f"{name}.yaml:", f"{folder}/{place}.yaml:", 1) in stderr
 
 
 MODEL = """\
@@ -160,10 +160,10 @@ def written(name: str, words: dict[str, str]) -> str:
     source = "{modelHub: {modelID: org/NAME, filename: a.gguf}}" if "GGUF" in words else HUB
     all_ = {"SOURCE": source, "CLAIM": ONE, "BACKEND": "vllm", "CONFIG": HALF, "MORE": "", **words}
     model = MODEL.replace("SOURCE", all_.pop("SOURCE"))
-    made = model + (model.replace("NAME", "draft-NAME") if all_["CLAIM"] == TWO else "") + APP
+    yaml_text = model + (model.replace("NAME", "draft-NAME") if all_["CLAIM"] == TWO else "") + APP
     for word, value in all_.items():
-        made = made.replace(word, value)
-    return made.replace("NAME", name)
+        yaml_text = yaml_text.replace(word, value)
+    return yaml_text.replace("NAME", name)
 
 
 @pytest.mark.parametrize(("code", "right", "wrong"), NEW)
@@ -175,9 +175,9 @@ def test_each_of_two_with_the_same_values(
         folder.mkdir()
         for place, name in enumerate(order):
             (folder / f"{place}.yaml").write_text(written(name, right if name == "b" else wrong), "utf-8")
-        said = [line for line in llmaz("render", folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line]
-        of = [line.partition(".yaml")[0].rpartition("/")[2] for line in said]
-        assert sorted(of) == sorted(str(order.index(name)) for name in "ac"), said
+        lines = [line for line in llmaz("render", folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line]
+        of = [line.partition(".yaml")[0].rpartition("/")[2] for line in lines]
+        assert sorted(of) == sorted(str(order.index(name)) for name in "ac"), lines
 
 
 SKIPS = {"metadata: {name: app-NAME}": 'metadata: {name: app-NAME, annotations: {llmaz.io/skip-model-loader: "true"}}'}
@@ -210,16 +210,16 @@ def test_what_is_not_alike_is_not_mixed_up(here: Path, llmaz: Llmaz) -> None:
     tree.mkdir()
     for name, changes in UNLIKE.items():
         early = {old: new for old, new in changes.items() if old in MODEL + APP}
-        said = MODEL + APP
+        yaml_text = MODEL + APP
         for old, new in {**early, **PLAIN, **{old: changes[old] for old in changes if old not in early}}.items():
-            said = said.replace(old, new)
-        (tree / f"{name}.yaml").write_text(said.replace("NAME", name), "utf-8")
+            yaml_text = yaml_text.replace(old, new)
+        (tree / f"{name}.yaml").write_text(yaml_text.replace("NAME", name), "utf-8")
     assert "error" not in llmaz("render", "tree", "-o", "together").err
     seen = set()
     for name in UNLIKE:
         llmaz("render", f"tree/{name}.yaml", "-o", f"alone-{name}")
         (alone,) = Path(f"alone-{name}").rglob(f"*app-{name}.yaml")
-        made = alone.read_text("utf-8")
-        assert Path("together", *alone.parts[1:]).read_text("utf-8") == made
-        seen.add(made.replace(name, "NAME"))
+        rendered = alone.read_text("utf-8")
+        assert Path("together", *alone.parts[1:]).read_text("utf-8") == rendered
+        seen.add(rendered.replace(name, "NAME"))
     assert len(seen) == len(UNLIKE) - 2  # the same variables, whoever gives them

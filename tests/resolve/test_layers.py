@@ -79,7 +79,10 @@ def spoken(*lines: tuple[Origin, str]) -> list[tuple[str, Origin, list[Origin]]]
     reads = build_style(settings, [lines[0][1].split()])
     layers = [ArgLayer(text.split(), origin) for origin, text in lines]
     args, form = merge_args(reads, layers)
-    return [(arg, *told) for arg, told in zip(args, arg_merge.arg_origins(reads, layers, args, form), strict=True)]
+    return [
+        (arg, *option_origins)
+        for arg, option_origins in zip(args, arg_merge.arg_origins(reads, layers, args, form), strict=True)
+    ]
 
 
 def test_arguments() -> None:
@@ -107,7 +110,7 @@ def test_an_argument_in_another_spelling_is_still_its_authors() -> None:
 def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOrigins:
     """The flavor `a` of a model over the one of the catalog."""
     config = RenderConfig({"flavors": {"a": catalog}} if catalog else {}, Named("config"), {})
-    found = Collector()
+    collector = Collector()
     inputs = Inputs(
         config=config,
         apps=(),
@@ -121,9 +124,9 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
         unreadable=False,
         foreign=0,
     )
-    known = flavors.flavor_catalog(inputs, found).get("a")
-    merged = flavors.merge_flavor({"name": "a", **own}, MODEL, known, config, found)
-    assert found.problems == []
+    known = flavors.flavor_catalog(inputs, collector).get("a")
+    merged = flavors.merge_flavor({"name": "a", **own}, MODEL, known, config, collector)
+    assert collector.problems == []
     return FlavorOrigins(merged, MODEL)
 
 

@@ -14,16 +14,16 @@ HERE = Origin(NamedSource("a.yaml"))
 
 
 @pytest.mark.parametrize(
-    ("name", "suffix", "wanted"),
+    ("name", "suffix", "expected"),
     [
         ("blue", "-fill-0a1b2c3d", "blue-fill-0a1b2c3d"),
         ("a" * 49, "-fill-0a1b2c3d", "a" * 49 + "-fill-0a1b2c3d"),
         ("a" * 50, "-fill-0a1b2c3d", "a" * 40 + "-160b4e43-fill-0a1b2c3d"),
     ],
 )
-def test_names_that_fit(name: str, suffix: str, wanted: str) -> None:
-    assert fitting_name(name, suffix) == wanted
-    assert len(wanted) <= 63
+def test_names_that_fit(name: str, suffix: str, expected: str) -> None:
+    assert fitting_name(name, suffix) == expected
+    assert len(expected) <= 63
 
 
 def test_long_names_stay_different() -> None:

@@ -45,20 +45,20 @@ def model(source: dict[str, Any]) -> OpenModel:
 
 def read(source: dict[str, Any], **config: Any) -> Weights:
     """The weights of a source that must be fine."""
-    found = Collector()
-    made = read_weights(inputs(**config), model(source), found)
-    assert found.problems == []
-    return made
+    collector = Collector()
+    weights = read_weights(inputs(**config), model(source), collector)
+    assert collector.problems == []
+    return weights
 
 
 def refused(source: dict[str, Any], **config: Any) -> list[tuple[str, str]]:
     """Code and field of every finding."""
-    found = Collector()
+    collector = Collector()
     try:
-        read_weights(inputs(**config), model(source), found)
+        read_weights(inputs(**config), model(source), collector)
     except Stop:
-        assert found.problems, "a Stop says why"
-    return [(each.code, each.field.removeprefix("spec.source.")) for each in found.problems]
+        assert collector.problems, "a Stop says why"
+    return [(problem.code, problem.field.removeprefix("spec.source.")) for problem in collector.problems]
 
 
 def test_a_folder_in_oss_with_a_dot_takes_the_loader_that_knows_folders() -> None:
@@ -102,16 +102,16 @@ def test_a_folder_in_oss_with_a_dot_takes_the_loader_that_knows_folders() -> Non
     ],
 )
 def test_hub(hub: dict[str, Any], expected: dict[str, Any]) -> None:
-    made = read({"modelHub": hub})
+    weights = read({"modelHub": hub})
     common = {"kind": "hub", "name": "m", "loader": "hub", "hub": "Huggingface", "scheme": "", "host_path": ""}
     expected = {**common, **expected}
-    assert {key: getattr(made, key) for key in expected} == expected
-    assert made.origin.path == ("spec", "source", "modelHub")
+    assert {key: getattr(weights, key) for key in expected} == expected
+    assert weights.origin.path == ("spec", "source", "modelHub")
 
 
 def test_what_the_hub_loader_is_told() -> None:
-    made = read({"modelHub": {"modelID": "o/m", "allowPatterns": ["a", "b"], "ignorePatterns": ["c"]}})
-    assert made.words == {
+    weights = read({"modelHub": {"modelID": "o/m", "allowPatterns": ["a", "b"], "ignorePatterns": ["c"]}})
+    assert weights.words == {
         "ModelID": "o/m",
         "Hub": "Huggingface",
         "Filename": "",
@@ -192,12 +192,12 @@ def test_two_dots_inside_a_file_name_are_no_way_up() -> None:
     ],
 )
 def test_uri(uri: str, expected: dict[str, Any]) -> None:
-    made = read({"uri": uri})
+    weights = read({"uri": uri})
     name = {} if uri.startswith("ollama") else {"name": "m"}
     common = {"one_file": False, "hub": "", "revision": "", "filename": "", **name}
     expected = {**common, **expected}
-    assert {key: getattr(made, key) for key in expected} == expected
-    assert made.origin.path == ("spec", "source", "uri")
+    assert {key: getattr(weights, key) for key in expected} == expected
+    assert weights.origin.path == ("spec", "source", "uri")
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def test_uri(uri: str, expected: dict[str, Any]) -> None:
     ],
 )
 def test_what_a_store_loader_is_told(uri: str, expected: dict[str, Any]) -> None:
-    made = read({"uri": uri})
-    assert {key: made.words[key] for key in expected} == expected
+    weights = read({"uri": uri})
+    assert {key: weights.words[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_what_a_store_loader_is_told(uri: str, expected: dict[str, Any]) -> None
     ],
 )
 def test_what_the_store_loader_is_configured_to(uri: str, config: dict[str, Any], expected: dict[str, Any]) -> None:
-    made = read({"uri": uri}, loaders={"store": config})
-    assert {key: made.words[key] for key in expected} == expected
-    assert made.endpoint == expected["Endpoint"]
+    weights = read({"uri": uri}, loaders={"store": config})
+    assert {key: weights.words[key] for key in expected} == expected
+    assert weights.endpoint == expected["Endpoint"]
 
 
 @pytest.mark.parametrize(
@@ -292,18 +292,18 @@ def image(rest: str, kubernetes: str = "1.35", **loaders: Any) -> dict[str, Any]
     ],
 )
 def test_image(rest: str, folder: str) -> None:
-    said = image(rest)
-    made = read(said.pop("source"), **said)
-    assert (made.kind, made.image, made.loader, made.format) == ("oci", rest, None, "safetensors")
-    assert made.host_path == f"/workspace/models/{folder}"
-    assert made.path == f"/workspace/models/{folder}/models"
-    assert made.address == f"oci://{rest}"
+    arguments = image(rest)
+    weights = read(arguments.pop("source"), **arguments)
+    assert (weights.kind, weights.image, weights.loader, weights.format) == ("oci", rest, None, "safetensors")
+    assert weights.host_path == f"/workspace/models/{folder}"
+    assert weights.path == f"/workspace/models/{folder}/models"
+    assert weights.address == f"oci://{rest}"
 
 
 @pytest.mark.parametrize(("inside", "path"), [("", ""), ("/", ""), ("w/x/", "/w/x"), ("/w", "/w")])
 def test_where_in_an_image(inside: str, path: str) -> None:
-    said = image("r/b:1", path=inside)
-    assert read(said.pop("source"), **said).path == f"/workspace/models/models--b{path}"
+    arguments = image("r/b:1", path=inside)
+    assert read(arguments.pop("source"), **arguments).path == f"/workspace/models/models--b{path}"
 
 
 @pytest.mark.parametrize(
@@ -322,8 +322,8 @@ def test_where_in_an_image(inside: str, path: str) -> None:
     ],
 )
 def test_image_refused(rest: str, kubernetes: str, code: str) -> None:
-    said = image(rest, kubernetes)
-    assert refused(said.pop("source"), **said) == [(code, "uri")]
+    arguments = image(rest, kubernetes)
+    assert refused(arguments.pop("source"), **arguments) == [(code, "uri")]
 
 
 def test_image_volumes_need_a_target() -> None:

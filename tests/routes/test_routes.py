@@ -78,7 +78,7 @@ def test_many_models(here: Path, llmaz: Llmaz) -> None:
     """Enough for several processes: sorted all the same, and no chart larger than Mermaid draws."""
     (here / "llmaz.yaml").write_text(CONFIG)
     names = [(f"chat-{i}", f"team-{i % 7}", f"model-{i}.5") for i in range(250)]
-    (here / "p.yaml").write_text("".join(playground(*each) for each in names))
+    (here / "p.yaml").write_text("".join(playground(*args) for args in names))
     page = llmaz("routes", "--format", "markdown").out
     assert max(len(chart) for chart in charts(page)) < 50_000
     assert max(chart.count("-->") for chart in charts(page)) < 500
@@ -86,7 +86,7 @@ def test_many_models(here: Path, llmaz: Llmaz) -> None:
         assert page.count(f"| `{served}` |") == 1
         assert sum(f'(["{served}<br>' in chart for chart in charts(page)) == 1
     routes = json.loads(llmaz("routes", "--format", "json").out)["routes"]
-    order = [(each["gateway"]["name"], each["name"]) for each in routes]
+    order = [(route["gateway"]["name"], route["name"]) for route in routes]
     assert order == sorted(order)
     assert len(order) == 250
     table = llmaz("routes").out.splitlines()
@@ -113,9 +113,9 @@ def test_problems_are_those_of_validate(here: Path, llmaz: Llmaz) -> None:
     (here / "p.yaml").write_text(
         playground("a", "team-1", "same") + playground("b", "team-1", "same") + playground("c", "team-1", "c", "nobody")
     )
-    done, told = llmaz("routes"), llmaz("validate")
+    done, validated = llmaz("routes"), llmaz("validate")
     assert (done.code, done.out) == (2, "")
-    assert done.err == told.err
+    assert done.err == validated.err
     assert "[E625]" in done.err
     assert "[E203]" in done.err
 
@@ -180,15 +180,15 @@ ELSEWHERE = "provider: {schema: OpenAI, hostname: api.example.com, modelName: m,
 
 
 def way(name: str, *backends: str) -> str:
-    return ROUTE.format(name=name, backends=", ".join(f"{{{each}}}" for each in backends))
+    return ROUTE.format(name=name, backends=", ".join(f"{{{backend}}}" for backend in backends))
 
 
 def named(name: str, pool: str, *targets: str, version: str = "v1alpha2") -> str:
-    return NAME.format(name=name, pool=pool, targets=", ".join(f"{{{each}}}" for each in targets), version=version)
+    return NAME.format(name=name, pool=pool, targets=", ".join(f"{{{target}}}" for target in targets), version=version)
 
 
 @pytest.fixture
-def said(here: Path, llmaz: Llmaz) -> Callable[..., Any]:
+def routes_json(here: Path, llmaz: Llmaz) -> Callable[..., Any]:
     """What --format json says of PATHS."""
     (here / "llmaz.yaml").write_text(CONFIG)
 
@@ -206,30 +206,30 @@ def test_every_node_of_a_chart_is_said_once(monkeypatch: pytest.MonkeyPatch, llm
     for chart in charts(llmaz("routes", "--format", "markdown").out):
         lines = chart.splitlines()
         assert [line for line in lines if not any(re.fullmatch(shape, line) for shape in SHAPES)] == []
-        made = re.findall(r"^ +([a-z][\w.]*)[\[(]", chart, re.MULTILINE)
-        assert len(made) == len(set(made))
+        nodes = re.findall(r"^ +([a-z][\w.]*)[\[(]", chart, re.MULTILINE)
+        assert len(nodes) == len(set(nodes))
         led = re.findall(r"(?:-->|-->\|.*\|) ([a-z][\w.]*)$", chart, re.MULTILINE)
-        assert set(led) - {"gateway"} <= set(made)
+        assert set(led) - {"gateway"} <= set(nodes)
 
 
 def test_every_backend_has_every_key(monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
     monkeypatch.chdir(TESTS / "routes" / "ways" / "input")
     routes = json.loads(llmaz("routes", "--format", "json").out)["routes"]
-    assert len({tuple(each) for each in routes}) == 1
-    assert len({tuple(each) for route in routes for each in route["backends"]}) == 1
+    assert len({tuple(route) for route in routes}) == 1
+    assert len({tuple(backend) for route in routes for backend in route["backends"]}) == 1
 
 
-def test_what_lies_outside_of_paths(here: Path, said: Callable[..., Any]) -> None:
+def test_what_lies_outside_of_paths(here: Path, routes_json: Callable[..., Any]) -> None:
     """A route shows the apps outside of PATHS that it leads to; an app that a route outside leads to has one."""
     (here / "apps.yaml").write_text(playground("a", "team-1", "a") + playground("b", "team-1", "b"))
     (here / "way.yaml").write_text(way("both", "playground: a", "playground: b, weight: 2"))
-    whole, ways, apps = said(), said("way.yaml"), said("apps.yaml")
-    assert [each["model"] for each in whole["routes"][0]["backends"]] == ["qwen3-8b", "qwen3-8b"]
+    whole, ways, apps = routes_json(), routes_json("way.yaml"), routes_json("apps.yaml")
+    assert [backend["model"] for backend in whole["routes"][0]["backends"]] == ["qwen3-8b", "qwen3-8b"]
     assert ways == whole
     assert apps == {"routes": [], "reserved": [], "withoutRoute": []}
 
 
-def test_variants_outside_of_paths(here: Path, said: Callable[..., Any]) -> None:
+def test_variants_outside_of_paths(here: Path, routes_json: Callable[..., Any]) -> None:
     """Found by the names of their workloads; an app whose name begins alike is another."""
     (here / "apps.yaml").write_text(
         VARIANTS
@@ -238,27 +238,27 @@ def test_variants_outside_of_paths(here: Path, said: Callable[..., Any]) -> None
         + "  flavorPolicy: variants\n"
     )
     (here / "way.yaml").write_text(way("both", "playground: a"))
-    found = said("way.yaml")["routes"][0]["backends"]
-    assert [(each["name"], each["app"]["name"], each["model"]) for each in found] == [
+    backends = routes_json("way.yaml")["routes"][0]["backends"]
+    assert [(backend["name"], backend["app"]["name"], backend["model"]) for backend in backends] == [
         ("a-h100", "a", "big"),
         ("a-l40s", "a", "big"),
     ]
 
 
-def test_what_only_reserves_a_name_leads_nowhere(here: Path, said: Callable[..., Any]) -> None:
+def test_what_only_reserves_a_name_leads_nowhere(here: Path, routes_json: Callable[..., Any]) -> None:
     """Not even to the app whose own name it is: that one has no route, within PATHS or outside of them."""
     (here / "apps.yaml").write_text(playground("a", "team-1", "a"))
     (here / "way.yaml").write_text(named("a", "a", "name: a, weight: 0", version="v1alpha1"))
     apart = [{"kind": "Playground", "namespace": "team-1", "name": "a", "why": "its name is reserved"}]
-    whole = said()
+    whole = routes_json()
     assert (whole["routes"], whole["withoutRoute"]) == ([], apart)
-    assert [each["owner"] for each in whole["reserved"]] == [
+    assert [entry["owner"] for entry in whole["reserved"]] == [
         {"kind": "InferenceModel", "namespace": "team-1", "name": "way"}
     ]
-    assert said("apps.yaml") == {"routes": [], "reserved": [], "withoutRoute": apart}
+    assert routes_json("apps.yaml") == {"routes": [], "reserved": [], "withoutRoute": apart}
 
 
-def test_many_ways(here: Path, said: Callable[..., Any]) -> None:
+def test_many_ways(here: Path, routes_json: Callable[..., Any]) -> None:
     """Enough for several processes: what one leads to, another may have planned."""
     apps = [playground(f"chat-{i}", "team-1", f"own-{i}") for i in range(120)]
     ways = [
@@ -266,10 +266,10 @@ def test_many_ways(here: Path, said: Callable[..., Any]) -> None:
         for i in range(60)
     ]
     (here / "in.yaml").write_text("".join(apps + ways))
-    found = said()
-    assert [route["name"] for route in found["routes"]] == [f"model-{i:03}" for i in range(60)]
-    assert {each["model"] for route in found["routes"] for each in route["backends"]} == {"qwen3-8b"}
-    assert found["withoutRoute"] == []
+    report = routes_json()
+    assert [route["name"] for route in report["routes"]] == [f"model-{i:03}" for i in range(60)]
+    assert {backend["model"] for route in report["routes"] for backend in route["backends"]} == {"qwen3-8b"}
+    assert report["withoutRoute"] == []
 
 
 WRONG = {
@@ -294,6 +294,6 @@ def test_problems_of_routes_are_those_of_render(code: str, here: Path, llmaz: Ll
     apps = playground("a", "team-1", "a") + playground("shut", "team-1", "shut") + "  gateway: {mode: 'off'}\n"
     (here / "p.yaml").write_text(apps + playground("other", "team-1", "other"))
     (here / "way.yaml").write_text(WRONG[code])
-    done, told = llmaz("routes"), llmaz("validate")
-    assert (done.code, done.out, done.err) == (2, "", told.err)
+    done, validated = llmaz("routes"), llmaz("validate")
+    assert (done.code, done.out, done.err) == (2, "", validated.err)
     assert re.search(rf"^way.yaml:\d+:\d+: .* \[{code}\]$", done.err, re.MULTILINE)

@@ -42,8 +42,8 @@ def git(*words: str, cwd: Path | None = None) -> str:
 def files(folder: Path) -> dict[str, str]:
     """Path and text of every file below a folder, that of git aside."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
-    made = {path.relative_to(folder).as_posix(): path for path in sorted(paths)}
-    return {name: path.read_text("utf-8") for name, path in made.items() if not name.startswith(".git/")}
+    by_name = {path.relative_to(folder).as_posix(): path for path in sorted(paths)}
+    return {name: path.read_text("utf-8") for name, path in by_name.items() if not name.startswith(".git/")}
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ def test_the_demo_asks_for_little(here: Path, llmaz: Llmaz) -> None:
     [runner] = pod["containers"]
     assert runner["resources"] == {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}}
     assert sets["spec"]["replicas"] == 1
-    [proxy] = [each for each in documents(here / "rendered/llmaz-system/_shared.yaml") if each["kind"] == "EnvoyProxy"]
+    [proxy] = [body for body in documents(here / "rendered/llmaz-system/_shared.yaml") if body["kind"] == "EnvoyProxy"]
     assert proxy["spec"]["provider"]["kubernetes"]["envoyDeployment"]["replicas"] == 1
 
 
@@ -136,10 +136,10 @@ def test_what_is_written(name: str, here: Path, llmaz: Llmaz, golden: Golden) ->
     done = llmaz("init", *PRINTED[name])
     assert done.code == 0, done.err
     golden(f"init/expected/{name}/_output.txt", done.err + done.out)
-    made = files(here / PRINTED[name][0])
-    chart = {path: text for path, text in made.items() if path.startswith("platform/llmaz/")}
+    written = files(here / PRINTED[name][0])
+    chart = {path: text for path, text in written.items() if path.startswith("platform/llmaz/")}
     assert chart == {f"platform/llmaz/{path}": text for path, text in files(CHART).items()}
-    for path, text in made.items():
+    for path, text in written.items():
         if path not in chart and path != "bootstrap/argocd-cm.yaml":  # tested below
             golden(f"init/expected/{name}/{path.replace('.git', 'dot-git')}", text)
             assert text.endswith("\n")
@@ -147,25 +147,25 @@ def test_what_is_written(name: str, here: Path, llmaz: Llmaz, golden: Golden) ->
 
 
 def test_goldens_are_all_made(here: Path, llmaz: Llmaz, superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
-    made = set()
+    expected = set()
     for name, words in PRINTED.items():
         folder = here / name
         llmaz("init", folder / words[0], *words[1:])
         paths = [path for path in files(folder / words[0]) if not path.startswith("platform/llmaz/")]
-        made |= {GOLDENS / name / path.replace(".git", "dot-git") for path in paths if "argocd-cm" not in path}
-        made.add(GOLDENS / name / "_output.txt")
-    assert superfluous(GOLDENS, made) == []
+        expected |= {GOLDENS / name / path.replace(".git", "dot-git") for path in paths if "argocd-cm" not in path}
+        expected.add(GOLDENS / name / "_output.txt")
+    assert superfluous(GOLDENS, expected) == []
 
 
 def test_the_settings_of_argo_cd(here: Path, llmaz: Llmaz) -> None:
     """What `llmaz argocd health` prints, and one check more: that of Application, in the chart's words."""
     llmaz("init", "--engine-namespace", "gitops")
-    [told] = documents(here / "bootstrap" / "argocd-cm.yaml")
-    assert told["data"].pop("resource.customizations.health.argoproj.io_Application") == (
+    [settings] = documents(here / "bootstrap" / "argocd-cm.yaml")
+    assert settings["data"].pop("resource.customizations.health.argoproj.io_Application") == (
         CHART / "files" / "application.lua"
     ).read_text("utf-8")
     [health] = list(yaml.safe_load_all(llmaz("argocd", "health", "--namespace", "gitops").out))
-    assert told == health
+    assert settings == health
 
 
 # --- what the tools say -----------------------------------------------------------------------------------------------
@@ -189,37 +189,39 @@ def test_bootstrap(engine: str, below: str, here: Path, llmaz: Llmaz) -> None:
     assert llmaz("init", folder, "--engine", engine, "--repo-url", URL).code == 0
     os.chdir(folder)
     assert llmaz("render").code == 0
-    told = [body for path in (folder / "bootstrap").rglob("*.yaml") for body in documents(path)]
-    told = [body for body in told if body["kind"] != "ConfigMap"]
-    assert [fault for body in told for fault in faults(body)] == []
-    assert {body["metadata"]["namespace"] for body in told} == {"argocd" if engine == "argocd" else "flux-system"}
-    named = {(body["kind"], body["metadata"]["name"]): body["spec"] for body in told}
-    assert len(named) == len(told)
+    bodies = [body for path in (folder / "bootstrap").rglob("*.yaml") for body in documents(path)]
+    bodies = [body for body in bodies if body["kind"] != "ConfigMap"]
+    assert [fault for body in bodies for fault in faults(body)] == []
+    assert {body["metadata"]["namespace"] for body in bodies} == {"argocd" if engine == "argocd" else "flux-system"}
+    named = {(body["kind"], body["metadata"]["name"]): body["spec"] for body in bodies}
+    assert len(named) == len(bodies)
     paths = {name: here / spec["path"] for (_, name), spec in named.items() if "path" in spec}
     paths |= {name: here / spec["source"]["path"] for (_, name), spec in named.items() if "source" in spec}
     if engine == "argocd":
         assert set(paths) == {"llmaz-bootstrap", "llmaz-platform", "llmaz-shared", "llmaz"}
         helm = named["Application", "llmaz-platform"]["source"]["helm"]
-        chart, values = paths["llmaz-platform"], [paths["llmaz-platform"] / each for each in helm["valueFiles"]]
+        chart, values = paths["llmaz-platform"], [paths["llmaz-platform"] / file for file in helm["valueFiles"]]
         assert {spec["source"]["repoURL"] for spec in named.values()} == {URL}
         assert {spec["source"]["targetRevision"] for spec in named.values()} == {"main"}
     else:
         assert set(paths) == {"llmaz-bootstrap", "llmaz"}
         release = named["HelmRelease", "llmaz-platform"]["chart"]["spec"]
-        chart, values = here / release["chart"], [here / each for each in release["valuesFiles"]]
+        chart, values = here / release["chart"], [here / file for file in release["valuesFiles"]]
         assert values.pop(0) == chart / "values.yaml"  # named, since Flux leaves out what is not
         [source] = [key for key in named if key[0] == "GitRepository"]
         [told_to_chart] = documents(folder / "platform" / "values.yaml")
         assert told_to_chart["flux"]["self"] == {"name": source[1], "chart": release["chart"]}
         used = [spec["sourceRef"] for spec in (*named.values(), release) if "sourceRef" in spec]
-        assert {(each["kind"], each["name"]) for each in used} == {source}
+        assert {(reference["kind"], reference["name"]) for reference in used} == {source}
         assert len(used) == 3
-        assert [each["name"] for each in named["Kustomization", "llmaz"]["dependsOn"]] == ["llmaz-bootstrap"]
-        assert [each["name"] for each in named["Kustomization", "llmaz-bootstrap"]["healthChecks"]] == [
+        assert [dependency["name"] for dependency in named["Kustomization", "llmaz"]["dependsOn"]] == [
+            "llmaz-bootstrap"
+        ]
+        assert [check["name"] for check in named["Kustomization", "llmaz-bootstrap"]["healthChecks"]] == [
             "llmaz-platform"
         ]
     assert (chart / "Chart.yaml").is_file()
-    assert [each.resolve() for each in values] == [(folder / "platform" / "values.yaml").resolve()]
+    assert [file.resolve() for file in values] == [(folder / "platform" / "values.yaml").resolve()]
     assert list(paths["llmaz-bootstrap"].iterdir())
     assert paths["llmaz"] == folder / "rendered"
     assert (paths["llmaz"] / "llm" / "chat.yaml").is_file()
@@ -232,16 +234,16 @@ def test_models_are_what_llmaz_argocd_and_flux_print(here: Path, llmaz: Llmaz) -
         os.chdir(here)
         assert llmaz("init", engine, "--engine", engine, "--repo-url", URL).code == 0
         os.chdir(here / engine)
-        made = documents(here / engine / "bootstrap" / "apps" / "models.yaml")
+        bodies = documents(here / engine / "bootstrap" / "apps" / "models.yaml")
         words = ["argocd", "application"] if engine == "argocd" else ["flux", "kustomization"]
         printed = list(yaml.safe_load_all(llmaz(*words, "--repo-url", URL, "--revision", "main").out))
         if engine == "argocd":
-            assert [each["metadata"]["annotations"].pop(wave) for each in made] == ["2", "3"]
-            assert made == [printed[1], printed[0]]
+            assert [body["metadata"]["annotations"].pop(wave) for body in bodies] == ["2", "3"]
+            assert bodies == [printed[1], printed[0]]
         else:
             source = documents(here / engine / "bootstrap" / "root.yaml")[0]
-            assert made[0]["spec"].pop("dependsOn")
-            assert [source, *made] == printed
+            assert bodies[0]["spec"].pop("dependsOn")
+            assert [source, *bodies] == printed
 
 
 def test_a_name_for_the_cluster(here: Path, llmaz: Llmaz) -> None:
@@ -280,9 +282,9 @@ def test_no_two_applications_own_a_namespace(here: Path, llmaz: Llmaz) -> None:
     more.write_text("redis: {enabled: true}\ndashboards: {enabled: true}\n", "utf-8")
     files = [f"--values={file}" for file in (here / "platform" / "values.yaml", more)]
     command = [tool("helm"), "template", "llmaz", str(here / "platform" / "llmaz"), "--namespace", there, *files]
-    made = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(here)})
-    assert made.returncode == 0, made.stderr
-    objects = [body for body in yaml.safe_load_all(made.stdout) if body]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(here)})
+    assert done.returncode == 0, done.stderr
+    objects = [body for body in yaml.safe_load_all(done.stdout) if body]
     assert {body["kind"] for body in objects} >= {"Application", "Deployment", "ConfigMap"}
     assert owned.isdisjoint(body["metadata"]["name"] for body in objects if body["kind"] == "Namespace")
 
@@ -335,9 +337,9 @@ def test_actionlint_takes_the_workflow(branch: str, below: str, here: Path, llma
     [file] = (here / ".github" / "workflows").iterdir()
     done = subprocess.run([tool("actionlint"), "-no-color", "-shellcheck=", "-pyflakes=", file], check=False)
     assert done.returncode == 0
-    told: dict[Any, Any] = documents(file)[0]
-    assert told[True]["push"] == {"branches": [branch]}  # YAML 1.1 reads `on` so
-    step = told["jobs"]["llmaz"]["steps"][-1]
+    workflow: dict[Any, Any] = documents(file)[0]
+    assert workflow[True]["push"] == {"branches": [branch]}  # YAML 1.1 reads `on` so
+    step = workflow["jobs"]["llmaz"]["steps"][-1]
     assert step["uses"] == ACTION
     assert step["with"].get("working-directory", ".") == below
     inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
@@ -363,12 +365,12 @@ def test_gitlab_jobs(below: str, here: Path, llmaz: Llmaz, tmp_path: Path) -> No
     assert json.loads((here / "gl-code-quality-report.json").read_text("utf-8")) == []
     playground = here / below / "playgrounds" / "chat.yaml"
     playground.write_text(playground.read_text("utf-8").replace("16384", "8192"))
-    code, said = shell.run("\n".join(jobs["llmaz"]["script"]))
-    assert code == 1, said
-    assert "llm/chat.yaml: stale" in said
+    code, output = shell.run("\n".join(jobs["llmaz"]["script"]))
+    assert code == 1, output
+    assert "llm/chat.yaml: stale" in output
     environment = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD", "CI_COMMIT_SHA": "HEAD"}
-    code, said = shell.run("\n".join(jobs["llmaz diff"]["script"]), environment)
-    assert code == 0, said
+    code, output = shell.run("\n".join(jobs["llmaz diff"]["script"]), environment)
+    assert code == 0, output
     assert (here / "llmaz.md").read_text("utf-8").startswith("<!-- llmaz -->\n")
 
 
@@ -379,7 +381,7 @@ def test_a_folder_that_no_workflow_can_name(here: Path, llmaz: Llmaz) -> None:
     assert (done.code, "[E765]" in done.err) == (2, True)
     assert files(here) == {}
     assert llmaz("init", "a: #1", "--ci", "none", "--engine", "flux").code == 0
-    [root] = [each for each in documents(here / "a: #1/bootstrap/root.yaml") if each["kind"] == "Kustomization"]
+    [root] = [body for body in documents(here / "a: #1/bootstrap/root.yaml") if body["kind"] == "Kustomization"]
     assert root["spec"]["path"] == "./a: #1/bootstrap/apps"
 
 
@@ -434,22 +436,22 @@ def test_the_next_commands(engine: str, where: str, here: Path, tmp_path: Path, 
     if where.endswith("clone"):
         git("remote", "add", "origin", URL)
     folder = {"nowhere": "it's new", "a folder of a clone": "teams/a"}.get(where, ".")
-    code, said = shell.run(f'llmaz init "{folder}" --engine {engine} --cpu-demo --repo-url {URL}')
-    assert code == 0, said
-    commands = said.partition("Next:\n")[2].splitlines()
+    code, output = shell.run(f'llmaz init "{folder}" --engine {engine} --cpu-demo --repo-url {URL}')
+    assert code == 0, output
+    commands = output.partition("Next:\n")[2].splitlines()
     assert len(commands) == 3
-    code, said = shell.run("\n".join(commands))
-    assert code == 0, said
+    code, output = shell.run("\n".join(commands))
+    assert code == 0, output
     top = here if where != "nowhere" else here / folder
     pushed = set(git("ls-tree", "-r", "-z", "--name-only", "main", cwd=tmp_path / "origin.git").split("\0")) - {""}
     assert pushed == set(files(top))
     assert git("status", "--short", cwd=top) == ""
     assert any(path.endswith("rendered/llm/chat.yaml") for path in pushed)
     assert any(path.startswith(".github/") for path in pushed)
-    told = shell.noted.read_text("utf-8")
-    for file in re.findall(r"(?:--patch-file|--filename) (\S+)", told):
+    log = shell.noted.read_text("utf-8")
+    for file in re.findall(r"(?:--patch-file|--filename) (\S+)", log):
         assert (here / folder / file).exists()
-    assert told.count(f"{here / folder}: ") == len(told.splitlines()) == (1 if engine == "flux" else 2)
+    assert log.count(f"{here / folder}: ") == len(log.splitlines()) == (1 if engine == "flux" else 2)
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -466,12 +468,12 @@ def test_the_page_of_the_new_repository(name: str, here: Path, llmaz: Llmaz) -> 
     assert [path for path in [*table, *re.findall(r"`(\.git\S+)`", page)] if not (folder / path).exists()] == []
     commands = re.findall(r"(?:^  | && )(.+?)(?= && |$)", done.out, re.MULTILINE)
     assert len(commands) > 4
-    assert [each for each in commands if f"   {each}\n" not in page and not each.startswith("cd ")] == []
+    assert [command for command in commands if f"   {command}\n" not in page and not command.startswith("cd ")] == []
     gateway = documents(folder / "rendered" / "llmaz-system" / "_shared.yaml")
     [service] = [
-        each["spec"]["provider"]["kubernetes"]["envoyService"]["name"]
-        for each in gateway
-        if each["kind"] == "EnvoyProxy"
+        body["spec"]["provider"]["kubernetes"]["envoyService"]["name"]
+        for body in gateway
+        if body["kind"] == "EnvoyProxy"
     ]
     [values] = documents(CHART / "values.yaml")
     forward = f"kubectl --namespace {values['envoyGateway']['namespace']} port-forward service/{service} 8080:80\n"
@@ -515,11 +517,11 @@ def test_what_nobody_said_is_said(here: Path, llmaz: Llmaz) -> None:
 # --- nothing is overwritten, and no wrong flag is taken ---------------------------------------------------------------
 
 
-def refused(done: Outcome, *said: str) -> None:
+def refused(done: Outcome, *messages: str) -> None:
     assert done.code == 2, done.err
     assert "Traceback" not in done.err
-    for each in said:
-        assert each in done.err
+    for message in messages:
+        assert message in done.err
 
 
 def test_a_second_time(here: Path, llmaz: Llmaz) -> None:
@@ -585,7 +587,7 @@ def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--engine", "argo"], "'argo' is not one of 'argocd', 'flux', 'none'"),
         (["--ci", "jenkins"], "'jenkins' is not one of"),
@@ -616,8 +618,8 @@ def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.Mon
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_wrong_flags(words: list[str], said: str, here: Path, llmaz: Llmaz) -> None:
-    refused(llmaz("init", *words), said)
+def test_wrong_flags(words: list[str], message: str, here: Path, llmaz: Llmaz) -> None:
+    refused(llmaz("init", *words), message)
     assert list(here.iterdir()) == []
 
 
@@ -668,8 +670,8 @@ def test_nothing_floats_and_nothing_is_secret(here: Path, llmaz: Llmaz) -> None:
         llmaz("init", str(i), *words)
         os.chdir(here / str(i))
         assert llmaz("render").code == 0
-    made = {path: text for path, text in files(here).items() if "/platform/llmaz/" not in path}
-    assert [path for path, text in made.items() if floating.search(text) or secret.search(text)] == []
+    texts = {path: text for path, text in files(here).items() if "/platform/llmaz/" not in path}
+    assert [path for path, text in texts.items() if floating.search(text) or secret.search(text)] == []
     for wrong in ("image: a:latest\n", "targetRevision: HEAD\n", 'version: "*"\n'):
         assert floating.search(wrong)
     assert secret.search("  apiKey: abc\n")

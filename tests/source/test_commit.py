@@ -113,15 +113,15 @@ def test_the_same_files_are_input(paths: tuple[str, ...], at: str, repo: Path, m
     monkeypatch.chdir(repo / at)
     named = tuple(os.path.relpath(repo / path) for path in paths)
 
-    def found(options: RenderOptions) -> Any:
+    def list_inputs(options: RenderOptions) -> Any:
         tree = load.scope(options).tree
         return [
             [(os.path.realpath(file.path), file.name, file.key, file.read()) for file in files]
             for files in (tree.files, tree.other_files)
         ]
 
-    on_disk = found(RenderOptions(paths=named))
-    assert found(RenderOptions(paths=named, file_system=commit_tree(git.top(), commit))) == on_disk
+    on_disk = list_inputs(RenderOptions(paths=named))
+    assert list_inputs(RenderOptions(paths=named, file_system=commit_tree(git.top(), commit))) == on_disk
     assert on_disk[0]
 
 
@@ -242,13 +242,13 @@ def test_odd_names_of_files(repo: Path) -> None:
     fill(repo, *names)
     commit, top = committed(repo), git.top()
     entries = git.files(top, commit)
-    assert sorted(each.path for each in entries) == sorted(names)
-    assert [data.decode() for data in git.contents(top, [each.blob for each in entries])] == [
-        (repo / each.path).read_text() for each in entries
+    assert sorted(entry.path for entry in entries) == sorted(names)
+    assert [data.decode() for data in git.contents(top, [entry.blob for entry in entries])] == [
+        (repo / entry.path).read_text() for entry in entries
     ]
     on_disk = load.scope(RenderOptions()).tree
-    held = load.scope(RenderOptions(file_system=commit_tree(top, commit))).tree
-    assert (held.unprintable_names, [file.key for file in held.files]) == (
+    in_commit = load.scope(RenderOptions(file_system=commit_tree(top, commit))).tree
+    assert (in_commit.unprintable_names, [file.key for file in in_commit.files]) == (
         on_disk.unprintable_names,
         [file.key for file in on_disk.files],
     )
@@ -262,17 +262,17 @@ def test_git_is_not_asked_for_what_is_at_hand(names: str, tmp_path: Path, monkey
     for name, text in texts.items():
         (place / name).write_bytes(text)
     file_system = commit_tree(str(place), committed(place))
-    asked: list[str] = []
+    read_blobs: list[str] = []
     ask = git.contents
 
     def noted(top: str, blobs: list[str], largest: int) -> list[bytes]:
-        asked.extend(blobs)
+        read_blobs.extend(blobs)
         return ask(top, blobs, largest)
 
     monkeypatch.setattr(git, "contents", noted)
     file_system.keep_known([b"", b"two\n", b"one\n", b"else"])
     assert [file_system.read(str(place / name), str(place)) for name in texts] == [*texts.values()]
-    assert asked == [file_system.entries["c"].blob]
+    assert read_blobs == [file_system.entries["c"].blob]
 
 
 def test_a_blob_that_the_clone_has_not(repo: Path) -> None:

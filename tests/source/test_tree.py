@@ -13,7 +13,7 @@ from renderer.source.paths import FileTooLargeError
 from renderer.source.tree import MAX_BYTES, InputFile
 
 
-def made(*paths: str) -> None:
+def touch(*paths: str) -> None:
     """Empty files below the current folder."""
     for path in paths:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -25,40 +25,40 @@ def keys(*paths: str, base: Path, ignore: tuple[str, ...] = (), output: str | No
 
 
 def test_what_is_walked_and_what_is_left_out(here: Path) -> None:
-    made("z.yaml", "a.yml", "b.json", "c/d/e.yaml", "c.yaml", "notes.txt", "x.yaml.bak", "kustomization.yaml")
-    made(".hidden.yaml", ".git/x.yaml", ".github/x.yaml", "node_modules/x.yaml", "c/node_modules/x.yaml")
-    made("chart/Chart.yaml", "chart/values.yaml", "chart/templates/x.yaml", "Kustomization", "c/kustomization.yaml")
-    made("out/x.yaml", "c/out/x.yaml")
+    touch("z.yaml", "a.yml", "b.json", "c/d/e.yaml", "c.yaml", "notes.txt", "x.yaml.bak", "kustomization.yaml")
+    touch(".hidden.yaml", ".git/x.yaml", ".github/x.yaml", "node_modules/x.yaml", "c/node_modules/x.yaml")
+    touch("chart/Chart.yaml", "chart/values.yaml", "chart/templates/x.yaml", "Kustomization", "c/kustomization.yaml")
+    touch("out/x.yaml", "c/out/x.yaml")
     expected = [".hidden.yaml", "a.yml", "b.json", "c.yaml", "c/d/e.yaml", "c/out/x.yaml", "z.yaml"]
     assert keys(base=here, output="out") == expected
     assert keys(base=here, output="./c/../out/") == expected
 
 
 def test_order_is_that_of_names_not_of_the_disk(here: Path) -> None:
-    made("b.yaml", "a/b.yaml", "a.yaml", "a-b.yaml", "B.yaml", "a/a.yaml")
+    touch("b.yaml", "a/b.yaml", "a.yaml", "a-b.yaml", "B.yaml", "a/a.yaml")
     assert keys(base=here) == sorted(["b.yaml", "a/b.yaml", "a.yaml", "a-b.yaml", "B.yaml", "a/a.yaml"])
 
 
 def test_ignore_patterns(here: Path) -> None:
-    made("docs/a.yaml", "docs/b/c.yaml", "x/docs/a.yaml", "a.yaml", "a.test.yaml", "x/b.test.yaml")
+    touch("docs/a.yaml", "docs/b/c.yaml", "x/docs/a.yaml", "a.yaml", "a.test.yaml", "x/b.test.yaml")
     assert keys(base=here, ignore=("docs/**",)) == ["a.test.yaml", "a.yaml", "x/b.test.yaml", "x/docs/a.yaml"]
     assert keys(base=here, ignore=("docs", "**/*.test.yaml")) == ["a.yaml", "x/docs/a.yaml"]
 
 
 def test_names_are_relative_to_the_user_and_keys_to_the_base(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made("base/in/a.yaml", "base/deep/er/here.txt")
+    touch("base/in/a.yaml", "base/deep/er/here.txt")
     monkeypatch.chdir(here / "base" / "deep" / "er")
     (file,) = tree.folder(str(here / "base"), ["../../in"], (), None).files
     assert file == InputFile("../../in/a.yaml", "in/a.yaml", str(here / "base" / "in" / "a.yaml"))
 
 
 def test_paths_that_overlap_are_read_once(here: Path) -> None:
-    made("in/a.yaml", "in/b/c.yaml")
+    touch("in/a.yaml", "in/b/c.yaml")
     assert keys("in", "in/a.yaml", "in/b", ".", str(here / "in"), base=here) == ["in/a.yaml", "in/b/c.yaml"]
 
 
 def test_a_file_is_taken_whatever_its_name(here: Path) -> None:
-    made("in/playground.txt")
+    touch("in/playground.txt")
     assert keys("in/playground.txt", base=here) == ["in/playground.txt"]
     assert keys("in", base=here) == []
 
@@ -69,7 +69,7 @@ def test_a_path_that_is_not_there(here: Path) -> None:
 
 
 def test_links(here: Path, tmp_path: Path) -> None:
-    made("in/a.yaml")
+    touch("in/a.yaml")
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "o.yaml").touch()
@@ -78,9 +78,9 @@ def test_links(here: Path, tmp_path: Path) -> None:
     Path("in/out").symlink_to(outside)
     Path("in/out.yaml").symlink_to(outside / "o.yaml")
     Path("in/out.txt").symlink_to(outside / "o.yaml")
-    found = tree.folder(str(here), ["in"], (), None)
-    assert [file.key for file in found.files] == ["in/a.yaml"]
-    assert [(link.name, link.target) for link in sorted(found.outside_links)] == [
+    listing = tree.folder(str(here), ["in"], (), None)
+    assert [file.key for file in listing.files] == ["in/a.yaml"]
+    assert [(link.name, link.target) for link in sorted(listing.outside_links)] == [
         ("in/out", str(outside)),
         ("in/out.yaml", str(outside / "o.yaml")),
     ]
@@ -90,22 +90,22 @@ def test_links(here: Path, tmp_path: Path) -> None:
 
 
 def test_only_plain_files(here: Path) -> None:
-    made("a.yaml")
+    touch("a.yaml")
     os.mkfifo("pipe.yaml")
     Path("folder.yaml").mkdir()
-    made("folder.yaml/b.yaml")
+    touch("folder.yaml/b.yaml")
     assert keys(base=here) == ["a.yaml", "folder.yaml/b.yaml"]
 
 
 def test_names_that_no_header_can_hold(here: Path) -> None:
-    made("a.yaml", "żółć 🦙.yaml", "new\nline.yaml", "tab\t.yaml")
+    touch("a.yaml", "żółć 🦙.yaml", "new\nline.yaml", "tab\t.yaml")
     unprintable_names = [r"'new\nline.yaml'", r"'tab\t.yaml'"]
     if sys.platform == "linux":  # elsewhere every name is UTF-8
         Path(os.fsdecode(b"\xff.yaml")).touch()
         unprintable_names.insert(0, r"'\udcff.yaml'")
-    found = tree.folder(str(here), ["."], (), None)
-    assert [file.key for file in found.files] == ["a.yaml", "żółć 🦙.yaml"]
-    assert sorted(found.unprintable_names) == unprintable_names
+    listing = tree.folder(str(here), ["."], (), None)
+    assert [file.key for file in listing.files] == ["a.yaml", "żółć 🦙.yaml"]
+    assert sorted(listing.unprintable_names) == unprintable_names
 
 
 def test_deep_folders(here: Path) -> None:
@@ -113,7 +113,7 @@ def test_deep_folders(here: Path) -> None:
     deep = [f"{here}/" + "d/" * i for i in range(1, 1200 if sys.platform == "linux" else 300)]
     for folder in deep:
         os.mkdir(folder)
-    made(deep[-1] + "a.yaml")
+    touch(deep[-1] + "a.yaml")
     try:
         assert keys(base=here) == ["d/" * len(deep) + "a.yaml"]
     finally:
@@ -142,8 +142,8 @@ def test_reading(here: Path) -> None:
 
 def test_base(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of llmaz.yaml, else the git root, else the current folder; from the paths upward."""
-    made("plain/x.yaml", "git/.git/HEAD", "git/deep/x.yaml", "config/llmaz.yaml", "config/deep/x.yaml")
-    made(
+    touch("plain/x.yaml", "git/.git/HEAD", "git/deep/x.yaml", "config/llmaz.yaml", "config/deep/x.yaml")
+    touch(
         "both/.git/HEAD", "both/llmaz.yaml", "both/in/x.yaml", "above/llmaz.yaml", "above/git/.git", "above/git/x.yaml"
     )
     assert tree.base_of(["plain"]) == (str(here), None)

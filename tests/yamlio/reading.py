@@ -17,13 +17,13 @@ def values(text: str | bytes) -> list[Any]:
 def findings(text: str | bytes) -> list[tuple[int, int, str, str]]:
     """Line, column, code and message of every problem."""
     _, problems = yamlio.parse("test.yaml", text if isinstance(text, bytes) else text.encode())
-    assert {found.file for found in problems} <= {"test.yaml"}
-    return [(found.line, found.column, found.code, found.message) for found in problems]
+    assert {problem.file for problem in problems} <= {"test.yaml"}
+    return [(problem.line, problem.column, problem.code, problem.message) for problem in problems]
 
 
 def places(text: str | bytes) -> list[tuple[int, int, str]]:
     """Line, column and code of every problem."""
-    return [found[:3] for found in findings(text)]
+    return [finding[:3] for finding in findings(text)]
 
 
 def words(text: str) -> list[str]:

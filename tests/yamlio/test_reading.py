@@ -28,7 +28,7 @@ def test_a_plain_scalar_means_what_go_reads(plain: str, form: str) -> None:
     expected = PLAIN[plain]
     documents, problems = yamlio.parse("test.yaml", form.format(plain).encode())
     if expected.get("error"):
-        assert [found.code for found in problems] == ["E110"]
+        assert [problem.code for problem in problems] == ["E110"]
         return
     assert problems == []
     got = documents[0].value

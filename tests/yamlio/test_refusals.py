@@ -23,7 +23,7 @@ def test_duplicate_keys_are_all_found() -> None:
         (9, 8, "E102", "the key 'x' is given twice, first in line 9"),
     ]
     documents, problems = yamlio.parse("f", text.encode())
-    assert [found.field for found in problems] == ["b[0].c", "b[0].c", "a", "x"]
+    assert [problem.field for problem in problems] == ["b[0].c", "b[0].c", "a", "x"]
     assert [document.value for document in documents] == [{"a": 1, "b": [{"c": 1, "d": 2}]}, {"x": 1}]
 
 
@@ -52,9 +52,9 @@ def test_aliases_that_explode() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 60)]
     began = time.process_time()
-    found = places("\n".join(lines))
+    refusals = places("\n".join(lines))
     assert time.process_time() - began < 1
-    assert found == [(5, 45, "E104")]  # 110 + 1,110 + 11,110 + 8 times 11,111 values
+    assert refusals == [(5, 45, "E104")]  # 110 + 1,110 + 11,110 + 8 times 11,111 values
 
 
 def test_aliases_up_to_the_bound() -> None:
@@ -89,10 +89,10 @@ def test_recursive_aliases(parser: str) -> None:
 )
 def test_endless_nesting_is_refused_at_once(levels: int, opening: str, column: int) -> None:
     began = time.process_time()
-    found = places(opening * levels)
+    refusals = places(opening * levels)
     assert time.process_time() - began < 3
-    assert [code for *_, code in found if code != "E107"] == ["E105"]
-    assert found[-1][:2] == (1, column if opening != "!x [" else 401)
+    assert [code for *_, code in refusals if code != "E107"] == ["E105"]
+    assert refusals[-1][:2] == (1, column if opening != "!x [" else 401)
 
 
 def test_nesting_line_by_line_is_refused_at_once() -> None:
@@ -153,9 +153,9 @@ def test_aliases_of_long_texts_are_refused() -> None:
 
 
 def test_very_many_problems_are_not_told() -> None:
-    found = findings("a: 1\n" * 1_000)
-    assert [code for *_, code, _ in found] == ["E102"] * 200 + ["E115"]
-    assert found[-1] == (201, 1, "E115", "here are 200 problems: the rest of the file is not read")
+    problems = findings("a: 1\n" * 1_000)
+    assert [code for *_, code, _ in problems] == ["E102"] * 200 + ["E115"]
+    assert problems[-1] == (201, 1, "E115", "here are 200 problems: the rest of the file is not read")
     assert len(findings("a: !b 1\nc: [" + "!d 1, " * 5_000)) == 201
 
 
@@ -260,8 +260,8 @@ SYNTAX = [
 @pytest.mark.parametrize(("text", "place", "message", "hint"), SYNTAX)
 def test_syntax_errors(text: str, place: tuple[int, int], message: str, hint: str) -> None:
     assert findings(text) == [(*place, "E101", message)]
-    _, (found,) = yamlio.parse("f", text.encode())
-    assert hint in found.hint
+    _, (problem,) = yamlio.parse("f", text.encode())
+    assert hint in problem.hint
 
 
 @pytest.mark.parametrize("text", [text for text, *_ in SYNTAX if "%FOO" not in text])  # which PyYAML skips
@@ -277,7 +277,7 @@ def test_the_pure_parser_refuses_the_same(text: str, monkeypatch: pytest.MonkeyP
 def test_documents_before_a_broken_one_are_kept() -> None:
     documents, problems = yamlio.parse("f", b"a: 1\n---\nb: 2\nb: 3\n---\nc: [\n")
     assert [document.value for document in documents] == [{"a": 1}, {"b": 2}]
-    assert [(found.line, found.column, found.code) for found in problems] == [(4, 1, "E102"), (7, 1, "E101")]
+    assert [(problem.line, problem.column, problem.code) for problem in problems] == [(4, 1, "E102"), (7, 1, "E101")]
     documents, _ = yamlio.parse("f", b"a\nb: 1\n")
     assert documents == []
 
@@ -317,6 +317,6 @@ def test_random_bytes_never_raise() -> None:
         if dice.random() < 0.1:
             text += bytes(dice.randrange(256) for _ in range(3))
         documents, problems = yamlio.parse("f", text)
-        assert all(found.line >= 1 and found.column >= 1 for found in problems)
+        assert all(problem.line >= 1 and problem.column >= 1 for problem in problems)
         for document in documents:
             assert document.locate(("a", 0, "b"))[0] >= 1

@@ -191,7 +191,7 @@ def test_infinities_are_refused(number: float) -> None:
 def test_documents_are_parted_by_three_dashes() -> None:
     bodies: list[object] = [{"a": 1}, [{"b": 2}, [[3]]], "c", "d\ne\n", {}, None, [{"f": {"g": []}}]]
     assert yamlio.dump(*bodies) == "---\n".join(map(yamlio.dump, bodies))
-    assert values(yamlio.dump(*bodies).encode()) == [each for each in bodies if each is not None]
+    assert values(yamlio.dump(*bodies).encode()) == [body for body in bodies if body is not None]
     assert yamlio.dump() == ""
 
 
@@ -207,9 +207,9 @@ def test_shared_mappings_are_written_like_others() -> None:
 def test_a_copy_of_a_shared_mapping_is_plain() -> None:
     shared = yamlio.SharedMap({"a": {"b": 1}})
     before = yamlio.dump({"k": shared})
-    for made in (copy.copy(shared), copy.deepcopy(shared), shared.copy(), pickle.loads(pickle.dumps(shared))):  # noqa: S301
-        assert type(made) is dict
-        assert made == shared
+    for copied in (copy.copy(shared), copy.deepcopy(shared), shared.copy(), pickle.loads(pickle.dumps(shared))):  # noqa: S301
+        assert type(copied) is dict
+        assert copied == shared
     deep = copy.deepcopy(shared)
     deep["a"]["b"] = 2
     assert yamlio.dump({"k": deep}) == before.replace("1", "2")

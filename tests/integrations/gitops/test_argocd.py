@@ -61,15 +61,15 @@ class Case(NamedTuple):
 
 def cases() -> list[Case]:
     """What stands in tests/argocd/health."""
-    made = []
+    all_cases = []
     for file in sorted((TESTS / "argocd" / "health").glob("*.yaml")):
-        told = yaml.safe_load(file.read_text("utf-8"))
-        for each in told["cases"]:
-            for of in told["kinds"]:
+        document = yaml.safe_load(file.read_text("utf-8"))
+        for case in document["cases"]:
+            for of in document["kinds"]:
                 version, _, kind = of.rpartition("/")
-                body = {"apiVersion": version, "kind": kind, **each["object"]}
-                made.append(Case(of, each["name"], body, each["argocd"], each["flux"]))
-    return made
+                body = {"apiVersion": version, "kind": kind, **case["object"]}
+                all_cases.append(Case(of, case["name"], body, case["argocd"], case["flux"]))
+    return all_cases
 
 
 CASES = cases()
@@ -77,8 +77,8 @@ CASES = cases()
 
 def lua(script: Path, bodies: Sequence[Any]) -> list[dict[str, str]]:
     """What the script says of each object."""
-    given = "".join(json.dumps(body) + "\n" for body in bodies)
-    done = subprocess.run([tool("healthlua"), script], input=given, capture_output=True, text=True, check=False)
+    stdin = "".join(json.dumps(body) + "\n" for body in bodies)
+    done = subprocess.run([tool("healthlua"), script], input=stdin, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -86,12 +86,12 @@ def lua(script: Path, bodies: Sequence[Any]) -> list[dict[str, str]]:
 @functools.cache
 def verdicts() -> list[dict[str, str]]:
     """Of all cases, in their order."""
-    said: dict[int, dict[str, str]] = {}
-    for check in {each.check for each in CASES}:
-        which = [i for i, each in enumerate(CASES) if each.check == check]
+    answers: dict[int, dict[str, str]] = {}
+    for check in {case.check for case in CASES}:
+        which = [i for i, case in enumerate(CASES) if case.check == check]
         script = Path(health.path(health.CHECKS[check]))
-        said.update(zip(which, lua(script, [CASES[i].body for i in which]), strict=True))
-    return [said[i] for i in range(len(CASES))]
+        answers.update(zip(which, lua(script, [CASES[i].body for i in which]), strict=True))
+    return [answers[i] for i in range(len(CASES))]
 
 
 @pytest.mark.parametrize("i", range(len(CASES)), ids=lambda i: f"{CASES[i].check.partition('_')[2]}: {CASES[i].name}")
@@ -100,10 +100,10 @@ def test_health(i: int) -> None:
 
 
 def test_cases_show_every_check_and_every_answer() -> None:
-    assert {each.check for each in CASES} == set(health.CHECKS)
+    assert {case.check for case in CASES} == set(health.CHECKS)
     for check in health.CHECKS:
-        assert {"Healthy", "Progressing"} <= {each.argocd["status"] for each in CASES if each.check == check}
-    assert {each.argocd["status"] for each in CASES} == {"Healthy", "Progressing", "Degraded", "Suspended"}
+        assert {"Healthy", "Progressing"} <= {case.argocd["status"] for case in CASES if case.check == check}
+    assert {case.argocd["status"] for case in CASES} == {"Healthy", "Progressing", "Degraded", "Suspended"}
 
 
 def test_every_file_of_a_check_is_used() -> None:
@@ -111,7 +111,7 @@ def test_every_file_of_a_check_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("return 1", "expect table output from Lua script, not number"),
         ("return {status = 'Fine'}", "invalid health status"),
@@ -123,10 +123,10 @@ def test_every_file_of_a_check_is_used() -> None:
         ("while true do end", "context deadline exceeded"),
     ],
 )
-def test_the_program_refuses_what_argo_cd_refuses(script: str, said: str, tmp_path: Path) -> None:
+def test_the_program_refuses_what_argo_cd_refuses(script: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "check.lua").write_text(script)
     [answer] = lua(tmp_path / "check.lua", [{"metadata": {}}])
-    assert said in answer["error"]
+    assert message in answer["error"]
 
 
 def test_the_program_runs_what_lua_5_1_refuses(tmp_path: Path) -> None:
@@ -140,22 +140,22 @@ def test_health_is_printed(form: str, llmaz: Llmaz, golden: Golden) -> None:
     done = llmaz("argocd", "health", "--form", form)
     assert (done.code, done.err) == (0, "")
     golden(f"argocd/expected/health-{form}.yaml", done.out)
-    [told] = yaml.safe_load_all(done.out)
-    data = told["data"] if form == "configmap" else told["configs"]["cm"]
+    [settings] = yaml.safe_load_all(done.out)
+    data = settings["data"] if form == "configmap" else settings["configs"]["cm"]
     for kind, check in health.CHECKS.items():
         assert data[f"resource.customizations.health.{kind}"] == Path(health.path(check)).read_text("utf-8")
     [types] = [yaml.safe_load(text) for key, text in data.items() if "knownTypeFields" in key]
-    assert {each["type"] for each in types} == {"core/v1/PodTemplateSpec"}
-    for each in types:  # the fields are there, and hold pod templates
+    assert {known["type"] for known in types} == {"core/v1/PodTemplateSpec"}
+    for known in types:  # the fields are there, and hold pod templates
         body: Any = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "imag": "i"}]}}
-        for part in reversed(each["field"].split(".")):
+        for part in reversed(known["field"].split(".")):
             body = {part: body}
         lws = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", **body}
-        found = [
+        paths = [
             finding.path
             for finding in schema_validation.findings("output/leaderworkerset.x-k8s.io/leaderworkerset_v1", lws)
         ]
-        assert (*each["field"].split("."), "spec", "containers", 0, "imag") in found
+        assert (*known["field"].split("."), "spec", "containers", 0, "imag") in paths
 
 
 # --- Applications -----------------------------------------------------------------------------------------------------
@@ -208,28 +208,28 @@ def test_applications(name: str, written: Callable[[str], None], llmaz: Llmaz, g
     done = llmaz("argocd", words[0], *([] if "--repo-url" in words else ["--repo-url", URL]), *words[1:])
     assert (done.code, done.err) == (0, "")
     golden(f"argocd/expected/{name}.yaml", done.out)
-    made = documents(done.out)
-    names = [(each["kind"], each["metadata"]["name"]) for each in made]
+    bodies = documents(done.out)
+    names = [(body["kind"], body["metadata"]["name"]) for body in bodies]
     assert len(set(names)) == len(names)
     assert "sync-wave" not in done.out
-    for each in made:
-        assert faults(each) == []
+    for body in bodies:
+        assert faults(body) == []
 
 
 def faults(body: dict[str, Any]) -> list[str]:
     """What Argo CD's CRDs have against it."""
     import jsonschema
 
-    told = json.loads((TESTS / "data" / "argocd-crds.json").read_text("utf-8"))
-    found = [error.message for error in jsonschema.Draft7Validator(told[body["kind"]]).iter_errors(body)]
+    schemas = json.loads((TESTS / "data" / "argocd-crds.json").read_text("utf-8"))
+    messages = [error.message for error in jsonschema.Draft7Validator(schemas[body["kind"]]).iter_errors(body)]
     if body["kind"] == "ApplicationSet":  # its CRD leaves the template to that of Application
         template = {"apiVersion": body["apiVersion"], "kind": "Application", **body["spec"]["template"]}
-        found += faults(template)
-    return found
+        messages += faults(template)
+    return messages
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda spec: spec["source"].update(recurse=True), "Additional properties are not allowed"),
         (lambda spec: spec["syncPolicy"]["retry"].update(limit="10"), "is not of type 'integer'"),
@@ -237,18 +237,18 @@ def faults(body: dict[str, Any]) -> list[str]:
     ],
 )
 def test_the_schemas_refuse(
-    change: Callable[[dict[str, Any]], Any], said: str, written: Callable[[str], None], llmaz: Llmaz
+    change: Callable[[dict[str, Any]], Any], message: str, written: Callable[[str], None], llmaz: Llmaz
 ) -> None:
     written("")
     body = documents(llmaz("argocd", "application", "--repo-url", URL).out)[0]
     change(body["spec"])
-    assert any(said in fault for fault in faults(body))
+    assert any(message in fault for fault in faults(body))
 
 
 def test_goldens_are_all_made(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     names = [*PRINTED, "health-configmap", "health-values", "plugin-config", "plugin-patch"]
-    made = {GOLDENS / f"{name}.yaml" for name in names} | {GOLDENS / "Dockerfile"}
-    assert superfluous(GOLDENS, made) == []
+    expected = {GOLDENS / f"{name}.yaml" for name in names} | {GOLDENS / "Dockerfile"}
+    assert superfluous(GOLDENS, expected) == []
 
 
 def takes(pattern: str, path: str) -> bool:
@@ -256,7 +256,7 @@ def takes(pattern: str, path: str) -> bool:
     import re
 
     branches = pattern.strip("{}").split(",")
-    return any(re.fullmatch(re.escape(each).replace(r"\*", ".*"), path) for each in branches)
+    return any(re.fullmatch(re.escape(branch).replace(r"\*", ".*"), path) for branch in branches)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["a route each", "packed"])
@@ -275,13 +275,15 @@ def test_every_rendered_file_is_of_one_application(layout: str, packed: bool, he
     assert {"_cluster.yaml", "_extra/extra/map.yaml"} < set(files)
     assert any("/_routes-" in file for file in files) == packed
     for command in ("application", "applicationset"):
-        made = documents(llmaz("argocd", command, "--repo-url", URL).out)
+        applications = documents(llmaz("argocd", command, "--repo-url", URL).out)
         for file in files:
-            owners = [each["metadata"]["name"] for each in made if owns(each, file)]
+            owners = [application["metadata"]["name"] for application in applications if owns(application, file)]
             assert len(owners) == 1, (command, file, owners)
             if owners == ["llmaz-shared"]:
-                watched = made[1]["metadata"]["annotations"]["argocd.argoproj.io/manifest-generate-paths"].split(";")
-                assert any(fnmatch.fnmatch(file, each) or file.startswith(f"{each}/") for each in watched)
+                watched = applications[1]["metadata"]["annotations"][
+                    "argocd.argoproj.io/manifest-generate-paths"
+                ].split(";")
+                assert any(fnmatch.fnmatch(file, pattern) or file.startswith(f"{pattern}/") for pattern in watched)
 
 
 def owns(body: dict[str, Any], file: str) -> bool:
@@ -289,13 +291,13 @@ def owns(body: dict[str, Any], file: str) -> bool:
     if body["kind"] == "Application":
         directory = body["spec"]["source"]["directory"]
         return takes(directory.get("include", "*"), file) and not takes(directory.get("exclude", "_"), file)
-    taken = []
-    for each in body["spec"]["generators"][0]["git"]["directories"]:
-        below = each["path"].removeprefix("rendered/").split("/")
+    selected = []
+    for entry in body["spec"]["generators"][0]["git"]["directories"]:
+        below = entry["path"].removeprefix("rendered/").split("/")
         parts = file.split("/")[:-1][: len(below)]
         if len(parts) == len(below) and all(star in ("*", part) for star, part in zip(below, parts, strict=True)):
-            taken.append(not each.get("exclude"))
-    return bool(taken) and all(taken)
+            selected.append(not entry.get("exclude"))
+    return bool(selected) and all(selected)
 
 
 def test_the_repository_and_the_folder_are_those_of_git(here: Path, llmaz: Llmaz) -> None:
@@ -329,13 +331,13 @@ def test_each_environment_has_its_own_layout(
     both = documents(llmaz(*words, "--destination-name", "{env}").out)
     assert llmaz("render").code == 0
     for name, of in (("dev", dev), ("prod", prod)):
-        [alone] = [each for each in documents(llmaz(*words, "--env", name).out) if each["kind"] == "ApplicationSet"]
-        [made] = [each for each in both if each["metadata"]["name"] == f"llmaz-{name}"]
-        generators = made["spec"]["generators"]
+        [alone] = [body for body in documents(llmaz(*words, "--env", name).out) if body["kind"] == "ApplicationSet"]
+        [application_set] = [body for body in both if body["metadata"]["name"] == f"llmaz-{name}"]
+        generators = application_set["spec"]["generators"]
         assert alone["spec"]["generators"] == generators
         path = generators[0]["git"]["directories"][0]["path"]
         assert path == f"rendered/{name}/*" + ("/*" if of == "app" else "")
-        assert [each for each in here.glob(path) if each.is_dir()]
+        assert [child for child in here.glob(path) if child.is_dir()]
 
 
 def test_an_environment_whose_config_is_wrong(written: Callable[[str], None], llmaz: Llmaz) -> None:
@@ -360,7 +362,7 @@ def test_a_flag_without_a_value(flag: str, value: str, written: Callable[[str], 
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("https://ghp_t0ken@git.example/m.git", "the URL holds a user, which may be a token"),
         ("HTTPS://ghp_t0ken@git.example/m.git", "the URL holds a user, which may be a token"),
@@ -371,11 +373,11 @@ def test_a_flag_without_a_value(flag: str, value: str, written: Callable[[str], 
         ("oci://oci.example:5000/m@sha256:00", "names a version of the artifact"),
     ],
 )
-def test_urls_that_hold_too_much(url: str, said: str, written: Callable[[str], None], llmaz: Llmaz) -> None:
+def test_urls_that_hold_too_much(url: str, message: str, written: Callable[[str], None], llmaz: Llmaz) -> None:
     written("")
     done = llmaz("argocd", "application", "--repo-url", url)
     assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
     assert "t0ken" not in done.err
 
 
@@ -396,9 +398,9 @@ def test_an_artifact_is_read_as_the_recipe_pushes_it(written: Callable[[str], No
     """docs/flux.md: the folder's content, tagged live."""
     written(ENVIRONMENTS)
     words = ["argocd", "application", "--repo-url", "oci://oci.example/m", "--destination-name", "{env}"]
-    sources = [each["spec"]["source"] for each in documents(llmaz(*words).out)]
-    assert [each["path"] for each in sources] == ["dev", "dev", "prod", "prod"]
-    assert {each["targetRevision"] for each in sources} == {"live"}
+    sources = [body["spec"]["source"] for body in documents(llmaz(*words).out)]
+    assert [source["path"] for source in sources] == ["dev", "dev", "prod", "prod"]
+    assert {source["targetRevision"] for source in sources} == {"live"}
     written(CONFIG + "{namespace: llm}\n")
     source = documents(llmaz(*words[:4]).out)[0]["spec"]["source"]
     assert (source["path"], source["targetRevision"]) == (".", "live")
@@ -464,7 +466,7 @@ def joined(folder: Path) -> bytes:
     files = sorted(path for path in folder.rglob("*.yaml"))
     assert files
     return b"---\n".join(
-        each.read_bytes() for each in sorted(files, key=lambda path: path.relative_to(folder).as_posix())
+        file.read_bytes() for file in sorted(files, key=lambda path: path.relative_to(folder).as_posix())
     )
 
 
@@ -520,8 +522,8 @@ def test_generate_of_an_environment(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT)
     (here / "llmaz.yaml").write_text(ENVIRONMENTS)
     assert llmaz("render").code == 0
-    told = json.dumps([{"name": "environment", "string": "prod"}])
-    by_parameter = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=told, PARAM_ENVIRONMENT="prod")
+    parameters = json.dumps([{"name": "environment", "string": "prod"}])
+    by_parameter = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters, PARAM_ENVIRONMENT="prod")
     by_variable = called(here, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="prod", ARGOCD_APP_PARAMETERS="null")
     assert by_parameter == by_variable == (0, joined(here / "rendered" / "prod"), "")
     assert called(here, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="dev")[1] == joined(here / "rendered" / "dev")
@@ -534,14 +536,14 @@ def test_generate_of_an_environment(here: Path, llmaz: Llmaz) -> None:
 
 def test_generate_with_overrides(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT)
-    told = json.dumps([{"name": "set", "array": ["hardening=off", "schedulerName=mine"]}])
-    code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=told)
+    parameters = json.dumps([{"name": "set", "array": ["hardening=off", "schedulerName=mine"]}])
+    code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
     assert (code, err) == (0, "")
     assert out.decode() == llmaz("render", "--stdout", "--set", "hardening=off", "--set", "schedulerName=mine").out
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ("[{", "it is no JSON"),
         ('{"environment": "prod"}', "no list of parameters"),
@@ -557,11 +559,11 @@ def test_generate_with_overrides(here: Path, llmaz: Llmaz) -> None:
         ('[{"name": "set", "array": []}, {"name": "set", "array": ["a=b"]}]', "the parameter 'set' is there twice"),
     ],
 )
-def test_parameters_that_are_wrong(parameters: str, said: str, here: Path) -> None:
+def test_parameters_that_are_wrong(parameters: str, message: str, here: Path) -> None:
     (here / "chat.yaml").write_text(CHAT)
     code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
     assert (code, out) == (2, b"")
-    assert said in err
+    assert message in err
     assert "[E726]" in err
 
 
@@ -592,9 +594,9 @@ def test_parameters_are_announced(here: Path) -> None:
     (here / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
     code, out, err = called(here, ".", "argocd", "parameters", ARGOCD_APP_PARAMETERS="[{")
     assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert [each["name"] for each in told] == ["environment", "set"]
-    assert [each["required"] for each in told if each["name"] == "environment"] == [False]
+    parameters = json.loads(out)
+    assert [parameter["name"] for parameter in parameters] == ["environment", "set"]
+    assert [parameter["required"] for parameter in parameters if parameter["name"] == "environment"] == [False]
     (here / "llmaz.yaml").write_text(ENVIRONMENTS)
     [first, _] = json.loads(called(here, ".", "argocd", "parameters")[1])
     assert (first["name"], first["tooltip"], first["required"]) == ("environment", "one of dev, prod", True)
@@ -611,9 +613,9 @@ def test_plugin_is_printed(part: str, llmaz: Llmaz, golden: Golden) -> None:
 def test_the_commands_of_the_plugin_are_ours(llmaz: Llmaz) -> None:
     spec: Any = plugin.config()["spec"]
     assert "discover" not in spec  # else Argo CD asks it of named plugins too
-    for each in (spec["generate"], spec["parameters"]["dynamic"]):
-        assert each["command"][0] == "llmaz"
-        assert llmaz(*each["command"][1:], "--help").code == 0
+    for step in (spec["generate"], spec["parameters"]["dynamic"]):
+        assert step["command"][0] == "llmaz"
+        assert llmaz(*step["command"][1:], "--help").code == 0
 
 
 def test_patch_needs_an_image(llmaz: Llmaz) -> None:
@@ -626,14 +628,14 @@ def test_the_patch_makes_a_pod(llmaz: Llmaz) -> None:
     [body] = documents(llmaz("argocd", "plugin", "patch", "--image", "i").out)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": body["spec"]["template"]["spec"]}
     assert schema_validation.findings("output/core/pod_v1", pod) == []
-    mounted = {each["name"] for each in pod["spec"]["containers"][0]["volumeMounts"]}
-    assert mounted - {each["name"] for each in pod["spec"]["volumes"]} == {"var-files", "plugins"}
+    mounted = {mount["name"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
+    assert mounted - {volume["name"] for volume in pod["spec"]["volumes"]} == {"var-files", "plugins"}
 
 
 def test_the_page_shows_a_source_that_argo_cd_takes() -> None:
     """docs/argocd.md: a plugin's source, with parameters that there are."""
     page = (ROOT / "docs" / "argocd.md").read_text("utf-8")
-    [block] = [each for each in page.split("```yaml\n")[1:] if each.lstrip().startswith("source:")]
+    [block] = [text for text in page.split("```yaml\n")[1:] if text.lstrip().startswith("source:")]
     source = yaml.safe_load(block.partition("```")[0])["source"]
     body = {
         "apiVersion": "argoproj.io/v1alpha1",
@@ -644,7 +646,7 @@ def test_the_page_shows_a_source_that_argo_cd_takes() -> None:
     assert faults(body) == []
     config: Any = plugin.config()
     assert source["plugin"]["name"] == config["metadata"]["name"]
-    told = source["plugin"]["parameters"]
-    assert [each["name"] for each in told] == [each["name"] for each in plugin.parameters(())]
-    call = plugin.parse_call({"ARGOCD_APP_PARAMETERS": json.dumps(told)}, "/repository")
+    parameters = source["plugin"]["parameters"]
+    assert [parameter["name"] for parameter in parameters] == [parameter["name"] for parameter in plugin.parameters(())]
+    call = plugin.parse_call({"ARGOCD_APP_PARAMETERS": json.dumps(parameters)}, "/repository")
     assert (call.environment, call.overrides) == ("prod", ("gateway.mode=off",))

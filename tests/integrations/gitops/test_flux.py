@@ -40,9 +40,9 @@ def environment() -> Any:
 
 def holds(expression: str, body: dict[str, Any]) -> bool:
     """Whether it is true. What cannot be evaluated is not: Flux asks again then."""
-    given = {name: body[name] for name in ("metadata", "spec", "status") if name in body}
+    data = {name: body[name] for name in ("metadata", "spec", "status") if name in body}
     try:
-        return environment().compile(expression).eval(data=given).value() is True
+        return environment().compile(expression).eval(data=data).value() is True
     except RuntimeError:
         return False
 
@@ -51,7 +51,9 @@ def verdict(body: dict[str, Any]) -> str:
     """What Flux makes of an object, in the order of its StatusEvaluator."""
     group = body["apiVersion"].partition("/")[0]
     [check] = [
-        each for each in flux.CHECKS if (each["apiVersion"].partition("/")[0], each["kind"]) == (group, body["kind"])
+        candidate
+        for candidate in flux.CHECKS
+        if (candidate["apiVersion"].partition("/")[0], candidate["kind"]) == (group, body["kind"])
     ]
     observed = body.get("status", {}).get("observedGeneration")
     if observed is not None and observed != body["metadata"].get("generation", observed):
@@ -74,7 +76,7 @@ def test_flux_and_argo_cd_agree(case: Case) -> None:
 
 
 def test_both_check_the_same_kinds() -> None:
-    checked = {f"{each['apiVersion'].partition('/')[0]}_{each['kind']}" for each in flux.CHECKS}
+    checked = {f"{check['apiVersion'].partition('/')[0]}_{check['kind']}" for check in flux.CHECKS}
     assert checked == set(health.CHECKS) - ONLY_OF_ARGO_CD
 
 
@@ -119,8 +121,8 @@ def faults(body: dict[str, Any]) -> list[str]:
     """What Flux' CRDs have against it."""
     import jsonschema
 
-    told = json.loads((TESTS / "data" / "flux-crds.json").read_text("utf-8"))
-    return [error.message for error in jsonschema.Draft7Validator(told[body["kind"]]).iter_errors(body)]
+    schemas = json.loads((TESTS / "data" / "flux-crds.json").read_text("utf-8"))
+    return [error.message for error in jsonschema.Draft7Validator(schemas[body["kind"]]).iter_errors(body)]
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -132,22 +134,22 @@ def test_kustomizations(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> 
     done = llmaz("flux", "kustomization", *words)
     assert (done.code, done.err) == (0, "")
     golden(f"flux/expected/{name}.yaml", done.out)
-    made = list(yaml.safe_load_all(done.out))
-    there = {(each["kind"], each["metadata"]["name"]) for each in made}
-    assert len(there) == len(made)
-    for each in made:
-        assert faults(each) == []
-        if each["kind"] == "Kustomization":
-            assert (each["spec"]["sourceRef"]["kind"], each["spec"]["sourceRef"]["name"]) in there
+    bodies = list(yaml.safe_load_all(done.out))
+    there = {(body["kind"], body["metadata"]["name"]) for body in bodies}
+    assert len(there) == len(bodies)
+    for body in bodies:
+        assert faults(body) == []
+        if body["kind"] == "Kustomization":
+            assert (body["spec"]["sourceRef"]["kind"], body["spec"]["sourceRef"]["name"]) in there
 
 
 def test_the_schemas_refuse(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT, "utf-8")
-    source, made = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", URL).out)
+    source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", URL).out)
     source["spec"]["url"] = "git@git.example:team/models.git"
-    made["spec"]["healthCheckExprs"][0].pop("current")
+    kustomization["spec"]["healthCheckExprs"][0].pop("current")
     assert "does not match" in faults(source)[0]
-    assert faults(made) == ["'current' is a required property"]
+    assert faults(kustomization) == ["'current' is a required property"]
 
 
 def test_goldens_are_all_made(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
@@ -158,8 +160,8 @@ def test_the_path_is_that_of_git(here: Path, llmaz: Llmaz) -> None:
     (here / "chat.yaml").write_text(CHAT, "utf-8")
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "remote", "add", "origin", URL], check=True)
-    source, made = yaml.safe_load_all(llmaz("flux", "kustomization").out)
-    assert (source["spec"]["url"], made["spec"]["path"]) == (URL, "./rendered")
+    source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization").out)
+    assert (source["spec"]["url"], kustomization["spec"]["path"]) == (URL, "./rendered")
 
 
 def test_flux_reads_every_file_below_the_path(here: Path, llmaz: Llmaz) -> None:
@@ -216,8 +218,8 @@ def test_a_flag_without_a_value(flag: str, here: Path, llmaz: Llmaz) -> None:
 def test_an_artifact_is_read_as_the_recipe_pushes_it(here: Path, llmaz: Llmaz) -> None:
     """docs/flux.md: the folder's content, tagged live."""
     (here / "chat.yaml").write_text(CHAT, "utf-8")
-    source, made = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", "oci://oci.example/m").out)
-    assert (source["spec"]["ref"], made["spec"]["path"]) == ({"tag": "live"}, "./")
+    source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", "oci://oci.example/m").out)
+    assert (source["spec"]["ref"], kustomization["spec"]["path"]) == ({"tag": "live"}, "./")
 
 
 def test_a_cluster_gets_one_environment(here: Path, llmaz: Llmaz) -> None:

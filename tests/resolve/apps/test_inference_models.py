@@ -89,8 +89,8 @@ def targets(*weights: int | None) -> list[Body]:
 
 def render(here: Path, llmaz: Llmaz, *bodies: Body, gateway: Body | None = None) -> Outcome:
     """Renders them among AROUND."""
-    said = {**SETTINGS, "gateway": {**SETTINGS["gateway"], **(gateway or {})}}
-    (here / "llmaz.yaml").write_text(json.dumps(document("RenderConfig", "config", said)))
+    spec = {**SETTINGS, "gateway": {**SETTINGS["gateway"], **(gateway or {})}}
+    (here / "llmaz.yaml").write_text(json.dumps(document("RenderConfig", "config", spec)))
     (here / "around.yaml").write_text("\n---\n".join(map(json.dumps, [*AROUND, *POOLS])))
     (here / "models.yaml").write_text("\n---\n".join(map(json.dumps, bodies)))
     return llmaz("render")
@@ -103,8 +103,8 @@ def rendered(here: Path) -> dict[str, str]:
 
 def objects(here: Path, kind: str) -> dict[str, Body]:
     """Those of a kind, by name."""
-    found = [each for text in rendered(here).values() for each in yaml.safe_load_all(text)]
-    return {each["metadata"]["name"]: each for each in found if each["kind"] == kind}
+    manifests = [manifest for text in rendered(here).values() for manifest in yaml.safe_load_all(text)]
+    return {manifest["metadata"]["name"]: manifest for manifest in manifests if manifest["kind"] == kind}
 
 
 class Refused(NamedTuple):
@@ -122,7 +122,7 @@ def no(code: str, field: str, *bodies: Body) -> Refused:
 class Rule(NamedTuple):
     """Inputs that are taken, and others that are refused."""
 
-    taken: Sequence[tuple[Body, ...]]
+    accepted: Sequence[tuple[Body, ...]]
     refused: Sequence[Refused]
 
 
@@ -142,11 +142,11 @@ RULES = {
     ),
     "modelName has at most 256 characters": Rule(
         [(model(modelName="m" * 256),), (model(OLD, modelName="ü" * 256),)],
-        [no("E307", "spec.modelName", model(each, modelName="m" * 257)) for each in BOTH],
+        [no("E307", "spec.modelName", model(version, modelName="m" * 257)) for version in BOTH],
     ),
     "modelName may be empty there, and is refused here": Rule(
         [(model(modelName="m"),), (model(OLD, modelName="org/model:7b v1.5"),)],
-        [no("E654", "spec.modelName", model(each, modelName=name)) for each in BOTH for name in ("", "  ")],
+        [no("E654", "spec.modelName", model(version, modelName=name)) for version in BOTH for name in ("", "  ")],
     ),
     "modelName is unique per pool, by itself and not by the object's name": Rule(
         [(model(), model(at="two", modelName="second"))],
@@ -168,29 +168,29 @@ RULES = {
         ],
     ),
     "criticality is Critical, Standard, Sheddable or none": Rule(
-        [(model(each, criticality=word),) for each in BOTH for word in ("Critical", "Standard", "Sheddable")]
+        [(model(version, criticality=word),) for version in BOTH for word in ("Critical", "Standard", "Sheddable")]
         + [(model(),)],
         [no("E304", "spec.criticality", model(criticality=word)) for word in ("critical", "", "Default", 10)],
     ),
     "targetModels has at most 10 items": Rule(
         [(model(targetModels=targets(*[1] * 10)),), (model(OLD, modelName=ADAPTERS[0], targetModels=[]),)],
-        [no("E307", "spec.targetModels", model(each, targetModels=targets(*[1] * 11))) for each in BOTH],
+        [no("E307", "spec.targetModels", model(version, targetModels=targets(*[1] * 11))) for version in BOTH],
     ),
     "without targetModels it is the model itself under its own name": Rule(
-        [(model(each, modelName="lora-3", without="targetModels"),) for each in BOTH],
-        [no("E660", "spec.modelName", model(each, without="targetModels")) for each in BOTH],
+        [(model(version, modelName="lora-3", without="targetModels"),) for version in BOTH],
+        [no("E660", "spec.modelName", model(version, without="targetModels")) for version in BOTH],
     ),
     "weights are on all or on none": Rule(
-        [(weighed(each, *weights),) for each in BOTH for weights in [(None, None), (9, 1), (None,), (1,)]],
+        [(weighed(version, *weights),) for version in BOTH for weights in [(None, None), (9, 1), (None,), (1,)]],
         [
-            no("E655", f"spec.targetModels[{index}]", weighed(each, *weights))
-            for each in BOTH
+            no("E655", f"spec.targetModels[{index}]", weighed(version, *weights))
+            for version in BOTH
             for index, weights in [(1, (9, None)), (0, (None, 1)), (2, (1, 1, None))]
         ],
     ),
     "targetModels[].name is required": Rule(
         [(model(targetModels=[{"name": "base"}]),)],
-        [no("E302", "spec.targetModels[0]", model(each, targetModels=[{"weight": 1}])) for each in BOTH],
+        [no("E302", "spec.targetModels[0]", model(version, targetModels=[{"weight": 1}])) for version in BOTH],
     ),
     "targetModels[].name has at most 253 characters": Rule(
         [(model(targetModels=[{"name": LONG}]),)],
@@ -251,7 +251,9 @@ RULES = {
             no("E625", "spec.modelName", model(), model(OLD, "two", targetModels=targets(0))),
         ],
     ),
-    "poolRef is required": Rule([(model(),)], [no("E302", "spec", model(each, without="poolRef")) for each in BOTH]),
+    "poolRef is required": Rule(
+        [(model(),)], [no("E302", "spec", model(version, without="poolRef")) for version in BOTH]
+    ),
     "poolRef.name is required": Rule(
         [(pool(),)],
         [no("E302", "spec.poolRef", model(poolRef={})), no("E302", "spec.poolRef", model(poolRef={"kind": "P"}))],
@@ -304,7 +306,7 @@ RULES = {
     ),
     "there are two versions": Rule(
         [(model(OLD),), (model(NEW),)],
-        [no("E212", "apiVersion", model(each)) for each in ("v1", "v1alpha3", "v1beta1")],
+        [no("E212", "apiVersion", model(version)) for version in ("v1", "v1alpha3", "v1beta1")],
     ),
     "the object's name is a label's value, and its own in a namespace": Rule(
         [
@@ -316,9 +318,11 @@ RULES = {
         + [no("E201", "metadata.name", model(), model(modelName="second"))],
     ),
 }
-TAKEN = [pytest.param(each, id=f"{words}-{i}") for words, rule in RULES.items() for i, each in enumerate(rule.taken)]
+TAKEN = [
+    pytest.param(bodies, id=f"{words}-{i}") for words, rule in RULES.items() for i, bodies in enumerate(rule.accepted)
+]
 REFUSED = [
-    pytest.param(each, id=f"{words}-{i}") for words, rule in RULES.items() for i, each in enumerate(rule.refused)
+    pytest.param(case, id=f"{words}-{i}") for words, rule in RULES.items() for i, case in enumerate(rule.refused)
 ]
 
 
@@ -333,14 +337,16 @@ def test_a_rule_takes(bodies: tuple[Body, ...], here: Path, llmaz: Llmaz) -> Non
 def test_a_rule_refuses(case: Refused, here: Path, llmaz: Llmaz) -> None:
     done = render(here, llmaz, *case.bodies)
     assert done.code == 2, done.err
-    said = [line for line in done.err.splitlines() if line.endswith(f"[{case.code}]")]
+    messages = [line for line in done.err.splitlines() if line.endswith(f"[{case.code}]")]
     line = 2 * len(case.bodies) - 1  # the last document, each in a line of its own
-    assert [each for each in said if each.startswith(f"models.yaml:{line}:") and f": {case.field}: " in each], done.err
+    assert [
+        message for message in messages if message.startswith(f"models.yaml:{line}:") and f": {case.field}: " in message
+    ], done.err
     assert not (here / "rendered").exists()
 
 
 def test_every_rule_has_both() -> None:
-    assert [words for words, rule in RULES.items() if not rule.taken or not rule.refused] == []
+    assert [words for words, rule in RULES.items() if not rule.accepted or not rule.refused] == []
 
 
 # --- what becomes of it
@@ -369,18 +375,18 @@ SAME_BEHIND = {
     + [pytest.param("chat", spec, id=f"backend-{words}") for words, spec in SAME_BEHIND.items()],
 )
 def test_both_versions_render_alike(name: str, spec: Body, here: Path, llmaz: Llmaz) -> None:
-    said = {key: value for key, value in spec.items() if value is not None}
+    fields = {key: value for key, value in spec.items() if value is not None}
     without = next((key for key, value in spec.items() if value is None), "")
-    old, new = (model(each, poolRef={"name": name}, without=without, **said) for each in BOTH)
+    old, new = (model(version, poolRef={"name": name}, without=without, **fields) for version in BOTH)
     first = render(here, llmaz, old)
     assert first.code == 0, first.err
-    made = rendered(here)
-    assert "llm/one.route.yaml" in made
-    assert GROUP not in made["llm/one.route.yaml"]
+    files = rendered(here)
+    assert "llm/one.route.yaml" in files
+    assert GROUP not in files["llm/one.route.yaml"]
     again = render(here, llmaz, new)
     assert again.warnings == first.warnings
     assert (again.counts["changed"], again.counts["new"], again.counts["gone"]) == (0, 0, 0)
-    assert rendered(here) == made
+    assert rendered(here) == files
 
 
 @pytest.mark.parametrize("version", BOTH)
@@ -390,25 +396,25 @@ def test_both_versions_render_alike(name: str, spec: Body, here: Path, llmaz: Ll
 def test_criticality_becomes_a_priority(
     version: str, criticality: str | None, priority: int, here: Path, llmaz: Llmaz
 ) -> None:
-    said = {"criticality": criticality} if criticality else {}
-    assert render(here, llmaz, model(version, **said)).code == 0
-    made = objects(here, "InferenceObjective")
-    assert list(made) == ["one"]
-    assert made["one"]["apiVersion"] == "llm-d.ai/v1alpha2"
-    assert made["one"]["metadata"]["namespace"] == "llm"
+    fields = {"criticality": criticality} if criticality else {}
+    assert render(here, llmaz, model(version, **fields)).code == 0
+    objectives = objects(here, "InferenceObjective")
+    assert list(objectives) == ["one"]
+    assert objectives["one"]["apiVersion"] == "llm-d.ai/v1alpha2"
+    assert objectives["one"]["metadata"]["namespace"] == "llm"
     reference = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": "pool"}
-    assert made["one"]["spec"] == {"poolRef": reference, "priority": priority}
+    assert objectives["one"]["spec"] == {"poolRef": reference, "priority": priority}
 
 
 def test_the_picker_says_in_which_group(here: Path, llmaz: Llmaz) -> None:
     assert render(here, llmaz, model(), gateway={"picker": "gaie-1.5"}).code == 0
     for kind in ("InferenceObjective", "InferenceModelRewrite"):
-        (made,) = objects(here, kind).values()
-        assert made["apiVersion"] == f"{GROUP}/v1alpha2"
+        (manifest,) = objects(here, kind).values()
+        assert manifest["apiVersion"] == f"{GROUP}/v1alpha2"
 
 
 @pytest.mark.parametrize(
-    ("version", "said", "expected"),
+    ("version", "target_models", "expected"),
     [
         pytest.param(NEW, targets(90, 10), [("lora-0", 90), ("lora-1", 10)], id="weights"),
         pytest.param(NEW, targets(None, None), [("lora-0", None), ("lora-1", None)], id="no weights"),
@@ -417,18 +423,18 @@ def test_the_picker_says_in_which_group(here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_targets_become_a_rewrite(
-    version: str, said: list[Body], expected: list[tuple[str, int | None]], here: Path, llmaz: Llmaz
+    version: str, target_models: list[Body], expected: list[tuple[str, int | None]], here: Path, llmaz: Llmaz
 ) -> None:
-    assert render(here, llmaz, model(version, targetModels=said)).code == 0
-    (made,) = objects(here, "InferenceModelRewrite").values()
-    (rule,) = made["spec"]["rules"]
+    assert render(here, llmaz, model(version, targetModels=target_models)).code == 0
+    (rewrite,) = objects(here, "InferenceModelRewrite").values()
+    (rule,) = rewrite["spec"]["rules"]
     assert rule["matches"] == [{"model": {"type": "Exact", "value": "public"}}]
-    assert [(each["modelRewrite"], each.get("weight")) for each in rule["targets"]] == expected
+    assert [(target["modelRewrite"], target.get("weight")) for target in rule["targets"]] == expected
 
 
-@pytest.mark.parametrize("said", [{"without": "targetModels"}, {"targetModels": []}])
-def test_nothing_is_rewritten_without_targets(said: Body, here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz, model(modelName="lora-0", **said)).code == 0
+@pytest.mark.parametrize("arguments", [{"without": "targetModels"}, {"targetModels": []}])
+def test_nothing_is_rewritten_without_targets(arguments: Body, here: Path, llmaz: Llmaz) -> None:
+    assert render(here, llmaz, model(modelName="lora-0", **arguments)).code == 0
     assert list(objects(here, "InferenceObjective")) == ["one"]
     assert objects(here, "InferenceModelRewrite") == {}
 
@@ -448,14 +454,17 @@ def test_over_a_pool_the_name_leads_to_the_pool(here: Path, llmaz: Llmaz) -> Non
 def test_over_workloads_the_weights_are_the_gateways(
     version: str, weights: tuple[int | None, ...], expected: list[int], here: Path, llmaz: Llmaz
 ) -> None:
-    said = [
-        {**each, **({} if weight is None else {"weight": weight})} for each, weight in zip(SPLIT, weights, strict=True)
+    target_models = [
+        {**target, **({} if weight is None else {"weight": weight})}
+        for target, weight in zip(SPLIT, weights, strict=True)
     ]
-    done = render(here, llmaz, model(version, poolRef={"name": "chat"}, targetModels=said))
+    done = render(here, llmaz, model(version, poolRef={"name": "chat"}, targetModels=target_models))
     assert (done.code, done.warnings) == (0, "")
     (rule,) = objects(here, "AIGatewayRoute")["one"]["spec"]["rules"]
-    found = [(each["name"], each["modelNameOverride"], each["weight"]) for each in rule["backendRefs"]]
-    assert found == [("chat", "chat", expected[0]), ("next", "next-1.5", expected[1])]
+    backends = [
+        (reference["name"], reference["modelNameOverride"], reference["weight"]) for reference in rule["backendRefs"]
+    ]
+    assert backends == [("chat", "chat", expected[0]), ("next", "next-1.5", expected[1])]
     assert objects(here, "InferenceObjective") == objects(here, "InferenceModelRewrite") == {}
 
 
@@ -485,15 +494,15 @@ def test_a_pools_own_name_has_one_route(at: str, served: str, spec: Body, here: 
     assert render(here, llmaz).code == 0
     assert at in objects(here, "AIGatewayRoute")
     assert render(here, llmaz, model(modelName=served, poolRef={"name": at}, **spec)).code == 0
-    made = objects(here, "AIGatewayRoute")
-    assert at not in made
-    assert made["one"]["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == served
+    routes = objects(here, "AIGatewayRoute")
+    assert at not in routes
+    assert routes["one"]["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == served
 
 
 def test_a_pool_of_somebody_elses_gets_its_names(here: Path, llmaz: Llmaz) -> None:
     """Nobody knows what it serves, so any target is taken."""
     assert render(here, llmaz, model(poolRef={"name": "declared"}, targetModels=[{"name": "theirs"}])).code == 0
-    (made,) = objects(here, "InferenceModelRewrite").values()
-    assert made["spec"]["poolRef"]["name"] == "declared"
+    (rewrite,) = objects(here, "InferenceModelRewrite").values()
+    assert rewrite["spec"]["poolRef"]["name"] == "declared"
     (rule,) = objects(here, "AIGatewayRoute")["one"]["spec"]["rules"]
     assert rule["backendRefs"][0]["name"] == "declared"

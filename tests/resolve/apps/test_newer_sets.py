@@ -44,12 +44,12 @@ def spec(here: Path, llmaz: Llmaz, fields: str) -> dict[str, Any]:
 
 
 def test_groups_with_random_keys(here: Path, llmaz: Llmaz) -> None:
-    made = spec(here, llmaz, "groupIdentity: Hash\n  groupReplacementPolicy: Immediate")
-    assert (made["groupIdentity"], made["groupReplacementPolicy"]) == ("Hash", "Immediate")
-    assert made["leaderWorkerTemplate"]["maxGroupRestarts"] == 0
+    lws_spec = spec(here, llmaz, "groupIdentity: Hash\n  groupReplacementPolicy: Immediate")
+    assert (lws_spec["groupIdentity"], lws_spec["groupReplacementPolicy"]) == ("Hash", "Immediate")
+    assert lws_spec["leaderWorkerTemplate"]["maxGroupRestarts"] == 0
 
 
 def test_gangs_of_pods(here: Path, llmaz: Llmaz) -> None:
-    wanted = {"replica": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
-    made = spec(here, llmaz, "scheduling: {replica: {schedulingPolicy: {gang: {minCount: 2}}}}")
-    assert made["scheduling"] == wanted
+    expected = {"replica": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
+    lws_spec = spec(here, llmaz, "scheduling: {replica: {schedulingPolicy: {gang: {minCount: 2}}}}")
+    assert lws_spec["scheduling"] == expected

@@ -53,7 +53,7 @@ def texts(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def models(text: str) -> list[str]:
-    return [each["metadata"]["name"] for each in yaml.safe_load_all(text)]
+    return [body["metadata"]["name"] for body in yaml.safe_load_all(text)]
 
 
 # --- whole runs
@@ -63,11 +63,11 @@ def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
     tree(here)
     done = llmaz("render")
     assert (done.counts["new"], done.counts["objects"]) == (5, 16)
-    made = texts(here / "rendered")
-    assert made.keys() == {"team-a/chat-team-a.yaml", "team-b/chat-team-b.yaml", *SHARED}
+    files = texts(here / "rendered")
+    assert files.keys() == {"team-a/chat-team-a.yaml", "team-b/chat-team-b.yaml", *SHARED}
     for path in SHARED:
-        assert made[path][0].startswith(header("llmaz.yaml"))
-    assert models(made["_cluster.yaml"][0]) == ["m-team-a", "m-team-b"]
+        assert files[path][0].startswith(header("llmaz.yaml"))
+    assert models(files["_cluster.yaml"][0]) == ["m-team-a", "m-team-b"]
     assert llmaz("render").counts["unchanged"] == 5
     # The last app of a namespace takes its file along; the cluster's loses one model.
     (here / "team-b" / "chat.yaml").unlink()
@@ -76,7 +76,7 @@ def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
     left = texts(here / "rendered")
     assert left.keys() == {"_cluster.yaml", "team-a/_shared.yaml", "team-a/chat-team-a.yaml"}
     assert models(left["_cluster.yaml"][0]) == ["m-team-a"]
-    assert left["team-a/_shared.yaml"] == made["team-a/_shared.yaml"]
+    assert left["team-a/_shared.yaml"] == files["team-a/_shared.yaml"]
     assert (
         llmaz("render", "--set", "autoscaling.metricSource.type=none", "--set", "flavorPolicy=auto").counts["gone"] == 2
     )
@@ -130,7 +130,7 @@ def test_an_app_of_the_configurations_own_file_is_pruned_with_it(here: Path, llm
 def test_check_and_stdout(here: Path, llmaz: Llmaz) -> None:
     tree(here)
     printed = llmaz("render", "--stdout").out
-    kinds = [each["kind"] for each in yaml.safe_load_all(printed)]
+    kinds = [body["kind"] for body in yaml.safe_load_all(printed)]
     assert kinds[:3] == ["OpenModel", "OpenModel", "PodMonitor"]
     assert kinds.count("PodMonitor") == 2
     assert "OpenModel" not in llmaz("render", "--stdout", "team-a").out
@@ -164,14 +164,14 @@ def test_as_many_processes_as_may_be(here: Path, llmaz: Llmaz, monkeypatch: pyte
         app = playground(f"p-{i}", f"ns-{i % 3}", f"m-{i % 9}", "llamacpp")
         app += f"  servedModelName: p-{i}\n"
         (here / f"app-{i}.yaml").write_text(app + ("---\n" + gguf_model(f"m-{i}") if i < 9 else ""))
-    made = set()
+    outputs = set()
     for count in (1, 2, 5):
         monkeypatch.setattr(workers, "process_count", lambda items, count=count: max(1, min(count, items)))
-        made.add(llmaz("render", "--stdout").out)
-    assert len(made) == 1
-    shared = [each for each in yaml.safe_load_all(made.pop()) if each["kind"] in ("OpenModel", "PodMonitor")]
-    assert [each["metadata"]["name"] for each in shared[:9]] == [f"m-{i}" for i in range(9)]
-    assert [each["metadata"]["namespace"] for each in shared[9:]] == ["ns-0", "ns-1", "ns-2"]
+        outputs.add(llmaz("render", "--stdout").out)
+    assert len(outputs) == 1
+    shared = [body for body in yaml.safe_load_all(outputs.pop()) if body["kind"] in ("OpenModel", "PodMonitor")]
+    assert [body["metadata"]["name"] for body in shared[:9]] == [f"m-{i}" for i in range(9)]
+    assert [body["metadata"]["namespace"] for body in shared[9:]] == ["ns-0", "ns-1", "ns-2"]
 
 
 FAKE = """\
@@ -193,9 +193,9 @@ def test_kubeconform_sees_them(here: Path, llmaz: Llmaz) -> None:
     program.write_text(FAKE.format(python=sys.executable))
     program.chmod(0o755)
     done = llmaz("render", f"--kubeconform={program}", "--format", "json")
-    (said,) = json.loads(done.out)
-    assert (done.code, said["code"], said["file"], said["line"]) == (2, "E560", "llmaz.yaml", 4)
-    assert said["field"] == "spec.autoscaling.metricSource.podMonitor.interval"
+    (diagnostic,) = json.loads(done.out)
+    assert (done.code, diagnostic["code"], diagnostic["file"], diagnostic["line"]) == (2, "E560", "llmaz.yaml", 4)
+    assert diagnostic["field"] == "spec.autoscaling.metricSource.podMonitor.interval"
 
 
 # --- their text
@@ -225,7 +225,7 @@ def inputs(spec: str, *documents: str) -> Inputs:
     gathering = InputIndex(RenderConfig(config.value["spec"], config), "llmaz.yaml")
     for i, text in enumerate(documents):
         read, _ = parse(f"{i}.yaml", text.encode())
-        parsed = [ParsedDocument(each.index, each.value, each.value["kind"], True) for each in read]
+        parsed = [ParsedDocument(document.index, document.value, document.value["kind"], True) for document in read]
         file = InputFile(f"{i}.yaml", f"{i}.yaml", f"{i}.yaml")
         gathering.add(file, ParsedFile(text.encode(), 0, parsed, [], False))
     return gathering.inputs()
@@ -241,11 +241,11 @@ def test_joints_come_in_order_each_object_once() -> None:
     }
     joints, problems = resolve.shared_plans(resolve.run_context(read), needs)
     assert problems == []
-    assert [each.namespace for each in joints] == ["", "y", "z"]
+    assert [joint.namespace for joint in joints] == ["", "y", "z"]
     assert [model.name for model in joints[0].models] == ["a", "b"]
     assert joints[0].monitor is None
-    assert [each.models for each in joints[1:]] == [(), ()]
-    assert all(each.monitor and each.monitor.interval == "15s" for each in joints[1:])
+    assert [joint.models for joint in joints[1:]] == [(), ()]
+    assert all(joint.monitor and joint.monitor.interval == "15s" for joint in joints[1:])
 
 
 def test_settings_are_looked_at_even_by_a_part_of_the_tree() -> None:
@@ -253,7 +253,7 @@ def test_settings_are_looked_at_even_by_a_part_of_the_tree() -> None:
         resolve.run_context(inputs("autoscaling: {metricSource: {type: none, podMonitor: {}}}")), set()
     )
     assert joints == []
-    assert [each.code for each in problems] == ["W220"]
+    assert [problem.code for problem in problems] == ["W220"]
 
 
 def test_a_plan_names_what_it_shares() -> None:
@@ -275,8 +275,8 @@ def test_a_rule_has_no_place() -> None:
     config = RenderConfig(
         {"autoscaling": {"metricSource": {"type": "none", "podMonitor": {}}}}, NamedSource("llmaz.yaml")
     )
-    made = InputIndex(config, None).inputs()
-    (problem,) = resolve.shared_plans(resolve.run_context(made), ())[1]
+    run_inputs = InputIndex(config, None).inputs()
+    (problem,) = resolve.shared_plans(resolve.run_context(run_inputs), ())[1]
     assert (problem.file, problem.line) == ("llmaz.yaml", 0)
 
 

@@ -74,7 +74,7 @@ def test_a_rank_is_rounded_up(ranks: list[int | None], written: str | None, here
 
 
 @pytest.mark.parametrize(
-    ("args", "batch", "held"),
+    ("args", "batch", "loaded"),
     [
         ([], "2", "2"),
         (["--max-loras", "1"], "1", "2"),
@@ -84,14 +84,14 @@ def test_a_rank_is_rounded_up(ranks: list[int | None], written: str | None, here
         (["--max-loras", "1", "--max-cpu-loras", "3"], "1", "3"),
     ],
 )
-def test_numbers_for_vllm(args: list[str], batch: str, held: str, here: Path, llmaz: Llmaz) -> None:
+def test_numbers_for_vllm(args: list[str], batch: str, loaded: str, here: Path, llmaz: Llmaz) -> None:
     """It refuses to hold fewer than a batch may have."""
-    given = numbers(here, llmaz, [adapter("a"), adapter("b")], "vllm", *args)
-    assert (given["--max-loras"], given["--max-cpu-loras"]) == (batch, held)
+    options = numbers(here, llmaz, [adapter("a"), adapter("b")], "vllm", *args)
+    assert (options["--max-loras"], options["--max-cpu-loras"]) == (batch, loaded)
 
 
 @pytest.mark.parametrize(
-    ("args", "batch", "held"),
+    ("args", "batch", "loaded"),
     [
         ([], "3", "3"),
         (["--max-loras-per-batch", "1"], "1", "2"),
@@ -99,10 +99,10 @@ def test_numbers_for_vllm(args: list[str], batch: str, held: str, here: Path, ll
         (["--max-loaded-loras", "7"], "3", "7"),
     ],
 )
-def test_numbers_for_sglang(args: list[str], batch: str, held: str, here: Path, llmaz: Llmaz) -> None:
+def test_numbers_for_sglang(args: list[str], batch: str, loaded: str, here: Path, llmaz: Llmaz) -> None:
     """Requests for the model itself count as one, and the rank it finds out itself."""
-    given = numbers(here, llmaz, [adapter("a", 64), adapter("b", None)], "sglang", *args)
-    assert given == {"--max-loras-per-batch": batch, "--max-loaded-loras": held}
+    options = numbers(here, llmaz, [adapter("a", 64), adapter("b", None)], "sglang", *args)
+    assert options == {"--max-loras-per-batch": batch, "--max-loaded-loras": loaded}
 
 
 def test_adapters_lie_where_their_sources_say(here: Path, llmaz: Llmaz) -> None:

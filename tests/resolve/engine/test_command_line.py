@@ -45,10 +45,10 @@ def reads(options: dict[str, Any], *lines: str) -> Dialect:
 
 def after(user: str, preset: str, options: dict[str, Any] = FULL) -> str:
     """The line that the preset's arguments and the user's become, the user's part in brackets."""
-    given = user.split()
-    made = merge_args(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(given, AT)])[0]
-    assert list(made[len(made) - len(given) :]) == given, "the user's own arguments stay, in order and last"
-    return " ".join(made[: len(made) - len(given)])
+    user_args = user.split()
+    merged = merge_args(reads(options, *PRESET), [ArgLayer(preset.split(), AT), ArgLayer(user_args, AT)])[0]
+    assert list(merged[len(merged) - len(user_args) :]) == user_args, "the user's own arguments stay, in order and last"
+    return " ".join(merged[: len(merged) - len(user_args)])
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_where_nobody_says_how_a_line_is_read_all_is_kept(options: dict[str, Any
 
 
 def layered(*layers: tuple[str, str] | str) -> str:
-    made = [
-        ArgLayer(each.split(), AT) if isinstance(each, str) else ArgLayer(each[0].split(), AT, each[1])
-        for each in layers
+    arg_layers = [
+        ArgLayer(layer.split(), AT) if isinstance(layer, str) else ArgLayer(layer[0].split(), AT, layer[1])
+        for layer in layers
     ]
-    return " ".join(merge_args(reads(FULL, *PRESET), made)[0])
+    return " ".join(merge_args(reads(FULL, *PRESET), arg_layers)[0])
 
 
 def test_each_layer_drops_from_all_before_it() -> None:

@@ -32,7 +32,7 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"--foo\n", "no '--name"),
         (b"--foo x\n", "no '--name"),
@@ -42,9 +42,9 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
         (b"--caf\xe9 1\n", "not valid UTF-8"),
     ],
 )
-def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, said: str) -> None:
+def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "own-1.txt").write_bytes(text)
-    with pytest.raises(UnreadableList, match=said):
+    with pytest.raises(UnreadableList, match=message):
         option_lists.read_option_list(OptionListReader(), runtime(tmp_path, "own-1.txt"), "1")
 
 
@@ -58,10 +58,13 @@ def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
     for version in ("9", "10", "0100"):
         (tmp_path / f"own-{version}.txt").write_text(f"--of-{version} 0\n")
     own = runtime(tmp_path, "own-9.txt")
-    found = {
-        asked: option_lists.read_option_list(OptionListReader(), own, asked) for asked in ("8", "09", "99", "9" * 5000)
+    lists = {
+        engine_version: option_lists.read_option_list(OptionListReader(), own, engine_version)
+        for engine_version in ("8", "09", "99", "9" * 5000)
     }
-    assert {asked[:3]: made and made.version for asked, made in found.items()} == {
+    assert {
+        engine_version[:3]: option_list and option_list.version for engine_version, option_list in lists.items()
+    } == {
         "8": None,
         "09": "9",
         "99": "10",
@@ -90,8 +93,8 @@ def prepared() -> Engine:
     ],
 )
 def test_the_time_that_a_start_may_take(period: Any, budget: dict[str, float], weights: float, failures: int) -> None:
-    made = replace(prepared(), spec={"startup": budget})
-    probe = startup_probe.startup_probe(made, {"periodSeconds": period, "failureThreshold": 5}, weights)
+    engine = replace(prepared(), spec={"startup": budget})
+    probe = startup_probe.startup_probe(engine, {"periodSeconds": period, "failureThreshold": 5}, weights)
     assert probe["failureThreshold"] == failures
 
 

@@ -16,8 +16,8 @@ def read(command: list[str], args: list[str] | None = None, image: str = "regist
     return read_engine_command(words[0], words[1], image)
 
 
-def names(said: EngineCommand) -> list[str]:
-    return [word.text for word in said.names]
+def names(command: EngineCommand) -> list[str]:
+    return [word.text for word in command.names]
 
 
 SERVE = ["vllm", "serve", "/m"]

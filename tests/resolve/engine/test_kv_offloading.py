@@ -17,7 +17,7 @@ OFFLOADING = KVOffloading("64Gi", "", (), WHERE)
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("resources", "expected"),
     [
         ([{"requests": {"memory": "16Gi"}}], {"requests": {"memory": "80Gi"}}),
         ([{"requests": {"memory": "16Gi"}}, {"requests": {"memory": "40Gi"}}], {"requests": {"memory": "104Gi"}}),
@@ -28,8 +28,8 @@ OFFLOADING = KVOffloading("64Gi", "", (), WHERE)
         ([{}], {"requests": {"memory": "64Gi"}}),
     ],
 )
-def test_memory_is_added_to_what_is_asked_for(asked: list[dict[str, Any]], expected: dict[str, Any]) -> None:
-    layer = kv_offloading.memory_layer(OFFLOADING, [ValueLayer(value, WHERE) for value in asked])
+def test_memory_is_added_to_what_is_asked_for(resources: list[dict[str, Any]], expected: dict[str, Any]) -> None:
+    layer = kv_offloading.memory_layer(OFFLOADING, [ValueLayer(value, WHERE) for value in resources])
     assert layer.value == expected
 
 

@@ -37,15 +37,15 @@ def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tup
 
 def of(engine: str) -> dict[str, Any]:
     """What the preset of a backend says of its engine."""
-    made: dict[str, Any] = yaml.safe_load((PRESETS / f"{engine}.yaml").read_text())["spec"]["engine"]
-    return made
+    spec: dict[str, Any] = yaml.safe_load((PRESETS / f"{engine}.yaml").read_text())["spec"]["engine"]
+    return spec
 
 
 # --- the forms of a value
 
 
 @pytest.mark.parametrize(
-    ("args", "wanted"),
+    ("args", "expected"),
     [
         pytest.param(["--lora-modules", "sql=/a/sql"], ("sql",), id="name=path"),
         pytest.param(["--lora-modules", "sql=/a/sql", "law=org/law"], ("sql", "law"), id="several words"),
@@ -68,14 +68,14 @@ def of(engine: str) -> dict[str, Any]:
         pytest.param(["--lora-mod", "a=/a"], ("a",), id="shortened"),
     ],
 )
-def test_the_names_that_vllm_loads(args: list[str], wanted: tuple[str, ...]) -> None:
+def test_the_names_that_vllm_loads(args: list[str], expected: tuple[str, ...]) -> None:
     line = ["serve", "/models/small", "--served-model-name", "small", *args]
-    assert names(VLLM, line) == wanted
-    assert names(of("vllm"), line) == wanted
+    assert names(VLLM, line) == expected
+    assert names(of("vllm"), line) == expected
 
 
 @pytest.mark.parametrize(
-    ("args", "wanted"),
+    ("args", "expected"),
     [
         pytest.param(["--lora-paths", "sql=/a/sql", "law=/a/law"], ("sql", "law"), id="name=path"),
         pytest.param(["--lora-paths", "/a/sql", "org/law"], ("/a/sql", "org/law"), id="a path is its own name"),
@@ -84,10 +84,10 @@ def test_the_names_that_vllm_loads(args: list[str], wanted: tuple[str, ...]) -> 
         pytest.param(["--lora-paths", "sql=/a/sql", "--max-loras-per-batch", "2"], ("sql",), id="the next ends it"),
     ],
 )
-def test_the_names_that_sglang_loads(args: list[str], wanted: tuple[str, ...]) -> None:
+def test_the_names_that_sglang_loads(args: list[str], expected: tuple[str, ...]) -> None:
     line = ["--model-path", "/models/small", *args]
-    assert names(SGLANG, line) == wanted
-    assert names(of("sglang"), line) == tuple(f"small:{each}" for each in wanted)
+    assert names(SGLANG, line) == expected
+    assert names(of("sglang"), line) == tuple(f"small:{name}" for name in expected)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def render(here: Path, llmaz: Llmaz, target: str, mode: str, args: list[str], **
     return done.code, done.err
 
 
-def made(here: Path, kind: str) -> dict[str, Any]:
+def read_spec(here: Path, kind: str) -> dict[str, Any]:
     (path,) = (here / "rendered").rglob("public.route.yaml")
-    (body,) = (each for each in yaml.safe_load_all(path.read_text()) if each["kind"] == kind)
+    (body,) = (manifest for manifest in yaml.safe_load_all(path.read_text()) if manifest["kind"] == kind)
     spec: dict[str, Any] = body["spec"]
     return spec
 
@@ -171,16 +171,18 @@ LORAS = ["--enable-lora", "--lora-modules", "sql=/a/sql", '{"name": "law", "path
 def test_a_pool_is_asked_for_an_adapter(target: str, here: Path, llmaz: Llmaz) -> None:
     code, err = render(here, llmaz, target, "pool", LORAS)
     assert code == 0, err
-    (rule,) = made(here, "InferenceModelRewrite")["rules"]
-    assert [each["modelRewrite"] for each in rule["targets"]] == [target]
+    (rule,) = read_spec(here, "InferenceModelRewrite")["rules"]
+    assert [rewrite_target["modelRewrite"] for rewrite_target in rule["targets"]] == [target]
 
 
 @pytest.mark.parametrize("target", ["sql", "law", "qwen3-8b"])
 def test_a_workload_is_asked_for_an_adapter(target: str, here: Path, llmaz: Llmaz) -> None:
     code, err = render(here, llmaz, target, "backend", LORAS)
     assert code == 0, err
-    (rule,) = made(here, "AIGatewayRoute")["rules"]
-    assert [(each["name"], each["modelNameOverride"]) for each in rule["backendRefs"]] == [("chat", target)]
+    (rule,) = read_spec(here, "AIGatewayRoute")["rules"]
+    assert [(reference["name"], reference["modelNameOverride"]) for reference in rule["backendRefs"]] == [
+        ("chat", target)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -215,8 +217,8 @@ def test_sglang_is_asked_for_model_and_adapter(here: Path, llmaz: Llmaz) -> None
     assert render(here, llmaz, "sql", "pool", args, backendName="sglang")[0] == 2
     code, err = render(here, llmaz, "qwen3-8b:sql", "pool", args, backendName="sglang")
     assert code == 0, err
-    (rule,) = made(here, "InferenceModelRewrite")["rules"]
-    assert [each["modelRewrite"] for each in rule["targets"]] == ["qwen3-8b:sql"]
+    (rule,) = read_spec(here, "InferenceModelRewrite")["rules"]
+    assert [target["modelRewrite"] for target in rule["targets"]] == ["qwen3-8b:sql"]
 
 
 def test_adapters_of_another_engines_option_are_not_known(here: Path, llmaz: Llmaz) -> None:

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from renderer.input_types import RenderConfigGatewaySpec
 
 
-def said(**gateway: Any) -> RenderConfig:
+def build_config(**gateway: Any) -> RenderConfig:
     return RenderConfig({"gateway": cast("RenderConfigGatewaySpec", gateway)}, NamedSource("llmaz.yaml"))
 
 
 def of(namespace: str = "llm", **gateway: Any) -> GatewaySettings:
-    return read_gateway_settings(said(**gateway), namespace)
+    return read_gateway_settings(build_config(**gateway), namespace)
 
 
 def test_a_namespace_says_what_differs() -> None:
-    config = said(name="a", dnsTTL=5, perNamespace={"team": {"name": "b", "mode": "off"}})
+    config = build_config(name="a", dnsTTL=5, perNamespace={"team": {"name": "b", "mode": "off"}})
     assert read_gateway_settings(config, "llm").gateway == ("llmaz-system", "a")
     assert read_gateway_settings(config, "team").gateway == ("llmaz-system", "b")
     assert read_gateway_settings(config, "team").get("dnsTTL") == 5
@@ -61,11 +61,11 @@ def test_a_policy_names_the_secret_of_the_gateway() -> None:
 
 
 def test_one_gateway_said_twice_must_be_said_alike() -> None:
-    diagnostics = Collector()
+    collector = Collector()
     others = {"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}
-    judged(settings.collect_gateways(said(create=True, replicas=2, perNamespace=others)), diagnostics)
-    assert [problem.code for problem in diagnostics.problems] == ["E620"]
-    diagnostics = Collector()
+    judged(settings.collect_gateways(build_config(create=True, replicas=2, perNamespace=others)), collector)
+    assert [problem.code for problem in collector.problems] == ["E620"]
+    collector = Collector()
     # of the routes, not of the Gateway
-    judged(settings.collect_gateways(said(perNamespace={"a": {"timeouts": {"request": "1s"}}})), diagnostics)
-    assert diagnostics.problems == []
+    judged(settings.collect_gateways(build_config(perNamespace={"a": {"timeouts": {"request": "1s"}}})), collector)
+    assert collector.problems == []

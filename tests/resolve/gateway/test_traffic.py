@@ -44,7 +44,7 @@ def route(name: str, *backends: str, **more: Any) -> str:
         f"  modelName: {more.pop('modelName', name)}",
         *(f"  {key}: {json.dumps(value)}" for key, value in more.items()),
         "  backends:",
-        *(f"    - {each}" for each in backends),
+        *(f"    - {backend}" for backend in backends),
     ]
     return "\n".join(lines)
 
@@ -56,8 +56,8 @@ def wrote(here: Path, **files: str) -> None:
 
 def tree(here: Path) -> dict[str, str]:
     """Every rendered file, by its path."""
-    found = sorted((here / "rendered").rglob("*.yaml"))
-    return {path.relative_to(here / "rendered").as_posix(): path.read_text("utf-8") for path in found}
+    paths = sorted((here / "rendered").rglob("*.yaml"))
+    return {path.relative_to(here / "rendered").as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def rendered(here: Path, llmaz: Llmaz, *args: str | Path) -> dict[str, str]:
@@ -68,13 +68,13 @@ def rendered(here: Path, llmaz: Llmaz, *args: str | Path) -> dict[str, str]:
 
 def changed(old: dict[str, str], new: dict[str, str]) -> dict[str, list[str]]:
     """The lines that came and went, by file."""
-    found = {}
+    changes = {}
     for path in sorted(old.keys() | new.keys()):
         one, other = old.get(path, ""), new.get(path, "")
         if one != other:
             lines = list(difflib.unified_diff(one.splitlines(), other.splitlines(), n=0, lineterm=""))[2:]
-            found[path] = [f"{line[0]} {line[1:].strip()}" for line in lines if line[0] in "+-"]
-    return found
+            changes[path] = [f"{line[0]} {line[1:].strip()}" for line in lines if line[0] in "+-"]
+    return changes
 
 
 def objects(text: str, kind: str) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def shares(text: str) -> list[tuple[str, int, int]]:
     """Name, weight and priority of each backend of the one rule in a file."""
     (spec,) = objects(text, "AIGatewayRoute")
     (rule,) = spec["rules"]
-    return [(each["name"], each["weight"], each["priority"]) for each in rule["backendRefs"]]
+    return [(reference["name"], reference["weight"], reference["priority"]) for reference in rule["backendRefs"]]
 
 
 @pytest.fixture
@@ -148,14 +148,14 @@ def test_the_old_one_leaves_when_the_new_one_has_all(canary: Path, llmaz: Llmaz)
 
 def test_a_named_playground_has_no_route_of_its_own(canary: Path, llmaz: Llmaz) -> None:
     """It gets one back when nothing names it any more."""
-    made = rendered(canary, llmaz)
+    before = rendered(canary, llmaz)
     for name in ("chat", "chat-next"):
-        assert objects(made[f"llm/{name}.yaml"], "AIServiceBackend")
-        assert objects(made[f"llm/{name}.yaml"], "AIGatewayRoute") == []
-    assert objects(made["llm/other.yaml"], "AIGatewayRoute")
+        assert objects(before[f"llm/{name}.yaml"], "AIServiceBackend")
+        assert objects(before[f"llm/{name}.yaml"], "AIGatewayRoute") == []
+    assert objects(before["llm/other.yaml"], "AIGatewayRoute")
     (canary / "route.yaml").unlink()
     after = rendered(canary, llmaz)
-    assert sorted(changed(made, after)) == ["llm/chat-next.yaml", "llm/chat.yaml", "llm/talk.route.yaml"]
+    assert sorted(changed(before, after)) == ["llm/chat-next.yaml", "llm/chat.yaml", "llm/talk.route.yaml"]
     assert shares(after["llm/chat.yaml"]) == [("chat", 1, 0)]
 
 
@@ -163,7 +163,7 @@ def test_each_engine_gets_the_name_that_it_knows(canary: Path, llmaz: Llmaz) -> 
     (spec,) = objects(rendered(canary, llmaz)["llm/talk.route.yaml"], "AIGatewayRoute")
     (rule,) = spec["rules"]
     assert rule["matches"][0]["headers"][0]["value"] == "talk"
-    assert [each["modelNameOverride"] for each in rule["backendRefs"]] == ["chat-model", "chat-next-model"]
+    assert [reference["modelNameOverride"] for reference in rule["backendRefs"]] == ["chat-model", "chat-next-model"]
 
 
 def test_replicas_do_not_change_the_shares(canary: Path, llmaz: Llmaz) -> None:
@@ -199,7 +199,7 @@ def test_priorities_and_weights_stand_as_they_are_said(here: Path, llmaz: Llmaz)
 
 
 @pytest.mark.parametrize(
-    ("priorities", "said", "expected"),
+    ("priorities", "attempts", "expected"),
     [
         ([0], None, None),
         ([0], 3, 3),
@@ -210,14 +210,14 @@ def test_priorities_and_weights_stand_as_they_are_said(here: Path, llmaz: Llmaz)
         ([0, 5], None, 2),
     ],
 )
-def test_retries(priorities: list[int], said: int | None, expected: int | None, here: Path, llmaz: Llmaz) -> None:
+def test_retries(priorities: list[int], attempts: int | None, expected: int | None, here: Path, llmaz: Llmaz) -> None:
     """As many as there are priorities to fall back to, at least 2; none for a single one unless they are asked for."""
-    apps = {f"p{each}": playground(f"p{each}", replicas=2) for each in priorities}
-    backends = [f"{{playground: p{each}, priority: {each}}}" for each in priorities]
-    more = {"retries": {"attempts": said}} if said else {}
+    apps = {f"p{priority}": playground(f"p{priority}", replicas=2) for priority in priorities}
+    backends = [f"{{playground: p{priority}, priority: {priority}}}" for priority in priorities]
+    more = {"retries": {"attempts": attempts}} if attempts else {}
     wrote(here, llmaz=config(), route=fallback(*backends, **more), **apps)
     policies = objects(rendered(here, llmaz)["llm/talk.route.yaml"], "BackendTrafficPolicy")
-    assert [each["retry"]["numRetries"] for each in policies] == ([] if expected is None else [expected])
+    assert [policy["retry"]["numRetries"] for policy in policies] == ([] if expected is None else [expected])
 
 
 def test_a_provider_of_its_own_for_each_route(here: Path, llmaz: Llmaz) -> None:
@@ -229,11 +229,11 @@ def test_a_provider_of_its_own_for_each_route(here: Path, llmaz: Llmaz) -> None:
         one=route("one", "{playground: chat}", provider("api.example.com", 1)),
         two=route("two", "{playground: chat}", provider("api.example.com", 1), provider("api.example.org", 2)),
     )
-    made = rendered(here, llmaz)
-    assert shares(made["llm/one.route.yaml"])[1] == ("one-api-example-com", 1, 1)
-    assert shares(made["llm/two.route.yaml"])[1:] == [("two-api-example-com", 1, 1), ("two-api-example-org", 1, 2)]
+    files = rendered(here, llmaz)
+    assert shares(files["llm/one.route.yaml"])[1] == ("one-api-example-com", 1, 1)
+    assert shares(files["llm/two.route.yaml"])[1:] == [("two-api-example-com", 1, 1), ("two-api-example-org", 1, 2)]
     for file, count in (("one", 1), ("two", 2)):
-        text = made[f"llm/{file}.route.yaml"]
+        text = files[f"llm/{file}.route.yaml"]
         for kind in ("Backend", "AIServiceBackend", "BackendSecurityPolicy"):
             assert len(objects(text, kind)) == count
 
@@ -271,10 +271,10 @@ def test_a_service_of_the_users_own(here: Path, llmaz: Llmaz) -> None:
         own=json.dumps(service),
         route=route("talk", "{playground: chat, weight: 3}", "{service: own}"),
     )
-    made = rendered(here, llmaz)
-    assert shares(made["llm/talk.route.yaml"]) == [("chat", 3, 0), ("own", 1, 0)]
-    assert objects(made["llm/own.yaml"], "AIGatewayRoute") == []
-    (backend,) = objects(made["llm/own.yaml"], "Backend")
+    files = rendered(here, llmaz)
+    assert shares(files["llm/talk.route.yaml"]) == [("chat", 3, 0), ("own", 1, 0)]
+    assert objects(files["llm/own.yaml"], "AIGatewayRoute") == []
+    (backend,) = objects(files["llm/own.yaml"], "Backend")
     assert backend["endpoints"] == [{"fqdn": {"hostname": "own-leaders.llm.svc.cluster.local", "port": 9000}}]
 
 
@@ -294,8 +294,8 @@ def test_variants_share_the_weight_of_their_playground(here: Path, llmaz: Llmaz)
         chat=playground("chat"),
         route=route("talk", *backends),
     )
-    made = shares(rendered(here, llmaz)["llm/talk.route.yaml"])
-    weights = {name: weight for name, weight, _ in made}
+    backend_shares = shares(rendered(here, llmaz)["llm/talk.route.yaml"])
+    weights = {name: weight for name, weight, _ in backend_shares}
     assert set(weights) == {"wide-h100", "wide-mi300", "chat"}
     assert weights["wide-h100"] == weights["wide-mi300"]
     assert (weights["wide-h100"] + weights["wide-mi300"]) == 9 * weights["chat"]
@@ -318,11 +318,11 @@ def test_weights_are_whole_and_no_larger_than_gateway_api_has_them(
     parts: list[tuple[list[int], int, int]], expected: list[int]
 ) -> None:
     """Each app has its share of its priority; a priority is a world of its own."""
-    made = [
+    backend_shares = [
         BackendShare([RouteTarget(f"{i}-{j}", size, "m") for j, size in enumerate(sizes)], weight, priority)
         for i, (sizes, weight, priority) in enumerate(parts)
     ]
-    assert [each.weight for each in split_weights(made)] == expected
+    assert [target.weight for target in split_weights(backend_shares)] == expected
 
 
 def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:
@@ -338,8 +338,8 @@ def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:
             tokenLimits=[{"per": "tenant", "tokens": 5, "interval": "Hour"}],
         ),
     )
-    made = rendered(here, llmaz)
-    (spec,) = objects(made["llm/talk.route.yaml"], "AIGatewayRoute")
+    files = rendered(here, llmaz)
+    (spec,) = objects(files["llm/talk.route.yaml"], "AIGatewayRoute")
     (reference,) = spec["rules"][0]["backendRefs"]
     assert reference == {
         "group": "inference.networking.k8s.io",
@@ -348,8 +348,8 @@ def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:
         "weight": 1,
         "priority": 0,
     }
-    assert objects(made["llm/talk.route.yaml"], "BackendTrafficPolicy")
-    assert objects(made["llm/chat.yaml"], "AIGatewayRoute") == []
+    assert objects(files["llm/talk.route.yaml"], "BackendTrafficPolicy")
+    assert objects(files["llm/chat.yaml"], "AIGatewayRoute") == []
 
 
 # Beside others
@@ -370,8 +370,8 @@ def test_a_name_of_a_pool_that_both_have(here: Path, llmaz: Llmaz) -> None:
         model=inference_model("told", modelName="talk", poolRef={"name": "chat"}, targetModels=[{"name": "one"}]),
         route=route("talk", "{playground: chat}", tokenLimits=[{"per": "tenant", "tokens": 5, "interval": "Hour"}]),
     )
-    made = rendered(here, llmaz)
-    kinds = {path: [each["kind"] for each in yaml.safe_load_all(text)] for path, text in made.items()}
+    files = rendered(here, llmaz)
+    kinds = {path: [manifest["kind"] for manifest in yaml.safe_load_all(text)] for path, text in files.items()}
     assert kinds["llm/talk.route.yaml"] == ["AIGatewayRoute", "BackendTrafficPolicy"]
     assert kinds["llm/told.route.yaml"] == ["InferenceObjective", "InferenceModelRewrite"]
     assert "AIGatewayRoute" not in kinds["llm/chat.yaml"]
@@ -384,9 +384,9 @@ def test_an_inference_model_keeps_what_its_app_says_of_its_route(here: Path, llm
     wrote(here, llmaz=gateway, chat=playground("chat", gateway=own))
     (alone,) = rendered(here, llmaz).values()
     wrote(here, model=inference_model("taken", modelName="chat-model", poolRef={"name": "chat"}))
-    made = rendered(here, llmaz)["llm/taken.route.yaml"]
+    text = rendered(here, llmaz)["llm/taken.route.yaml"]
     for kind in ("SecurityPolicy", "BackendTrafficPolicy", "AIGatewayRoute"):
-        (before,), (after,) = objects(alone, kind), objects(made, kind)
+        (before,), (after,) = objects(alone, kind), objects(text, kind)
         before.pop("targetRefs", None), after.pop("targetRefs", None)
         assert after == before
 
@@ -440,9 +440,9 @@ def test_hosts_of_the_gateway(here: Path, llmaz: Llmaz) -> None:
         all=route("all", "{playground: chat}"),
         some=route("some", "{playground: chat}", hostnames=hosts[1:]),
     )
-    made = rendered(here, llmaz)
-    assert [spec["hostnames"] for spec in objects(made["llm/all.route.yaml"], "AIGatewayRoute")] == [hosts]
-    assert [spec["hostnames"] for spec in objects(made["llm/some.route.yaml"], "AIGatewayRoute")] == [hosts[1:]]
+    files = rendered(here, llmaz)
+    assert [spec["hostnames"] for spec in objects(files["llm/all.route.yaml"], "AIGatewayRoute")] == [hosts]
+    assert [spec["hostnames"] for spec in objects(files["llm/some.route.yaml"], "AIGatewayRoute")] == [hosts[1:]]
 
 
 def test_one_name_on_two_hosts(here: Path, llmaz: Llmaz) -> None:
@@ -456,9 +456,9 @@ def test_one_name_on_two_hosts(here: Path, llmaz: Llmaz) -> None:
         one=route("one", "{playground: a}", modelName="talk", hostnames=hosts[:1]),
         two=route("two", "{playground: b}", modelName="talk", hostnames=hosts[1:]),
     )
-    made = rendered(here, llmaz)
-    assert shares(made["llm/one.route.yaml"]) == [("a", 1, 0)]
-    assert shares(made["llm/two.route.yaml"]) == [("b", 1, 0)]
+    files = rendered(here, llmaz)
+    assert shares(files["llm/one.route.yaml"]) == [("a", 1, 0)]
+    assert shares(files["llm/two.route.yaml"]) == [("b", 1, 0)]
     wrote(here, two=route("two", "{playground: b}", modelName="talk"))
     assert llmaz("render").code == 2
 
@@ -485,12 +485,12 @@ def test_packed_routes_leave_a_model_route_its_own(canary: Path, llmaz: Llmaz) -
     ],
 )
 def test_layouts(layout: str, expected: list[str], canary: Path, llmaz: Llmaz) -> None:
-    made = rendered(canary, llmaz, "--set", f"output.layout={layout}")
-    assert [path for path in made if ".route" in path] == expected
+    before = rendered(canary, llmaz, "--set", f"output.layout={layout}")
+    assert [path for path in before if ".route" in path] == expected
     file = canary / "route.yaml"
     file.write_text(file.read_text().replace("weight: 9", "weight: 4"))
     after = rendered(canary, llmaz, "--set", f"output.layout={layout}")
-    assert changed(made, after) == {expected[0]: ["- weight: 9", "+ weight: 4"]}
+    assert changed(before, after) == {expected[0]: ["- weight: 9", "+ weight: 4"]}
 
 
 def test_each_namespace_has_its_gateway(here: Path, llmaz: Llmaz) -> None:
@@ -505,10 +505,10 @@ def test_each_namespace_has_its_gateway(here: Path, llmaz: Llmaz) -> None:
         (folder / "route.yaml").write_text(text.replace("{name: talk}", f"{{name: talk, namespace: {team}}}"))
     gateway = {"name": "blue-gateway", "namespace": "blue", "mode": "backend"}
     wrote(here, llmaz=config(create=True, perNamespace={"blue": gateway}))
-    made = rendered(here, llmaz)
+    files = rendered(here, llmaz)
     parents = {}
     for team in ("red", "blue"):
-        (spec,) = objects(made[f"{team}/talk.route.yaml"], "AIGatewayRoute")
+        (spec,) = objects(files[f"{team}/talk.route.yaml"], "AIGatewayRoute")
         (parent,) = spec["parentRefs"]
         parents[team] = (parent["namespace"], parent["name"])
     assert parents == {"red": ("llmaz-system", "llmaz-gateway"), "blue": ("blue", "blue-gateway")}
@@ -554,12 +554,12 @@ def test_a_part_is_rendered_as_the_whole_would(part: str, parts: Path, llmaz: Ll
     assert tree(parts) == whole
     alone = llmaz("render", part, "-o", "alone")
     assert alone.code == 0, alone.err
-    made = {
+    files = {
         path.relative_to(parts / "alone").as_posix(): path.read_text("utf-8")
         for path in (parts / "alone").rglob("*.yaml")
     }
-    assert made
-    assert {path: text for path, text in made.items() if whole.get(path) != text} == {}
+    assert files
+    assert {path: text for path, text in files.items() if whole.get(path) != text} == {}
 
 
 def test_a_routes_folder_that_loses_a_route(parts: Path, llmaz: Llmaz) -> None:
@@ -605,16 +605,16 @@ def test_the_pickers_of_the_page() -> None:
 def test_two_versions_of_a_picker(picker: str, version: str, api: str, here: Path, llmaz: Llmaz) -> None:
     """The newer one takes its configuration under another name, and nothing else is different."""
     wrote(here, chat=playground("chat", gateway={"mode": "pool"}))
-    made = {}
+    outputs = {}
     for name in ("llm-d", "llm-d-0.10"):
         done = llmaz("render", "--stdout", "--set", f"gateway.picker={name}")
         assert done.code == 0, done.err
-        made[name] = done.out
-    assert f"endpoint-picker:{version}\n" in made[picker]
-    assert f"apiVersion: {api}\n    kind: EndpointPickerConfig" in made[picker]
+        outputs[name] = done.out
+    assert f"endpoint-picker:{version}\n" in outputs[picker]
+    assert f"apiVersion: {api}\n    kind: EndpointPickerConfig" in outputs[picker]
     differing = [
         one.strip().partition(":")[0].removeprefix("- ")
-        for one, other in zip(made["llm-d"].splitlines(), made["llm-d-0.10"].splitlines(), strict=True)
+        for one, other in zip(outputs["llm-d"].splitlines(), outputs["llm-d-0.10"].splitlines(), strict=True)
         if one != other
     ]
     assert differing == ["apiVersion", "renderer.llmaz.io/config", "image"]
@@ -626,14 +626,14 @@ def test_the_engines_of_the_page(backend: str, here: Path, llmaz: Llmaz) -> None
     page = (ROOT / "docs" / "pools.md").read_text("utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith("| ") and f"`{backend}`" in line.split("|")[1]]
     model = "qwen3-0--6b-gguf" if backend in ("llamacpp", "ollama") else "qwen3-8b"
-    asked = {"modelClaim": {"modelName": model}, "backendRuntimeConfig": {"backendName": backend}}
-    wrote(here, chat=playground("chat", gateway={"mode": "pool"}, **asked))
+    fields = {"modelClaim": {"modelName": model}, "backendRuntimeConfig": {"backendName": backend}}
+    wrote(here, chat=playground("chat", gateway={"mode": "pool"}, **fields))
     done = llmaz("render", "--stdout")
     if "refused" in row:
         assert (done.code, "[E637]" in done.err) == (2, True), done.err
         return
     assert done.code == 0, done.err
     (config,) = [body["data"] for body in yaml.safe_load_all(done.out) if body["kind"] == "ConfigMap"]
-    types = {each["type"] for each in yaml.safe_load(config["config.yaml"])["plugins"]}
+    types = {plugin["type"] for plugin in yaml.safe_load(config["config.yaml"])["plugins"]}
     words = {"queue-scorer": "queue", "kv-cache-utilization-scorer": "KV cache", "prefix-cache-scorer": "prefix"}
     assert {word for scorer, word in words.items() if scorer in types} == {w for w in words.values() if w in row}

@@ -22,7 +22,7 @@ DIGEST = f"sha256:{'0' * 64}"
 MIRRORS = {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr/", "localhost:5000": "mirror.example/l"}
 
 
-def made(image: str, **images: Any) -> str:
+def resolve_image(image: str, **images: Any) -> str:
     (document,), _ = yamlio.parse("llmaz.yaml", b"kind: RenderConfig\n")
     return image_reference(
         RenderConfig(cast("RenderConfigSpec", {"images": images} if images else {}), document), image
@@ -46,13 +46,13 @@ def made(image: str, **images: Any) -> str:
     ],
 )
 def test_mirrors(image: str, mirrored: str) -> None:
-    assert made(image, mirrors=MIRRORS) == mirrored
-    assert made(image) == image
+    assert resolve_image(image, mirrors=MIRRORS) == mirrored
+    assert resolve_image(image) == image
 
 
 def test_a_mirror_of_another_registry_mirrors_nothing() -> None:
-    assert made("org/engine:v1", mirrors={"ghcr.io": "m"}) == "org/engine:v1"
-    assert made("org/engine:v1", mirrors={"org": "m"}) == "org/engine:v1"  # a user of docker.io, no registry
+    assert resolve_image("org/engine:v1", mirrors={"ghcr.io": "m"}) == "org/engine:v1"
+    assert resolve_image("org/engine:v1", mirrors={"org": "m"}) == "org/engine:v1"  # a user of docker.io, no registry
 
 
 SAME = (
@@ -64,9 +64,12 @@ SAME = (
 @pytest.mark.parametrize("key", SAME)
 @pytest.mark.parametrize("image", SAME)
 def test_one_image_has_many_names(image: str, key: str) -> None:
-    assert made(image, digests={key: DIGEST}) == f"{image}@{DIGEST}"
+    assert resolve_image(image, digests={key: DIGEST}) == f"{image}@{DIGEST}"
     for hub in ("docker.io", "index.docker.io"):
-        assert made(image, mirrors={hub: "m.example"}, digests={key: DIGEST}) == f"m.example/library/busybox:1@{DIGEST}"
+        assert (
+            resolve_image(image, mirrors={hub: "m.example"}, digests={key: DIGEST})
+            == f"m.example/library/busybox:1@{DIGEST}"
+        )
 
 
 def judged(value: str, form: str) -> list[str]:
@@ -105,17 +108,17 @@ def test_what_is_a_reference(form: str, good: list[str], bad: list[str]) -> None
     ],
 )
 def test_digests(image: str, expected: str) -> None:
-    assert made(image, digests={"org/engine:v1": DIGEST}) == expected
+    assert resolve_image(image, digests={"org/engine:v1": DIGEST}) == expected
 
 
 def test_a_digest_stays_with_its_image_behind_a_mirror() -> None:
-    pinned = made("org/engine:v1", digests={"org/engine:v1": DIGEST}, mirrors=MIRRORS)
+    pinned = resolve_image("org/engine:v1", digests={"org/engine:v1": DIGEST}, mirrors=MIRRORS)
     assert pinned == f"mirror.example/hub/org/engine:v1@{DIGEST}"
 
 
 def test_an_image_keeps_the_digest_that_it_has() -> None:
     image = f"org/engine@{DIGEST}"
-    assert made(image, digests={image: "sha256:other"}) == image
+    assert resolve_image(image, digests={image: "sha256:other"}) == image
 
 
 @pytest.mark.parametrize(

@@ -28,17 +28,17 @@ def of(
     preset: dict[str, Any], user: dict[str, Any], flavor: dict[str, str] | None = None
 ) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, str]]]:
     """What comes of it: the resources, and code, author and field of each finding."""
-    found = Collector()
-    made = merge_resources([ValueLayer(preset, PRESET), ValueLayer(user, USER)], flavor or {}, found)
-    return {side: dict(values) for side, values in made.sides.items()}, [
-        (each.code, each.file, each.field) for each in found.problems
+    collector = Collector()
+    merged = merge_resources([ValueLayer(preset, PRESET), ValueLayer(user, USER)], flavor or {}, collector)
+    return {side: dict(values) for side, values in merged.sides.items()}, [
+        (problem.code, problem.file, problem.field) for problem in collector.problems
     ]
 
 
 def fine(preset: dict[str, Any], user: dict[str, Any], flavor: dict[str, str] | None = None) -> dict[str, Any]:
-    made, problems = of(preset, user, flavor)
+    resources, problems = of(preset, user, flavor)
     assert problems == []
-    return made
+    return resources
 
 
 def test_nothing_makes_nothing() -> None:
@@ -74,12 +74,12 @@ def test_quantities_are_canonical() -> None:
 def test_the_flavor_is_over_both() -> None:
     preset = {"limits": {"nvidia.com/gpu": "1", "cpu": "8"}}
     user = {"requests": {"nvidia.com/gpu": "2", "cpu": "4"}, "limits": {"nvidia.com/gpu": "2"}}
-    made, said = of(preset, user, {"nvidia.com/gpu": "4", "rdma/hca": "1"})
-    assert made == {
+    resources, problems = of(preset, user, {"nvidia.com/gpu": "4", "rdma/hca": "1"})
+    assert resources == {
         "limits": {"cpu": "8", "nvidia.com/gpu": "4", "rdma/hca": "1"},
         "requests": {"cpu": "4", "nvidia.com/gpu": "4", "rdma/hca": "1"},
     }
-    assert said == [("W215", "user", f"resources.{side}[nvidia.com/gpu]") for side in ("limits", "requests")]
+    assert problems == [("W215", "user", f"resources.{side}[nvidia.com/gpu]") for side in ("limits", "requests")]
     assert fine({}, {"limits": {"nvidia.com/gpu": 4}}, {"nvidia.com/gpu": "4"})  # the same said twice
     assert fine({}, {}, {"nvidia.com/gpu": "1"}) == {
         "limits": {"nvidia.com/gpu": "1"},
@@ -89,9 +89,9 @@ def test_the_flavor_is_over_both() -> None:
 
 def test_the_flavor_settles_what_would_contradict() -> None:
     both = {"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}
-    made, said = of({}, both, {"cpu": "3"})
-    assert made == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
-    assert {code for code, _, _ in said} == {"W215"}
+    resources, problems = of({}, both, {"cpu": "3"})
+    assert resources == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
+    assert {code for code, _, _ in problems} == {"W215"}
     assert fine(both, {}, {"cpu": "3"}) == {"limits": {"cpu": "3"}, "requests": {"cpu": "3"}}
 
 
@@ -127,9 +127,9 @@ def test_all_contradictions_are_said() -> None:
 
 @pytest.mark.parametrize("value", ["lots", "", "1 Gi", True])
 def test_what_is_no_quantity(value: object) -> None:
-    made, problems = of({"requests": {"cpu": "1"}}, {"limits": {"cpu": value}})
+    resources, problems = of({"requests": {"cpu": "1"}}, {"limits": {"cpu": value}})
     assert problems == [("E305", "user", "resources.limits.cpu")]
-    assert made == {"requests": {"cpu": "1"}}
+    assert resources == {"requests": {"cpu": "1"}}
     assert of({"requests": {"cpu": value}}, {})[1] == [("E305", "preset", "resources.requests.cpu")]
 
 
@@ -142,11 +142,11 @@ def test_order() -> None:
         "ephemeral-storage",
         "nvidia.com/gpu",
     ]
-    found = Collector()
+    collector = Collector()
     layers = [ValueLayer({"requests": dict.fromkeys(names, 1)}, PRESET), ValueLayer({"limits": {"b": 1}}, USER)]
-    made = merge_resources(layers, {}, found).sides
-    assert list(made) == ["limits", "requests"]
-    assert list(made["requests"])[:2] == ["cpu", "memory"]
+    sides = merge_resources(layers, {}, collector).sides
+    assert list(sides) == ["limits", "requests"]
+    assert list(sides["requests"])[:2] == ["cpu", "memory"]
 
 
 def test_what_is_kept_of_who_says_an_amount() -> None:
@@ -156,10 +156,10 @@ def test_what_is_kept_of_who_says_an_amount() -> None:
         {"requests": {"cpu": "1", "memory": "6Gi"}},
     )
     layers = [ValueLayer(spec, origin) for spec, origin in zip(specs, (PRESET, MODEL, USER), strict=True)]
-    found = Collector()
-    merged = merge_resources(layers, {"cpu": "2"}, found)
+    collector = Collector()
+    merged = merge_resources(layers, {"cpu": "2"}, collector)
     sides, history = merged.sides, merged.history
-    assert [problem.code for problem in found.problems] == ["W215"]
+    assert [problem.code for problem in collector.problems] == ["W215"]
     assert sides == {"limits": {"cpu": "2", "memory": "6Gi"}, "requests": {"cpu": "2", "memory": "6Gi"}}
     request, limit = ("requests", "memory"), ("limits", "memory")
     # The request followed the model's limit, then the limit followed the user's request.
@@ -172,6 +172,6 @@ def test_one_contradiction_is_said_once() -> None:
     wrong = {"limits": {"memory": "1G"}, "requests": {"memory": "1Gi"}}
     for preset, model in ((wrong, {"limits": {"cpu": "1"}}), ({}, wrong)):
         layers = [ValueLayer(preset, PRESET), ValueLayer(model, MODEL), ValueLayer({"limits": {"cpu": "1"}}, USER)]
-        found = Collector()
-        merge_resources(layers, {}, found)
-        assert len(found.problems) == 1
+        collector = Collector()
+        merge_resources(layers, {}, collector)
+        assert len(collector.problems) == 1

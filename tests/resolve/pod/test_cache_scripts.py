@@ -70,7 +70,7 @@ class Pod:
         secret = entry["valueFrom"].get("secretKeyRef")
         return SECRET[secret["key"]] if secret else self.name
 
-    def held(self) -> bool:
+    def holds_lock(self) -> bool:
         """What the startup probe of the lock says."""
         command = self.lock["startupProbe"]["exec"]["command"]
         return self.start(self.lock, command).wait() == 0
@@ -92,7 +92,7 @@ class Pod:
     def run(self) -> None:
         """From start to end."""
         self.start(self.lock)
-        until(self.held)
+        until(self.holds_lock)
         assert self.start(self.loader).wait(20) == 0
         assert self.start(self.complete).wait(20) == 0
         self.end()
@@ -140,7 +140,7 @@ def job(tmp_path: Path, here: Path, tools: Path, llmaz: Llmaz) -> Iterator[Path]
     with subprocess.Popen([tools / "rclone", *words, tmp_path / "store"], stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr
-            address = next(found[0] for line in server.stderr if (found := re.search(r"http://127[\d.:]+", line)))
+            address = next(match[0] for line in server.stderr if (match := re.search(r"http://127[\d.:]+", line)))
             shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
             outcome = llmaz("render", "--set", f"loaders.store.endpoint={address}")
             assert outcome.code == 0, outcome.err
@@ -180,7 +180,7 @@ def test_missing_weights(pods: Callable[..., Pod], job: Path, tmp_path: Path) ->
         (tmp_path / "store/models/blue/blue-70b" / name).unlink()
     pod = pods("first", job)
     pod.start(pod.lock)
-    until(pod.held)
+    until(pod.holds_lock)
     assert pod.start(pod.loader).wait(20) != 0
     assert "complete" not in contents(pod)
 
@@ -188,15 +188,15 @@ def test_missing_weights(pods: Callable[..., Pod], job: Path, tmp_path: Path) ->
 def test_killed_in_the_middle(pods: Callable[..., Pod], job: Path) -> None:
     first = pods("first", job, speed=SLOW)
     first.start(first.lock)
-    until(first.held)
+    until(first.holds_lock)
     first.start(first.loader)
     until(lambda: loading(first))
     first.kill()
     assert "complete" not in contents(first)
     second = pods("second", job)
     second.start(second.lock)
-    assert not second.held()  # the stamp may still change
-    until(second.held)
+    assert not second.holds_lock()  # the stamp may still change
+    until(second.holds_lock)
     second.end()
     assert "lock.2/free" in contents(second)  # for the pod that takes its place
     pods("third", job).run()
@@ -206,7 +206,7 @@ def test_killed_in_the_middle(pods: Callable[..., Pod], job: Path) -> None:
 def test_restarted_with_its_lock(pods: Callable[..., Pod], job: Path) -> None:
     first = pods("first", job, speed=SLOW)
     first.start(first.lock)
-    until(first.held)
+    until(first.holds_lock)
     first.kill()
     again = pods("first", job)  # a container that restarts has the name of its pod
     again.run()
@@ -216,17 +216,17 @@ def test_restarted_with_its_lock(pods: Callable[..., Pod], job: Path) -> None:
 def test_two_at_once(pods: Callable[..., Pod], job: Path) -> None:
     first, second = pods("first", job, speed=SLOW), pods("second", job)
     first.start(first.lock)
-    until(first.held)
+    until(first.holds_lock)
     loader = first.start(first.loader)
     second.start(second.lock)
     until(lambda: loading(first))
     while loader.poll() is None:
-        assert not second.held()
+        assert not second.holds_lock()
         time.sleep(0.2)
     assert loader.returncode == 0
     assert "complete" not in contents(first)
     assert first.start(first.complete).wait(20) == 0
-    until(second.held)
+    until(second.holds_lock)
     assert second.start(second.loader).wait(20) == 0
     first.end()
     second.end()
@@ -248,7 +248,7 @@ def test_the_wait_of_a_pod(pods: Callable[..., Pod]) -> None:
 def test_many_who_find_one_stale_lock(pods: Callable[..., Pod], tools: Path) -> None:
     first = pods("first")
     first.start(first.lock)
-    until(first.held)
+    until(first.holds_lock)
     first.kill()
     for program in ("mkdir", "mv"):  # who is slow to take the lock has decided long before
         delay = 'case "$*" in *.lock.*) sleep 1; [ "$HOLDER" = waiter-0 ] || sleep 2;; esac'
@@ -256,10 +256,10 @@ def test_many_who_find_one_stale_lock(pods: Callable[..., Pod], tools: Path) -> 
         (tools / program).chmod(0o755)
     waiters = [pods(f"waiter-{number}") for number in range(10)]
     locks = [waiter.start(waiter.lock) for waiter in waiters]
-    until(lambda: any(waiter.held() for waiter in waiters))
+    until(lambda: any(waiter.holds_lock() for waiter in waiters))
     seen = set[str]()
     for _ in range(6):
         time.sleep(1)
-        seen |= {waiter.name for waiter in waiters if waiter.held()}
+        seen |= {waiter.name for waiter in waiters if waiter.holds_lock()}
     assert len(seen) == 1
     assert [lock.poll() for lock in locks] == [None] * len(locks)  # nobody has lost a lock

@@ -58,20 +58,20 @@ def source(text: str) -> yamlio.Document:
 
 def patched(text: str, *, hard: bool = True, config: dict[str, Any] | None = None) -> tuple[Pod, list[str]]:
     """The pod with the patch over it, and the codes of what is wrong, with their lines."""
-    document, found = source(text), Collector()
+    document, collector = source(text), Collector()
     origin = Origin(document)
-    patch = api_defaults.normalize_part(document.value, origin, found)
-    made = pod_template.patch_pod(
-        RenderConfig(cast("RenderConfigSpec", config or {}), document), POD, patch, LABELS, hard, origin, found
+    patch = api_defaults.normalize_part(document.value, origin, collector)
+    patched_pod = pod_template.patch_pod(
+        RenderConfig(cast("RenderConfigSpec", config or {}), document), POD, patch, LABELS, hard, origin, collector
     )
-    return made.pod, [f"{each.code}:{each.line}:{each.column}" for each in found.problems]
+    return patched_pod.pod, [f"{problem.code}:{problem.line}:{problem.column}" for problem in collector.problems]
 
 
 def spec(text: str) -> dict[str, Any]:
     """The pod spec that the manifest gets; nothing is wrong."""
-    made, problems = patched(text)
+    pod, problems = patched(text)
     assert problems == []
-    return body(made)
+    return body(pod)
 
 
 def body(pod: Pod) -> dict[str, Any]:
@@ -92,14 +92,14 @@ def body(pod: Pod) -> dict[str, Any]:
         origins=dict,
     )
     template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-    made: dict[str, Any] = template["spec"]
-    return made
+    pod_spec: dict[str, Any] = template["spec"]
+    return pod_spec
 
 
 def runner(text: str) -> dict[str, Any]:
     """What model-runner becomes under a patch of it, in YAML's flow style."""
-    made: dict[str, Any] = spec(f"spec: {{containers: [{{name: model-runner, {text}}}]}}")["containers"][0]
-    return made
+    container: dict[str, Any] = spec(f"spec: {{containers: [{{name: model-runner, {text}}}]}}")["containers"][0]
+    return container
 
 
 def test_nothing_said_nothing_changed() -> None:
@@ -108,27 +108,27 @@ def test_nothing_said_nothing_changed() -> None:
 
 
 def test_scalars_and_maps() -> None:
-    made = spec(
+    pod_spec = spec(
         "spec: {priorityClassName: low, terminationGracePeriodSeconds: 5, nodeSelector: {disk: ssd}, hostNetwork: true}"
     )
-    assert made["priorityClassName"] == "low"
-    assert made["terminationGracePeriodSeconds"] == 5
-    assert made["nodeSelector"] == {"gpu": "a100", "disk": "ssd"}
-    assert made["hostNetwork"] is True
+    assert pod_spec["priorityClassName"] == "low"
+    assert pod_spec["terminationGracePeriodSeconds"] == 5
+    assert pod_spec["nodeSelector"] == {"gpu": "a100", "disk": "ssd"}
+    assert pod_spec["hostNetwork"] is True
 
 
 def test_false_and_zero_count() -> None:
-    made = spec("spec: {enableServiceLinks: true, shareProcessNamespace: false, terminationGracePeriodSeconds: 0}")
-    assert made["enableServiceLinks"] is True
-    assert made["shareProcessNamespace"] is False
-    assert made["terminationGracePeriodSeconds"] == 0
+    pod_spec = spec("spec: {enableServiceLinks: true, shareProcessNamespace: false, terminationGracePeriodSeconds: 0}")
+    assert pod_spec["enableServiceLinks"] is True
+    assert pod_spec["shareProcessNamespace"] is False
+    assert pod_spec["terminationGracePeriodSeconds"] == 0
 
 
 def test_metadata() -> None:
-    made, problems = patched("metadata: {labels: {team: a, app.kubernetes.io/version: v1}, annotations: {b: c}}")
+    pod, problems = patched("metadata: {labels: {team: a, app.kubernetes.io/version: v1}, annotations: {b: c}}")
     assert problems == []
-    assert made.labels == {"app.kubernetes.io/name": "chat", "team": "a", "app.kubernetes.io/version": "v1"}
-    assert made.annotations == {"b": "c"}
+    assert pod.labels == {"app.kubernetes.io/name": "chat", "team": "a", "app.kubernetes.io/version": "v1"}
+    assert pod.annotations == {"b": "c"}
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,11 @@ def test_lists_without_merge_keys_are_replaced_whole() -> None:
 
 
 def test_lists_with_merge_keys() -> None:
-    made = spec("spec: {imagePullSecrets: [{name: regcred}, {name: b}], hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]}")
-    assert made["imagePullSecrets"] == [{"name": "regcred"}, {"name": "b"}]
-    assert made["hostAliases"] == [{"ip": "10.0.0.1", "hostnames": ["a"]}]
+    pod_spec = spec(
+        "spec: {imagePullSecrets: [{name: regcred}, {name: b}], hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]}"
+    )
+    assert pod_spec["imagePullSecrets"] == [{"name": "regcred"}, {"name": "b"}]
+    assert pod_spec["hostAliases"] == [{"ip": "10.0.0.1", "hostnames": ["a"]}]
 
 
 def test_directives_on_maps() -> None:
@@ -170,8 +172,8 @@ def test_directives_on_items() -> None:
 
 
 def test_quantities_are_canonical_and_in_order() -> None:
-    made = runner("resources: {limits: {memory: 1024Mi, cpu: 1.5}}")["resources"]
-    assert list(made["limits"].items()) == [("cpu", "1500m"), ("memory", "1Gi"), ("nvidia.com/gpu", "1")]
+    resources = runner("resources: {limits: {memory: 1024Mi, cpu: 1.5}}")["resources"]
+    assert list(resources["limits"].items()) == [("cpu", "1500m"), ("memory", "1Gi"), ("nvidia.com/gpu", "1")]
 
 
 def test_environment_by_name() -> None:
@@ -184,15 +186,15 @@ def test_environment_by_name() -> None:
 
 
 def test_another_source_of_a_volume_takes_the_place_of_the_old() -> None:
-    made = spec("spec: {volumes: [{name: model-volume, persistentVolumeClaim: {claimName: a}}]}")["volumes"]
-    assert made == [{"name": "model-volume", "persistentVolumeClaim": {"claimName": "a"}}]
-    made = spec("spec: {volumes: [{name: model-volume, emptyDir: {sizeLimit: 1024Gi}}]}")["volumes"]
-    assert made == [{"name": "model-volume", "emptyDir": {"sizeLimit": "1Ti"}}]
+    volumes = spec("spec: {volumes: [{name: model-volume, persistentVolumeClaim: {claimName: a}}]}")["volumes"]
+    assert volumes == [{"name": "model-volume", "persistentVolumeClaim": {"claimName": "a"}}]
+    volumes = spec("spec: {volumes: [{name: model-volume, emptyDir: {sizeLimit: 1024Gi}}]}")["volumes"]
+    assert volumes == [{"name": "model-volume", "emptyDir": {"sizeLimit": "1Ti"}}]
 
 
 def test_mounts_by_path() -> None:
-    made = runner("volumeMounts: [{mountPath: /workspace/models, subPath: a}, {mountPath: /x, name: x}]")
-    assert made["volumeMounts"] == [
+    container = runner("volumeMounts: [{mountPath: /workspace/models, subPath: a}, {mountPath: /x, name: x}]")
+    assert container["volumeMounts"] == [
         {"name": "model-volume", "mountPath": "/workspace/models", "readOnly": True, "subPath": "a"},
         {"mountPath": "/x", "name": "x"},
     ]
@@ -200,10 +202,10 @@ def test_mounts_by_path() -> None:
 
 def test_a_new_container() -> None:
     text = "spec: {containers: [{name: proxy, image: 'proxy:v1', ports: [{containerPort: 80}]}]}"
-    made, problems = patched(text)
+    pod, problems = patched(text)
     assert problems == []
-    assert made.containers[0] == POD.containers[0]
-    assert body(made)["containers"][1] == {
+    assert pod.containers[0] == POD.containers[0]
+    assert body(pod)["containers"][1] == {
         "name": "proxy",
         "image": "proxy:v1",
         "ports": [{"containerPort": 80, "protocol": "TCP"}],
@@ -215,9 +217,9 @@ def test_a_new_container() -> None:
 def test_images_come_from_the_mirror_once() -> None:
     config = {"images": {"mirrors": {"docker.io": "mirror.example/docker.io"}}}
     text = "spec: {containers: [{name: a, image: 'b:v1'}], initContainers: [{name: model-loader}]}"
-    made, _ = patched(text, config=config)
-    assert made.containers[1].image == "mirror.example/docker.io/library/b:v1"
-    assert made.init_containers[0].image == "loader:v1"  # what is there already was looked at before
+    pod, _ = patched(text, config=config)
+    assert pod.containers[1].image == "mirror.example/docker.io/library/b:v1"
+    assert pod.init_containers[0].image == "loader:v1"  # what is there already was looked at before
 
 
 def test_privileged_takes_no_contradiction() -> None:
@@ -255,11 +257,11 @@ def test_the_old_pod_stays_as_it_was() -> None:
 
 def places(text: str) -> dict[Steps, Steps]:
     """Where the patch sets each field of the pod that it sets."""
-    document, found = source(text), Collector()
+    document, collector = source(text), Collector()
     patch = pod_template.patch_pod(
-        RenderConfig({}, document), POD, document.value, LABELS, True, Origin(document), found
+        RenderConfig({}, document), POD, document.value, LABELS, True, Origin(document), collector
     )
-    assert found.problems == []
+    assert collector.problems == []
     return {path: origin.path for path, origin in patch.origins.items()}
 
 

@@ -132,12 +132,12 @@ def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
           livenessProbe: {httpGet: {path: /health, port: 8080}}
 """
     leader, worker = pods(group(here, llmaz, of_playground=patch))
-    for field, position, kept in (("containers", 1, {"readinessProbe"}), ("initContainers", -1, set[str]())):
+    for field, position, readiness in (("containers", 1, {"readinessProbe"}), ("initContainers", -1, set[str]())):
         own, other = leader[field][position], worker[field][position]
         assert own["name"] == other["name"] in ("side", "native")
         probes = {"readinessProbe", "livenessProbe"}
-        assert probes & own.keys() == kept | {"livenessProbe"}
-        assert probes & other.keys() == kept
+        assert probes & own.keys() == readiness | {"livenessProbe"}
+        assert probes & other.keys() == readiness
 
 
 def test_a_worker_has_no_api_servers(here: Path, llmaz: Llmaz) -> None:
