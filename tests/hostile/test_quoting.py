@@ -69,12 +69,12 @@ PLACES = {
     "integrations/helm/replicas.py _route": (1, "escapes.go_string"),
     "integrations/kustomize/results.py __init__": (1, "re.escape"),
     "load/admission_files.py _facts": (1, "re.escape"),
-    "resolve/apps/handwritten_engine.py ": (1, "re.escape"),
-    "resolve/apps/handwritten_engine.py _is_known": (1, "digits"),
-    "resolve/autoscaling/keda.py query": (1, "escapes.promql_string, escapes.regex_literal"),
+    "resolve/autoscaling/keda.py _query": (1, "escapes.promql_string, escapes.regex_literal"),
     "resolve/engine/compilation.py fill": (1, "words of a message"),
     "resolve/kube/images.py ": (3, "patterns of ours"),
     "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
+    "resolve/rules/handwritten.py ": (1, "re.escape"),
+    "resolve/rules/handwritten.py _is_known": (1, "digits"),
     "routes/markdown.py _gateway_section": (3, "escapes.markdown_code"),
     "routes/markdown.py _charts": (1, "escapes.mermaid_label"),
     "routes/markdown.py _chart_edge": (1, "escapes.mermaid_label"),
@@ -94,15 +94,15 @@ PLACES = {
 QUOTERS = {
     "re.escape": {
         *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/references.py"),
-        *("integrations/kustomize/results.py", "resolve/apps/handwritten_engine.py", "source/tree.py"),
+        *("integrations/kustomize/results.py", "resolve/rules/handwritten.py", "source/tree.py"),
         *("admission/evaluation.py", "admission/unknowns.py", "load/admission_files.py"),
         "integrations/helm/installed_files.py",
     },
     "shlex.quote": {"escapes.py"},
     "json.dumps": {
         *("check/cel.py", "component_versions.py", "schema_validation.py"),  # rules and schemas
-        *("resolve/gateway/routing.py", "resolve/gateway/public_names.py", "resolve/model_cache.py"),  # keys, hashes
-        *("resolve/apps/model_caches.py", "diff/fields.py"),
+        "resolve/model_cache.py",  # hashes
+        *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
         *("integrations/gitops/plugin.py", "cli/argocd.py", "integrations/helm/files.py", "escapes.py"),  # documents
     },
