@@ -211,7 +211,7 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     for config in spec["recommendedConfigs"]:
         asked = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
         yield f"requests, config {code(config['name'])}", asked
-    short = engine["drain"]["seconds"]
+    short = engine["drain"]["gracePeriodSeconds"]
     yield "grace period", f"{short + ROUTED} s; {short} s without a route"
 
 
@@ -342,7 +342,7 @@ def differences(entry: Spec) -> Iterator[str]:
     if rank := (entry.get("adapters") or {}).get("rank"):
         yield f"{code(rank['option'])} of adapters is one of {', '.join(map(str, rank['values']))}"
     for key, value in (entry.get("drain") or {}).items():
-        if key == "seconds":
+        if key == "gracePeriodSeconds":
             yield f"grace period {value + ROUTED} s, {value} s without a route"
     if (entry.get("options") or {}).get("dotted") is False:
         yield "`--option.key` sets no key"
