@@ -57,7 +57,9 @@ def error_table() -> str:
     """One row a code: how it reads, what to do."""
     rows = ["| code | says | and hints |", "|---|---|---|"]
     for code, wording in sorted(WORDINGS.items()):
-        cells = [text.replace("|", "\\|").replace("{hint}", "…") for text in (wording.message, wording.hint)]
+        cells = [
+            text.replace("|", "\\|").replace("{hint}", "…") for text in (wording.about or wording.message, wording.hint)
+        ]
         rows.append(f'| <a id="{code.lower()}"></a>{code} | {cells[0]} | {cells[1]} |')
     return "\n".join(rows)
 

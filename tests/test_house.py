@@ -165,12 +165,15 @@ GLOSSARY_FILES = {
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
     "engine": {
-        "engines/running_engine",
+        *("diagnostics/wordings/engines", "engines/running_engine"),
         *("resolve/engine/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
     },
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
-    "gateway": {"build/gateway", "check/graph/gateways", "gateway_limits", "resolve/rules/gateway_settings"},
+    "gateway": {
+        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "gateway_limits"),
+        "resolve/rules/gateway_settings",
+    },
     "layer": {"resolve/layers"},
     "loader": {"resolve/pod/loaders"},
     "manifest": {"nodes/manifests", "output/manifest_files"},

@@ -10,13 +10,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import escapes
-from renderer.diagnostics.errors import ERRORS
 from renderer.diagnostics.origin import Origin, dotted
-from renderer.diagnostics.warnings import WARNINGS
 from renderer.diagnostics.wording import Wording
+from renderer.diagnostics.wordings.cluster import CLUSTER
+from renderer.diagnostics.wordings.delivery import DELIVERY
+from renderer.diagnostics.wordings.engines import ENGINES
+from renderer.diagnostics.wordings.gateways import GATEWAYS
+from renderer.diagnostics.wordings.input import INPUT
+from renderer.diagnostics.wordings.models import MODELS
+from renderer.diagnostics.wordings.nodes import NODES
+from renderer.diagnostics.wordings.pods import PODS
+from renderer.diagnostics.wordings.policy import POLICY
 from renderer.suggestions import Vocabulary
 
-WORDINGS: dict[str, Wording] = ERRORS | WARNINGS
+WORDINGS: dict[str, Wording] = INPUT | MODELS | ENGINES | PODS | GATEWAYS | CLUSTER | NODES | DELIVERY | POLICY
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 

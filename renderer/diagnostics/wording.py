@@ -10,3 +10,5 @@ class Wording(Struct, frozen=True):
 
     message: str
     hint: str = ""
+    about: str = ""
+    """What the table of docs/errors.md says, where the message is only what the rule or the reader passes."""

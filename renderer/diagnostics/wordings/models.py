@@ -1,0 +1,197 @@
+"""Wordings about OpenModels: sources and formats of weights, flavors, caches and loaders, adapters."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from renderer.diagnostics.wording import Wording
+
+MODELS: Final[dict[str, Wording]] = {
+    "W201": Wording(
+        "the flavors {names} have different limits or sizes: only '{first}' acts",
+        "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
+    ),
+    "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
+    "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
+    "W207": Wording("two flavors are named '{name}': the first one acts", "rename one of them"),
+    "E208": Wording(
+        "the flavors {names} have different limits or sizes, so one pod cannot run on each",
+        "claim flavors with equal limits and params, or set flavorPolicy: first",
+    ),
+    "W209": Wording(
+        "nobody knows the resource '{name}', so it counts as no accelerator",
+        "{hint}",
+    ),
+    "W210": Wording(
+        "{field} has no effect under llmaz.io/skip-model-loader: the engine gets all of '{model}'",
+        "drop the annotation, or the patterns",
+    ),
+    "W211": Wording(
+        "the flavors {names} have different runtime classes: only '{first}' acts",
+        "set flavorPolicy: first to say so, or give them one runtimeClassName",
+    ),
+    "W213": Wording(
+        "the flavor '{name}' has no limits and stands in no catalog, so its pods get no accelerator",
+        "{hint}",
+    ),
+    "W215": Wording(
+        "the flavor says {limit} of {name}, so {value} has no effect", "set it in the flavor's limits, or leave it out"
+    ),
+    "W218": Wording(
+        "'{loader}' is deleted, so nothing fills the volume '{volume}'",
+        "give the volume another source, such as a persistentVolumeClaim that holds the weights",
+    ),
+    "E220": Wording(
+        "only one of modelClaim and modelClaims may be given", "keep modelClaim for one model, modelClaims for several"
+    ),
+    "E221": Wording("no model is named", "write spec.{field}"),
+    "W221": Wording(
+        "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
+        "claim flavors with equal limits, or set flavorPolicy: first",
+    ),
+    "E222": Wording("modelName is missing or empty", "name an OpenModel"),
+    "W222": Wording(
+        "nothing tells the engine of the draft model: its path is in no argument, variable or file",
+        "take a config that does, such as speculative-decoding, or leave the draft out",
+    ),
+    "E223": Wording("no model is listed", "name at least the main model under models"),
+    "E224": Wording("no model has the role main", "give one model role: main"),
+    "W224": Wording(
+        "the repository '{name}' is one of GGUF files by its name, and none of them is named: all would be loaded",
+        "name one as source.modelHub.filename, for an engine that reads GGUF",
+    ),
+    "E225": Wording(
+        "more than one model has the role main: {names}",
+        "keep one; a Playground of its own serves another",
+    ),
+    "W225": Wording(
+        "the patterns leave out {name}, so the engine gets weights without what describes them",
+        "take configuration and tokenizer too, as with '*.json'",
+    ),
+    "E226": Wording(
+        "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
+    ),
+    "W226": Wording(
+        "the model's {heads} attention heads cannot be shared out alike over {size} accelerators",
+        "take a number that divides {heads}, such as {fits}, or mend facts.attention.heads",
+    ),
+    "E227": Wording("the field '{word}' is empty", "{hint}"),
+    "W227": Wording(
+        "{length} tokens are beyond the {longest} that the model was made for, and most engines then refuse to start",
+        "lower it, or mend facts.contextLength",
+    ),
+    "W229": Wording(
+        "'{name}' is mounted where the loader's weights are, so the engine sees one of the two",
+        "give the volume '{volume}' this source, and the loader fills it; or mount '{name}' elsewhere",
+    ),
+    "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
+    "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
+    "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
+    "E233": Wording(
+        "'{value}' is no repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
+    ),
+    "E234": Wording("'{value}' is no path of a file in the repository", "write it from the top, as in folder/file"),
+    "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
+    "E236": Wording("{field} has no meaning beside filename", "remove filename, or all patterns"),
+    "E237": Wording("{what}", "{hint}", about="a pattern of files that the loader cannot take: {what}"),
+    "E240": Wording("'{value}' is no URI: exactly one '://' is needed", "write it as s3://bucket/path"),
+    "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
+    "E242": Wording("'{value}' is incomplete", "write it as {form}"),
+    "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
+    "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
+    "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
+    "E284": Wording(
+        "'{value}' cannot be the value of the label llmaz.io/model-family-name",
+        "use letters, digits, '-', '_' and '.', at most 63 characters",
+    ),
+    "E289": Wording(
+        "the weights land at {path}, where those of '{model}' lie already",
+        "rename the file or folder, or load one another way",
+    ),
+    "E290": Wording(
+        "the flavors {names} have different runtime classes, and a pod has one",
+        "give them one runtimeClassName, or set flavorPolicy: first",
+    ),
+    "E310": Wording(
+        "'{value}' names no claim", "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim"
+    ),
+    "W310": Wording(
+        "an engine that loads '{name}' by itself does not use this cache",
+        "leave one of the two out: modelCache, or no loader",
+    ),
+    "E311": Wording(
+        "'{value}' means nothing here", "write ?layout=hub for a hub's cache, beside modelHub, or leave it out"
+    ),
+    "W311": Wording(
+        "the cache of '{name}' keeps the state of {revision} on the day that it is filled",
+        "write a commit or a tag as revision; another one is loaded anew",
+    ),
+    "E312": Wording(
+        "'{value}' holds a hub's cache, and nothing says which repository of it",
+        "write source.modelHub.modelID beside uri, or leave ?layout=hub out",
+    ),
+    "E313": Wording(
+        "only one of modelHub and uri may be given, unless the claim holds the hub's cache",
+        "write pvc://{claim}?layout=hub where it does, or leave one of them out",
+    ),
+    "E314": Wording(
+        "a cache of {hub} cannot be read from a claim", "{known} has one; or name the folder: pvc://CLAIM/PATH"
+    ),
+    "E315": Wording(
+        "the file '{name}' has no fixed path in a hub's cache",
+        "name it without modelHub, as pvc://{claim}/models--ORG--NAME/snapshots/COMMIT/{name}",
+    ),
+    "E316": Wording(
+        "the engine would look for '{name}' in the hub's cache on the claim '{claim}', and nowhere else",
+        "put all models of the app into that cache, or name folders: pvc://CLAIM/PATH",
+    ),
+    "E317": Wording(
+        "no loader brings these weights, so nothing is there to be kept",
+        "leave modelCache out, or load from a hub or a bucket",
+    ),
+    "E318": Wording(
+        "the volume '{name}' is a claim of each pod, by modelCache.perPod", "leave the volume out, or modelCache.perPod"
+    ),
+    "E319": Wording(
+        "modelCache.hostPath is a folder of the node, filled as root, which PodSecurity restricted refuses",
+        "write modelCache.pvc or modelCache.perPod, or hardening: default",
+    ),
+    "E320": Wording(
+        "{modes} cannot be mounted by the Job that fills the claim and by pods of other nodes",
+        "write ReadWriteMany, with a storage class that has it, or modelCache.perPod",
+    ),
+    "E321": Wording("a claim cannot have the size '{value}'", "write what the weights need, and some more, as 20Gi"),
+    "E360": Wording(
+        "the adapter would be asked for as '{name}', as {other} is",
+        "give the adapter's OpenModel another servedModelName",
+    ),
+    "W360": Wording(
+        "nobody says the rank of the adapter '{name}', and {backend} refuses to start with one above {most}",
+        "write spec.facts.adapter.rank: r of its adapter_config.json",
+    ),
+    "E361": Wording("'{name}' is {what}", "{hint}"),
+    "E362": Wording(
+        "the adapter '{name}' was trained on {base}, and '{main}' is {id}",
+        "claim it beside that model; where both are the same, correct spec.facts.adapter.base or leave it out",
+    ),
+    "E363": Wording("the adapter '{name}' has rank {rank}, and {option} is at most {most} here", "{hint}"),
+    "E364": Wording(
+        "{option} takes the place of the claimed adapters, which would not be loaded",
+        "leave it out, and claim each adapter as an OpenModel with role lora; or load all by it, and claim none",
+    ),
+    "E365": Wording(
+        "{option} {value} holds fewer adapters than the {count} that are claimed",
+        "write at least {count}, or leave it out: it follows from how many there are",
+    ),
+    "E366": Wording(
+        "'{backend}' loads no adapters that requests could ask for by name",
+        "set backendName: {able}; or merge the adapter into its model, and serve that",
+    ),
+    "E367": Wording("'{name}' holds '{mark}', and {why}", "{hint}"),
+    "E368": Wording(
+        "the engine cannot load the adapter '{name}' itself: it takes the usual revision of a repository of the "
+        "Hugging Face hub, or a folder",
+        "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
+    ),
+    "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
+}

@@ -1,0 +1,106 @@
+"""Wordings about what a platform team allows: RenderPolicy, ValidatingAdmissionPolicies, files that no input makes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from renderer.diagnostics.wording import Wording
+
+HELM_IGNORE_HINT: Final = "delete the line, or name .helmignore under output.foreign of RenderConfig"
+
+POLICY: Final[dict[str, Wording]] = {
+    "E800": Wording(
+        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it by --policy"
+    ),
+    "N800": Wording("there is no '{folder}' that this rule could be about", "leave it out, or mend the path"),
+    "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
+    "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
+    "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E804": Wording(
+        "the policy of {name} cannot be read, so nothing is judged as allowed: {what}",
+        "mend this file in a change of its own, and merge that first",
+    ),
+    "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
+    "E811": Wording(
+        "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"
+    ),
+    "E812": Wording(
+        "denied by {rule}: {file} may not define BackendRuntimes",
+        "use one of those who may, or ask them to add '{name}'",
+    ),
+    "E813": Wording("denied by {rule}: {file} may not define {what}", "give it another name"),
+    "E814": Wording("denied by {rule}: the namespace '{namespace}' {what}", "{hint}"),
+    "E815": Wording("denied by {rule}: the image '{image}'", "allowed: {allowed}"),
+    "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
+    "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
+    "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
+    "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
+    "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
+    "E821": Wording("denied by {rule}: hostNetwork, the network of the node", "leave hostNetwork out"),
+    "E822": Wording("denied by {rule}: hostPID, the processes of the node", "leave hostPID out"),
+    "E823": Wording(
+        "denied by {rule}: a privileged container", "leave it out, and name the capabilities that it needs"
+    ),
+    "E824": Wording("denied by {rule}: runAsUser: 0, which is root", "write another user, or leave runAsUser out"),
+    "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
+    "E826": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E827": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E828": Wording(
+        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+    ),
+    "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
+    "N840": Wording(
+        "the policy '{policy}' is not judged as far as it needs {reasons}",
+        "the cluster judges it when the objects are applied",
+    ),
+    "W840": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns of the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "E841": Wording(
+        "the binding '{binding}' is for the policy '{policy}', which is in no file of admission",
+        "add its file to admission of the RenderPolicy, or mend policyName",
+    ),
+    "W841": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' notes the {kind} '{name}' in the audit log: "
+        "{message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "E842": Wording(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' denies the {kind} '{name}': {message}",
+        "the rule is at {rule}, the binding at {bound}",
+    ),
+    "W842": Wording(
+        "no binding of the files of admission is for the policy '{policy}', so nothing is judged by it",
+        "add the file of its ValidatingAdmissionPolicyBinding to admission",
+    ),
+    "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
+    "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
+    "E845": Wording(
+        "no file fits '{glob}'", "mend the path, which starts at the folder of the RenderPolicy, or leave it out"
+    ),
+    "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
+    "W860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
+    "E861": Wording(
+        "no input makes this file, although it begins with the first line of rendered files",
+        "delete it, or run llmaz render, which does",
+    ),
+    "E862": Wording(
+        "nothing makes this file any more, and Argo CD or Flux may still sync {folder}/, which the base has rendered",
+        "delete it, and have what syncs {folder}/ sync the new folder",
+    ),
+    "E863": Wording(
+        "not written by llmaz, and the settings of the base do not allow it",
+        "delete it, or change {key} in a pull request of its own, which is merged first",
+    ),
+    "E864": Wording("this is a link here, so what it sets cannot be judged", "write a file in its place"),
+    "E865": Wording("not what the input makes: {what}", "run llmaz render --to helm, and commit what it writes"),
+    "E870": Wording(
+        "Helm does not know the hook '{hook}', and would leave this object out of the release",
+        "name one of {known}, or leave the annotation out",
+    ),
+}
