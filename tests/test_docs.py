@@ -149,8 +149,8 @@ def test_every_block_is_tried() -> None:
 
 
 @pytest.mark.parametrize("block", marked("render"), ids=str)
-def test_example_renders(block: Block, here: Path, llmaz: Llmaz) -> None:
-    laid_out(block, here)
+def test_example_renders(block: Block, folder: Path, llmaz: Llmaz) -> None:
+    laid_out(block, folder)
     if warned := block.mark.partition(": ")[2]:
         done = llmaz("render", "--stdout")
         assert (done.code, set(_CODE.findall(done.err))) == (0, {warned}), done.err
@@ -165,8 +165,8 @@ def test_example_renders(block: Block, here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("block", marked("refused"), ids=str)
-def test_example_is_refused(block: Block, here: Path, llmaz: Llmaz) -> None:
-    laid_out(block, here)
+def test_example_is_refused(block: Block, folder: Path, llmaz: Llmaz) -> None:
+    laid_out(block, folder)
     done = llmaz("render", "--stdout")
     assert done.code == 2
     assert set(_CODE.findall(done.err)) == set(block.mark.partition(": ")[2].split(", ")), done.err
@@ -206,13 +206,13 @@ class Shell:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands(page: Path, here: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    shutil.copy(QUICKSTART / "chat.yaml", here)
+def test_commands(page: Path, folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    shutil.copy(QUICKSTART / "chat.yaml", folder)
     shell = Shell(tmp_path / "bin")
     wrong = []
     for block in blocks(page):
         if block.mark.startswith("file: "):
-            target = here / block.mark.removeprefix("file: ")
+            target = folder / block.mark.removeprefix("file: ")
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(block.text, "utf-8")
         elif block.mark == "steps":
@@ -258,11 +258,11 @@ def leaves(node: Node, whole: Node, path: str = "") -> Iterator[tuple[str, Node]
     """Every key, with its schema, below which the schema names no further keys."""
     for key, value in node["properties"].items():
         below = resolved(value, whole)
-        here = f"{path}.{key}" if path else key
+        key_path = f"{path}.{key}" if path else key
         if "properties" in below:
-            yield from leaves(below, whole, here)
+            yield from leaves(below, whole, key_path)
         else:
-            yield here, below
+            yield key_path, below
 
 
 def test_every_key_of_the_configuration_has_its_row() -> None:
@@ -276,9 +276,9 @@ def test_every_key_of_the_configuration_has_its_row() -> None:
             assert table[key] in ("–", "the preset's"), key
 
 
-def test_the_complete_configuration(here: Path, llmaz: Llmaz) -> None:
+def test_the_complete_configuration(folder: Path, llmaz: Llmaz) -> None:
     (block,) = marked("config")
-    laid_out(block, here)
+    laid_out(block, folder)
     done = llmaz("validate", "--strict")
     assert (done.code, done.err) == (0, "1 app, 20 objects: valid\n")
     spec = yaml.safe_load(block.text)["spec"]
@@ -324,12 +324,12 @@ def test_the_words_of_engines() -> None:
     assert set(table) == template_words.WORDS
 
 
-def test_what_words_are_where_they_mean_nothing(here: Path, llmaz: Llmaz) -> None:
+def test_what_words_are_where_they_mean_nothing(folder: Path, llmaz: Llmaz) -> None:
     """An engine that prints every word, for a model on the node's disk without hub, flavor or draft."""
     table = {plain(row[0]): plain(row[2]) for row in rows("presets.md", "words")}
     args = json.dumps([f"{word}=<{{{{ {word} }}}}>" for word in sorted(table)])
     meta = "metadata: {name: it}"
-    (here / "all.yaml").write_text(
+    (folder / "all.yaml").write_text(
         f"{{apiVersion: inference.llmaz.io/v1alpha1, kind: BackendRuntime, {meta}, spec: {{image: i, version: v1, "
         f"engine: {{drain: {{seconds: 30}}}}, recommendedConfigs: [{{name: default, args: {args}}}]}}}}\n---\n"
         f"{{apiVersion: llmaz.io/v1alpha1, kind: OpenModel, {meta}, spec: {{familyName: f, source: {{uri: host:///it}}}}}}\n---\n"
@@ -509,11 +509,11 @@ def test_readme_shows_what_comes_out(llmaz: Llmaz, monkeypatch: pytest.MonkeyPat
     assert len(shown) > 20
 
 
-def test_readme_makes_the_mistake(here: Path, llmaz: Llmaz, request: pytest.FixtureRequest) -> None:
+def test_readme_makes_the_mistake(folder: Path, llmaz: Llmaz, request: pytest.FixtureRequest) -> None:
     text = readme("quickstart input")
     wrong = text.replace("modelName: qwen2--5-0--5b", "modelName: qwen2--5-0--5")
     assert wrong != text
-    (here / "chat.yaml").write_text(wrong, "utf-8")
+    (folder / "chat.yaml").write_text(wrong, "utf-8")
     done = llmaz("render")
     assert done.code == 2
     if request.config.option.update_snapshots:

@@ -66,27 +66,27 @@ def committed(repo: Path, llmaz: Llmaz, what: str) -> None:
 
 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
-def test_twenty_branches_meet(layout: str, here: Path, llmaz: Llmaz) -> None:
+def test_twenty_branches_meet(layout: str, folder: Path, llmaz: Llmaz) -> None:
     """Each adds, changes or removes one model and renders; nothing is left to do when all are merged."""
-    git(here, "init", "-q")
-    (here / "llmaz.yaml").write_text(SETTINGS.replace("LAYOUT", layout))
+    git(folder, "init", "-q")
+    (folder / "llmaz.yaml").write_text(SETTINGS.replace("LAYOUT", layout))
     for number in range(BRANCHES):
-        model(here, number)
-    committed(here, llmaz, "all")
+        model(folder, number)
+    committed(folder, llmaz, "all")
     for branch in range(BRANCHES):
-        git(here, "checkout", "-q", "-b", f"work-{branch}", "main")
+        git(folder, "checkout", "-q", "-b", f"work-{branch}", "main")
         if branch % 3 == 0:
-            model(here, BRANCHES + branch)
+            model(folder, BRANCHES + branch)
         elif branch % 3 == 1:
-            model(here, branch, count=3)
+            model(folder, branch, count=3)
         else:
-            (here / f"team-{branch % 4}" / f"m{branch:02}.yaml").unlink()
-        committed(here, llmaz, f"branch {branch}")
-    git(here, "checkout", "-q", "main")
+            (folder / f"team-{branch % 4}" / f"m{branch:02}.yaml").unlink()
+        committed(folder, llmaz, f"branch {branch}")
+    git(folder, "checkout", "-q", "main")
     for branch in range(BRANCHES):
-        git(here, "merge", "-q", "--no-ff", "-m", f"merge {branch}", f"work-{branch}")
+        git(folder, "merge", "-q", "--no-ff", "-m", f"merge {branch}", f"work-{branch}")
     done = llmaz("render", "--check")
     assert done.code == 0, done.err
-    rendered = {path.name for path in (here / "rendered").rglob("*m[0-9][0-9]*.yaml")}
+    rendered = {path.name for path in (folder / "rendered").rglob("*m[0-9][0-9]*.yaml")}
     assert sum("m20" in name for name in rendered) > 0
     assert not any("m02" in name for name in rendered)

@@ -122,28 +122,28 @@ def answered(done: Outcome, seed: int) -> int:
     return done.code
 
 
-def put(here: Path, source: Path, text: str) -> None:
+def put(folder: Path, source: Path, text: str) -> None:
     """The file as the only input (a RenderConfig beside a Playground)."""
-    for path in here.iterdir():
+    for path in folder.iterdir():
         if path.is_file():
             path.unlink()
     if source.name == "llmaz.yaml":
-        (here / "chat.yaml").write_text((ROOT / "tests/cases/hardening-default/input/chat.yaml").read_text())
+        (folder / "chat.yaml").write_text((ROOT / "tests/cases/hardening-default/input/chat.yaml").read_text())
     name = "llmaz.yaml" if source.name == "llmaz.yaml" else f"in{source.suffix}"
-    (here / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+    (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 @pytest.mark.parametrize("block", range(12))
-def test_changed_inputs(block: int, here: Path, llmaz: Llmaz) -> None:
+def test_changed_inputs(block: int, folder: Path, llmaz: Llmaz) -> None:
     """What is accepted renders to manifests that hold, and again to the same."""
     codes: Counter[int] = Counter()
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         chance = random.Random(seed)
         source = chance.choice(INPUTS)
-        put(here, source, dumped(changed_tree(documents(source), chance)))
+        put(folder, source, dumped(changed_tree(documents(source), chance)))
         code = answered(llmaz("render", "-o", f"out-{seed}", "--allow-empty"), seed)
         codes[code] += 1
-        out = here / f"out-{seed}"
+        out = folder / f"out-{seed}"
         if code == 0 and out.exists():
             assert llmaz("render", "-o", f"out-{seed}", "--allow-empty", "--check").code == 0, seed
             check = llmaz("check", f"out-{seed}")
@@ -154,18 +154,18 @@ def test_changed_inputs(block: int, here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("block", range(12))
-def test_changed_texts(block: int, here: Path, llmaz: Llmaz) -> None:
+def test_changed_texts(block: int, folder: Path, llmaz: Llmaz) -> None:
     codes: Counter[int] = Counter()
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         chance = random.Random(seed)
         source = chance.choice(INPUTS)
-        put(here, source, changed_text(source.read_bytes().decode("utf-8"), chance))
+        put(folder, source, changed_text(source.read_bytes().decode("utf-8"), chance))
         codes[answered(llmaz("validate", "--allow-empty"), seed)] += 1
     assert codes[2] > 0
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_changed_manifests(block: int, here: Path, llmaz: Llmaz) -> None:
+def test_changed_manifests(block: int, folder: Path, llmaz: Llmaz) -> None:
     """For `llmaz check`."""
     codes: Counter[int] = Counter()
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
@@ -175,6 +175,6 @@ def test_changed_manifests(block: int, here: Path, llmaz: Llmaz) -> None:
         changed = (
             dumped(changed_tree(documents(source), chance)) if chance.random() < 0.7 else changed_text(text, chance)
         )
-        put(here, source, changed)
+        put(folder, source, changed)
         codes[answered(llmaz("check", "in.yaml"), seed)] += 1
     assert codes[2] > 0

@@ -22,23 +22,23 @@ PACKED = "  gateway:\n    routeLayout: packed\n    routeBuckets: 4\n"
 class Tree:
     """A copy of an example, in the current folder, that is changed and rendered again."""
 
-    def __init__(self, example: str, here: Path, llmaz: Llmaz) -> None:
-        self._here, self._llmaz = here, llmaz
-        shutil.copytree(EXAMPLES / example, here, dirs_exist_ok=True)
-        self._made: dict[str, str] = {}
+    def __init__(self, example: str, folder: Path, llmaz: Llmaz) -> None:
+        self._folder, self._llmaz = folder, llmaz
+        shutil.copytree(EXAMPLES / example, folder, dirs_exist_ok=True)
+        self._rendered: dict[str, str] = {}
         self.differing()
-        assert self._made
+        assert self._rendered
 
     def replace(self, old: str, new: str) -> None:
         """Replaces words of the input, wherever they stand; they must be there."""
-        texts = {path: path.read_text("utf-8") for path in self._here.glob("*.yaml")}
+        texts = {path: path.read_text("utf-8") for path in self._folder.glob("*.yaml")}
         assert any(old in text for text in texts.values())
         for path, text in texts.items():
             path.write_text(text.replace(old, new), "utf-8")
 
     def add(self, name: str, namespace: str, rest: str = "") -> None:
         """A Playground more, in a file of its own."""
-        (self._here / f"{namespace}-{name}.yaml").write_text(
+        (self._folder / f"{namespace}-{name}.yaml").write_text(
             f"{playground(name, namespace, backend='llamacpp')}  servedModelName: {name}\n{rest}"
         )
 
@@ -46,12 +46,12 @@ class Tree:
         """Renders; the files that are new, gone or other than before."""
         done = self._llmaz("render")
         assert done.code == 0, done.err
-        folder = self._here / "rendered"
-        before = self._made
-        self._made = {
-            path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.yaml"))
+        output = self._folder / "rendered"
+        before = self._rendered
+        self._rendered = {
+            path.relative_to(output).as_posix(): path.read_text("utf-8") for path in sorted(output.rglob("*.yaml"))
         }
-        return sorted(path for path in before | self._made if before.get(path) != self._made.get(path))
+        return sorted(path for path in before | self._rendered if before.get(path) != self._rendered.get(path))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ class Tree:
         ("gateway-teams", "  name: nightly", "  name: weekly", ["batch/nightly.yaml", "batch/weekly.yaml"]),
     ],
 )
-def test_renaming_a_model(example: str, old: str, new: str, files: list[str], here: Path, llmaz: Llmaz) -> None:
-    tree = Tree(example, here, llmaz)
+def test_renaming_a_model(example: str, old: str, new: str, files: list[str], folder: Path, llmaz: Llmaz) -> None:
+    tree = Tree(example, folder, llmaz)
     tree.replace(old, new)
     assert tree.differing() == files
 
@@ -85,16 +85,16 @@ def test_renaming_a_model(example: str, old: str, new: str, files: list[str], he
 @pytest.mark.parametrize(
     ("example", "namespace"), [("gateway-basic", "demo"), ("gateway-auth", "llm"), ("gateway-teams", "support")]
 )
-def test_adding_a_model(example: str, namespace: str, here: Path, llmaz: Llmaz) -> None:
-    tree = Tree(example, here, llmaz)
+def test_adding_a_model(example: str, namespace: str, folder: Path, llmaz: Llmaz) -> None:
+    tree = Tree(example, folder, llmaz)
     for name in ("a-first", "z-last"):
         tree.add(name, namespace)
         assert tree.differing() == [f"{namespace}/{name}.yaml"]
 
 
-def test_the_first_model_of_a_namespace(here: Path, llmaz: Llmaz) -> None:
+def test_the_first_model_of_a_namespace(folder: Path, llmaz: Llmaz) -> None:
     """The Gateway has to let the namespace in; where it is somebody else's, that is not ours to say."""
-    tree = Tree("gateway-auth", here, llmaz)
+    tree = Tree("gateway-auth", folder, llmaz)
     tree.add("one", "more")
     assert tree.differing() == [SHARED, "more/one.yaml"]
     tree.add("two", "more")
@@ -105,9 +105,9 @@ def test_the_first_model_of_a_namespace(here: Path, llmaz: Llmaz) -> None:
     assert tree.differing() == ["even-more/three.yaml"]
 
 
-def test_the_first_rights_of_a_namespace(here: Path, llmaz: Llmaz) -> None:
+def test_the_first_rights_of_a_namespace(folder: Path, llmaz: Llmaz) -> None:
     """Its policy names the Gateway's Secret, which takes a grant."""
-    tree = Tree("gateway-auth", here, llmaz)
+    tree = Tree("gateway-auth", folder, llmaz)
     tree.add("one", "more")
     tree.differing()
     tree.add("two", "more", "  gateway: {allow: [search]}\n")
@@ -118,9 +118,9 @@ def test_the_first_rights_of_a_namespace(here: Path, llmaz: Llmaz) -> None:
     assert tree.differing() == ["llm/four.yaml"]
 
 
-def test_a_gateway_of_its_own(here: Path, llmaz: Llmaz) -> None:
+def test_a_gateway_of_its_own(folder: Path, llmaz: Llmaz) -> None:
     """A team's first model changes the team's Gateway, and nobody else's."""
-    tree = Tree("gateway-teams", here, llmaz)
+    tree = Tree("gateway-teams", folder, llmaz)
     tree.add("more", "search")
     assert tree.differing() == ["search/more.yaml"]
     tree.replace("perNamespace: ", "perNamespace:\n      news: {name: news-gateway, namespace: news} ")
@@ -129,10 +129,10 @@ def test_a_gateway_of_its_own(here: Path, llmaz: Llmaz) -> None:
     assert tree.differing() == ["news/_shared.yaml", "news/headlines.yaml"]
 
 
-def test_packed(here: Path, llmaz: Llmaz) -> None:
+def test_packed(folder: Path, llmaz: Llmaz) -> None:
     """A model more, or under another name, changes its own bucket; the others stay where they are."""
-    tree = Tree("gateway-basic", here, llmaz)
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{PACKED}")
+    tree = Tree("gateway-basic", folder, llmaz)
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n{PACKED}")
     tree.differing()
     for name in ("one", "two", "three", "four", "five", "six"):
         tree.add(name, "demo")

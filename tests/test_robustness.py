@@ -128,44 +128,44 @@ def finished(running: subprocess.Popen[str], timeout: float = 60) -> tuple[int, 
 # --- the input tree
 
 
-def test_link_out_of_the_tree(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_link_out_of_the_tree(folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     elsewhere = write(tmp_path / "elsewhere" / "chat.yaml", playground("chat")).parent
-    write(here / "mine.yaml", playground("mine"))
-    (here / "linked").symlink_to(elsewhere)
+    write(folder / "mine.yaml", playground("mine"))
+    (folder / "linked").symlink_to(elsewhere)
     done = llmaz("render")
     assert (done.code, codes(done.err)) == (2, ["E121"])
     assert done.err.startswith("linked: ")
     assert str(elsewhere) in done.err
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
     write(
-        here / "llmaz.yaml",
+        folder / "llmaz.yaml",
         CONFIG.format(spec="{ignore: [linked]}"),
     )
     assert llmaz("render").counts["apps"] == 1
 
 
-def test_links_inside_the_tree_are_read_once(here: Path, llmaz: Llmaz) -> None:
-    write(here / "real" / "chat.yaml", playground("chat"))
-    (here / "again").symlink_to(here / "real")
-    (here / "again.yaml").symlink_to(here / "real" / "chat.yaml")
-    (here / "real" / "round").symlink_to(here)
+def test_links_inside_the_tree_are_read_once(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "real" / "chat.yaml", playground("chat"))
+    (folder / "again").symlink_to(folder / "real")
+    (folder / "again.yaml").symlink_to(folder / "real" / "chat.yaml")
+    (folder / "real" / "round").symlink_to(folder)
     done = llmaz("render")
     assert done.code == 0, done.err
     assert done.counts["apps"] == 1
 
 
-def test_broken_link(here: Path, llmaz: Llmaz) -> None:
-    (here / "gone.yaml").symlink_to(here / "nothing.yaml")
-    write(here / "chat.yaml", playground("chat"))
+def test_broken_link(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "gone.yaml").symlink_to(folder / "nothing.yaml")
+    write(folder / "chat.yaml", playground("chat"))
     done = llmaz("render")
     assert done.code in (0, 2), done.err
 
 
-def test_file_of_50_megabytes(here: Path, llmaz: Llmaz) -> None:
+def test_file_of_50_megabytes(folder: Path, llmaz: Llmaz) -> None:
     """E106, at once: none of it is read."""
-    write(here / "chat.yaml", playground("chat"))
+    write(folder / "chat.yaml", playground("chat"))
     size = 50 * 1024 * 1024
-    with (here / "big.yaml").open("wb") as file:
+    with (folder / "big.yaml").open("wb") as file:
         file.write(b"apiVersion: llmaz.io/v1alpha1\n#")
         file.truncate(size)
     done = llmaz("render")
@@ -173,34 +173,34 @@ def test_file_of_50_megabytes(here: Path, llmaz: Llmaz) -> None:
     assert done.err.startswith("big.yaml:")
     assert f"{size:,} bytes, at most {MAX_BYTES:,} " in done.err
     assert codes(done.err) == ["E106"]
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_a_pipe_is_no_file(here: Path) -> None:
+def test_a_pipe_is_no_file(folder: Path) -> None:
     """Reading it would wait for ever."""
-    write(here / "chat.yaml", playground("chat"))
-    os.mkfifo(here / "pipe.yaml")
-    code, _, err = finished(process("render", cwd=here), timeout=20)
+    write(folder / "chat.yaml", playground("chat"))
+    os.mkfifo(folder / "pipe.yaml")
+    code, _, err = finished(process("render", cwd=folder), timeout=20)
     assert code in (0, 2), err
 
 
 @pytest.mark.parametrize(
     "name", [b"new\nline.yaml", b"escape\x1b[2J.yaml", *([b"\xff.yaml"] if sys.platform == "linux" else [])]
 )
-def test_odd_file_names(name: bytes, here: Path, llmaz: Llmaz) -> None:
+def test_odd_file_names(name: bytes, folder: Path, llmaz: Llmaz) -> None:
     """A name that no header could hold is a problem with a place, not a fault, and never half a header."""
-    with open(os.fsencode(here) + b"/" + name, "w") as file:
+    with open(os.fsencode(folder) + b"/" + name, "w") as file:
         file.write(playground("chat"))
     done = llmaz("render")
     assert (done.code, codes(done.err)) == (2, ["E124"])
     assert done.err.isascii(), "the terminal must not obey a file's name"
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_file_that_cannot_be_read(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_cannot_be_read(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """E120, at the file, beside whatever else is wrong. (Modes say nothing to root.)"""
-    write(here / "chat.yaml", playground("chat", namespace="Wrong"))
-    write(here / "locked.yaml", playground("locked"))
+    write(folder / "chat.yaml", playground("chat", namespace="Wrong"))
+    write(folder / "locked.yaml", playground("locked"))
     read = tree.InputFile.read
 
     def locked(file: tree.InputFile) -> bytes:
@@ -212,11 +212,11 @@ def test_file_that_cannot_be_read(here: Path, llmaz: Llmaz, monkeypatch: pytest.
     done = llmaz("render")
     assert (done.code, codes(done.err)) == (2, ["E282", "E120"])
     assert "\nlocked.yaml: cannot be read: Permission denied [E120]\n" in done.err
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_no_input(here: Path, llmaz: Llmaz) -> None:
-    write(here / "deployment.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+def test_no_input(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "deployment.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     for command in ("render", "validate"):
         done = llmaz(command)
         assert (done.code, codes(done.err)) == (2, ["E123"])
@@ -225,18 +225,18 @@ def test_no_input(here: Path, llmaz: Llmaz) -> None:
     assert empty.counts["apps"] == empty.counts["new"] == 0
 
 
-def test_no_input_any_more_prunes_only_when_allowed(here: Path, llmaz: Llmaz) -> None:
+def test_no_input_any_more_prunes_only_when_allowed(folder: Path, llmaz: Llmaz) -> None:
     """A mistyped folder must not empty the output."""
-    chat = write(here / "chat.yaml", playground("chat"))
+    chat = write(folder / "chat.yaml", playground("chat"))
     assert llmaz("render").code == 0
     chat.unlink()
     assert llmaz("render").code == 2
-    assert contents(here / "rendered").keys() == {"default/chat.yaml"}
+    assert contents(folder / "rendered").keys() == {"default/chat.yaml"}
     assert llmaz("render", "--allow-empty").counts["gone"] == 1
-    assert contents(here / "rendered") == {}
+    assert contents(folder / "rendered") == {}
 
 
-def test_path_that_is_not_there(here: Path, llmaz: Llmaz) -> None:
+def test_path_that_is_not_there(folder: Path, llmaz: Llmaz) -> None:
     """All of them are named."""
     done = llmaz("render", "nowhere", "chat.yaml")
     assert (done.code, codes(done.err)) == (2, ["E122", "E122"])
@@ -246,37 +246,39 @@ def test_path_that_is_not_there(here: Path, llmaz: Llmaz) -> None:
 # --- the output folder
 
 
-def test_output_folder_is_never_read(here: Path, llmaz: Llmaz) -> None:
+def test_output_folder_is_never_read(folder: Path, llmaz: Llmaz) -> None:
     """Even what looks like input there is not."""
-    write(here / "chat.yaml", playground("chat"))
-    write(here / "rendered" / "mine.yaml", playground("never-read"))
+    write(folder / "chat.yaml", playground("chat"))
+    write(folder / "rendered" / "mine.yaml", playground("never-read"))
     done = llmaz("render")
     assert done.code == 0, done.err
-    assert contents(here / "rendered").keys() == {"default/chat.yaml", "mine.yaml"}
+    assert contents(folder / "rendered").keys() == {"default/chat.yaml", "mine.yaml"}
 
 
-def test_output_folder_of_the_config_lies_beside_it(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_folder_of_the_config_lies_beside_it(
+    folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Wherever the user stands; -o is relative to him."""
-    write(here / "llmaz.yaml", CONFIG.format(spec="{output: {dir: deploy/made}}"))
-    write(here / "deep" / "chat.yaml", playground("chat"))
-    monkeypatch.chdir(here / "deep")
+    write(folder / "llmaz.yaml", CONFIG.format(spec="{output: {dir: deploy/made}}"))
+    write(folder / "deep" / "chat.yaml", playground("chat"))
+    monkeypatch.chdir(folder / "deep")
     assert llmaz("render").code == 0
-    assert contents(here / "deploy" / "made").keys() == {"default/chat.yaml"}
+    assert contents(folder / "deploy" / "made").keys() == {"default/chat.yaml"}
     assert llmaz("render", "-o", "mine").code == 0
-    assert contents(here / "deep" / "mine") == contents(here / "deploy" / "made")
+    assert contents(folder / "deep" / "mine") == contents(folder / "deploy" / "made")
 
 
 @pytest.mark.parametrize("output", [".", "..", "../here", "in"])
-def test_output_folder_that_holds_the_input(output: str, here: Path, llmaz: Llmaz) -> None:
+def test_output_folder_that_holds_the_input(output: str, folder: Path, llmaz: Llmaz) -> None:
     """It would never be read, and pruning would take what other trees have rendered."""
-    write(here / "in" / "chat.yaml", playground("chat"))
+    write(folder / "in" / "chat.yaml", playground("chat"))
     ours = "# Rendered by llmaz from chat.yaml. Do not edit.\na: 1\n"
     for other in ("other/rendered/default/chat.yaml", ".git/x.yaml", "in/rendered/x.yaml"):
-        write(here / other, ours)
-    before = contents(here.parent)
+        write(folder / other, ours)
+    before = contents(folder.parent)
     done = llmaz("render", "in", "-o", output)
     assert done.code == 2, done.err
-    assert contents(here.parent) == before
+    assert contents(folder.parent) == before
 
 
 @pytest.mark.parametrize(
@@ -284,51 +286,51 @@ def test_output_folder_that_holds_the_input(output: str, here: Path, llmaz: Llma
     [("out", "out"), ("out", "out/deeper"), ("out/default", "out")],
     ids=["output is a file", "below a file", "namespace is a file"],
 )
-def test_a_file_where_a_folder_is_needed(blocked: str, output: str, here: Path, llmaz: Llmaz) -> None:
-    write(here / "chat.yaml", playground("chat"))
-    write(here / blocked, "mine\n")
+def test_a_file_where_a_folder_is_needed(blocked: str, output: str, folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "chat.yaml", playground("chat"))
+    write(folder / blocked, "mine\n")
     done = llmaz("render", "-o", output)
     assert done.code == 2, done.err
     assert codes(done.err) in (["E140"], ["E141"])
-    assert (here / blocked).read_text() == "mine\n"
-    assert contents(here).keys() == {"chat.yaml", blocked}
+    assert (folder / blocked).read_text() == "mine\n"
+    assert contents(folder).keys() == {"chat.yaml", blocked}
 
 
-def test_output_folder_that_cannot_be_made(here: Path, llmaz: Llmaz) -> None:
-    write(here / "chat.yaml", playground("chat"))
+def test_output_folder_that_cannot_be_made(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "chat.yaml", playground("chat"))
     done = llmaz("render", "-o", "/proc/llmaz")
     assert (done.code, codes(done.err)) == (2, ["E140"])
     assert "/proc/llmaz: " in done.err
 
 
-def test_foreign_files_in_the_way(here: Path, llmaz: Llmaz) -> None:
+def test_foreign_files_in_the_way(folder: Path, llmaz: Llmaz) -> None:
     """Nothing of the user's is overwritten, and then nothing at all is written; all of them are named at once."""
-    write(here / "in.yaml", *(playground(name) for name in ("chat", "code", "free")))
-    write(here / "rendered" / "default" / "chat.yaml", "mine: true\n")
-    (here / "rendered" / "default" / "code.yaml").mkdir()
-    before = contents(here)
+    write(folder / "in.yaml", *(playground(name) for name in ("chat", "code", "free")))
+    write(folder / "rendered" / "default" / "chat.yaml", "mine: true\n")
+    (folder / "rendered" / "default" / "code.yaml").mkdir()
+    before = contents(folder)
     for command in (["render"], ["render", "--check"]):
         done = llmaz(*command)
         assert done.code == 2
         places = [line.partition(": ")[0] for line in done.err.splitlines() if "[E141]" in line]
         assert places == [f"rendered/default/{name}.yaml" for name in ("chat", "code")]
-    assert contents(here) == before
+    assert contents(folder) == before
 
 
-def test_hand_edits_are_found_and_repaired(here: Path, llmaz: Llmaz) -> None:
-    write(here / "in.yaml", playground("chat"), playground("code"))
+def test_hand_edits_are_found_and_repaired(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "in.yaml", playground("chat"), playground("code"))
     assert llmaz("render").code == 0
-    good = contents(here / "rendered")
-    chat, code = (here / "rendered" / "default" / f"{name}.yaml" for name in ("chat", "code"))
+    good = contents(folder / "rendered")
+    chat, code = (folder / "rendered" / "default" / f"{name}.yaml" for name in ("chat", "code"))
     chat.write_text(chat.read_text().replace("4096", "8192"))
-    edited = contents(here / "rendered")
+    edited = contents(folder / "rendered")
     check = llmaz("render", "--check")
     assert check.code == 1
     assert check.err.splitlines()[0] == "rendered/default/chat.yaml: stale"
-    assert contents(here / "rendered") == edited
+    assert contents(folder / "rendered") == edited
     mtime = code.stat().st_mtime_ns
     assert llmaz("render").counts["changed"] == 1
-    assert contents(here / "rendered") == good
+    assert contents(folder / "rendered") == good
     assert code.stat().st_mtime_ns == mtime
     assert llmaz("render", "--check").code == 0
     # A longer file than ours, a shorter one, none at all.
@@ -336,42 +338,42 @@ def test_hand_edits_are_found_and_repaired(here: Path, llmaz: Llmaz) -> None:
         chat.write_bytes(damage)
         assert llmaz("render", "--check").code == 1
         assert llmaz("render").code == 0
-        assert contents(here / "rendered") == good
+        assert contents(folder / "rendered") == good
     chat.unlink()
     assert "rendered/default/chat.yaml: missing\n" in llmaz("render", "--check").err
     assert llmaz("render").counts["new"] == 1
-    assert contents(here / "rendered") == good
+    assert contents(folder / "rendered") == good
 
 
-def test_renamed_and_moved_playgrounds_leave_nothing(here: Path, llmaz: Llmaz) -> None:
-    write(here / "chat.yaml", playground("chat", "old"))
+def test_renamed_and_moved_playgrounds_leave_nothing(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "chat.yaml", playground("chat", "old"))
     assert llmaz("render").code == 0
-    write(here / "chat.yaml", playground("talk", "new"))
+    write(folder / "chat.yaml", playground("talk", "new"))
     check = llmaz("render", "--check")
     assert check.code == 1
     assert "rendered/new/talk.yaml: missing\nrendered/old/chat.yaml: to be deleted\n" in check.err
     done = llmaz("render")
     assert (done.counts["new"], done.counts["gone"]) == (1, 1)
-    assert sorted(path.name for path in (here / "rendered").rglob("*")) == ["new", "talk.yaml"]
+    assert sorted(path.name for path in (folder / "rendered").rglob("*")) == ["new", "talk.yaml"]
 
 
-def test_renamed_input_file_changes_the_header_only(here: Path, llmaz: Llmaz) -> None:
-    write(here / "a.yaml", playground("chat"))
+def test_renamed_input_file_changes_the_header_only(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "a.yaml", playground("chat"))
     assert llmaz("render").code == 0
-    (here / "a.yaml").rename(here / "b.yaml")
+    (folder / "a.yaml").rename(folder / "b.yaml")
     assert llmaz("render").counts["changed"] == 1
     assert (
-        (here / "rendered" / "default" / "chat.yaml")
+        (folder / "rendered" / "default" / "chat.yaml")
         .read_text()
         .startswith("# Rendered by llmaz from b.yaml. Do not edit.\n")
     )
 
 
-def test_another_layout_prunes_the_first(here: Path, llmaz: Llmaz) -> None:
-    write(here / "chat.yaml", playground("chat"))
+def test_another_layout_prunes_the_first(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "chat.yaml", playground("chat"))
     assert llmaz("render").code == 0
     assert llmaz("render", "--set", "output.layout=object").counts["gone"] == 1
-    assert contents(here / "rendered").keys() == {
+    assert contents(folder / "rendered").keys() == {
         "default/chat/leaderworkerset-chat.yaml",
         "default/chat/service-chat-lb.yaml",
         "default/chat/service-chat-leaders.yaml",
@@ -380,72 +382,72 @@ def test_another_layout_prunes_the_first(here: Path, llmaz: Llmaz) -> None:
         "default/chat/aigatewayroute-chat.yaml",
     }
     assert llmaz("render").counts["gone"] == 6
-    assert contents(here / "rendered").keys() == {"default/chat.yaml"}
+    assert contents(folder / "rendered").keys() == {"default/chat.yaml"}
 
 
-def test_prunes_only_within_paths(here: Path, llmaz: Llmaz) -> None:
+def test_prunes_only_within_paths(folder: Path, llmaz: Llmaz) -> None:
     """A part of the tree answers for its own files only; foreign files are nobody's."""
     write(
-        here / "llmaz.yaml",
+        folder / "llmaz.yaml",
         CONFIG.format(spec="{}"),
     )
-    a, b, ab = (write(here / folder / "chat.yaml", playground(f"chat-{folder}")) for folder in ("a", "b", "ab"))
+    a, b, ab = (write(folder / name / "chat.yaml", playground(f"chat-{name}")) for name in ("a", "b", "ab"))
     assert llmaz("render").counts["new"] == 3
-    write(here / "rendered" / "default" / "mine.yaml", "mine: true\n")
+    write(folder / "rendered" / "default" / "mine.yaml", "mine: true\n")
     for path in (a, b, ab):
         path.unlink()
-    write(here / "a" / "other.yaml", playground("other"))
+    write(folder / "a" / "other.yaml", playground("other"))
     done = llmaz("render", "a")
     assert (done.counts["new"], done.counts["gone"]) == (1, 1)
     left = {"default/chat-b.yaml", "default/chat-ab.yaml", "default/mine.yaml", "default/other.yaml"}
-    assert contents(here / "rendered").keys() == left
+    assert contents(folder / "rendered").keys() == left
     # A single file as path, and a path that names the folder from elsewhere.
     assert llmaz("render", "a/other.yaml").counts["gone"] == 0
-    (here / "a" / "other.yaml").rename(here / "a" / "moved.yaml")
-    assert llmaz("render", here / "a").counts["changed"] == 1
+    (folder / "a" / "other.yaml").rename(folder / "a" / "moved.yaml")
+    assert llmaz("render", folder / "a").counts["changed"] == 1
     assert llmaz("render").counts["gone"] == 2
-    assert contents(here / "rendered").keys() == {"default/mine.yaml", "default/other.yaml"}
+    assert contents(folder / "rendered").keys() == {"default/mine.yaml", "default/other.yaml"}
 
 
-def test_kustomization_is_left_alone_by_a_part(here: Path, llmaz: Llmaz) -> None:
+def test_kustomization_is_left_alone_by_a_part(folder: Path, llmaz: Llmaz) -> None:
     """It depends on the whole tree."""
     write(
-        here / "llmaz.yaml",
+        folder / "llmaz.yaml",
         CONFIG.format(spec="{output: {kustomization: true}}"),
     )
-    write(here / "a" / "chat.yaml", playground("a"))
-    write(here / "b" / "chat.yaml", playground("b"))
+    write(folder / "a" / "chat.yaml", playground("a"))
+    write(folder / "b" / "chat.yaml", playground("b"))
     assert llmaz("render").code == 0
-    whole = contents(here / "rendered")
+    whole = contents(folder / "rendered")
     assert llmaz("render", "a").code == 0
-    assert contents(here / "rendered") == whole
-    (here / "b" / "chat.yaml").unlink()
+    assert contents(folder / "rendered") == whole
+    (folder / "b" / "chat.yaml").unlink()
     assert llmaz("render", "b", "--allow-empty").counts["gone"] == 1
-    assert (here / "rendered" / "kustomization.yaml").read_bytes() == whole["kustomization.yaml"]
+    assert (folder / "rendered" / "kustomization.yaml").read_bytes() == whole["kustomization.yaml"]
     assert llmaz("render").counts["changed"] == 1
-    assert "b.yaml" not in (here / "rendered" / "kustomization.yaml").read_text()
+    assert "b.yaml" not in (folder / "rendered" / "kustomization.yaml").read_text()
     assert llmaz("render", "--set", "output.kustomization=false").counts["gone"] == 1
 
 
-def test_nothing_is_written_with_one_error_in_many(here: Path, llmaz: Llmaz) -> None:
-    corpus(here, 30)
-    write(here / "wrong.yaml", playground("wrong", model="nowhere"))
+def test_nothing_is_written_with_one_error_in_many(folder: Path, llmaz: Llmaz) -> None:
+    corpus(folder, 30)
+    write(folder / "wrong.yaml", playground("wrong", model="nowhere"))
     done = llmaz("render")
     assert done.code == 2
     assert "1 error; nothing was written\n" in done.err
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_strict_makes_warnings_errors(here: Path, llmaz: Llmaz) -> None:
+def test_strict_makes_warnings_errors(folder: Path, llmaz: Llmaz) -> None:
     write(
-        here / "chat.yaml",
+        folder / "chat.yaml",
         playground("chat") + "  replicas: 2\n  elasticConfig: {maxReplicas: 3, scaleTrigger: {hpa: {}}}\n",
     )
     assert llmaz("render", "-o", "fine").code == 0
     done = llmaz("render", "--strict", "-o", "strict")
     assert done.code == 2
     assert "2 errors; nothing was written" in done.err
-    assert not (here / "strict").exists()
+    assert not (folder / "strict").exists()
 
 
 # --- a full disk, Ctrl-C, kill
@@ -462,11 +464,11 @@ def full_after(size: int) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("apps", [20, 400], ids=["one process", "several"])
-def test_full_disk(apps: int, here: Path, llmaz: Llmaz) -> None:
+def test_full_disk(apps: int, folder: Path, llmaz: Llmaz) -> None:
     """E140: every file that is there is whole, and the next run brings the rest."""
-    corpus(here, apps)
-    write(here / "app-0010.yaml", playground("big", "ns-3", size="x" * 50_000))
-    whole = here.parent / "whole"
+    corpus(folder, apps)
+    write(folder / "app-0010.yaml", playground("big", "ns-3", size="x" * 50_000))
+    whole = folder.parent / "whole"
     assert llmaz("render", "-o", whole).code == 0
     running = subprocess.run(
         [sys.executable, "-m", "renderer", "render", "-o", "out"],
@@ -481,11 +483,11 @@ def test_full_disk(apps: int, here: Path, llmaz: Llmaz) -> None:
     assert codes(running.stderr) == ["E140"]
     assert running.stderr.startswith("out")
     assert "File too large" in running.stderr
-    good, left = contents(whole), contents(here / "out")
+    good, left = contents(whole), contents(folder / "out")
     assert "ns-3/big.yaml" not in left
     assert {path: good.get(path) for path in left} == left
     assert llmaz("render", "-o", "out").code == 0
-    assert contents(here / "out") == good
+    assert contents(folder / "out") == good
 
 
 SLOW = """
@@ -617,16 +619,16 @@ def test_ctrl_c_at_any_moment(many: tuple[Path, dict[str, bytes]], tmp_path: Pat
 # --- exit codes and faults of ours
 
 
-def test_exit_codes(here: Path, llmaz: Llmaz) -> None:
-    write(here / "chat.yaml", playground("chat"))
+def test_exit_codes(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "chat.yaml", playground("chat"))
     assert llmaz("render", "--check").code == 1
     assert llmaz("render").code == 0
     assert llmaz("render", "--check").code == 0
     assert llmaz("render", "--stdout").code == 0
     assert llmaz("validate").code == 0
-    write(here / "chat.yaml", playground("chat", size=1))
+    write(folder / "chat.yaml", playground("chat", size=1))
     assert llmaz("render", "--check").code == 1
-    write(here / "chat.yaml", playground("chat", model="nowhere"))
+    write(folder / "chat.yaml", playground("chat", model="nowhere"))
     for command in (["render"], ["render", "--check"], ["render", "--stdout"], ["validate"]):
         assert llmaz(*command).code == 2, command
     for usage in (
@@ -646,11 +648,11 @@ def test_exit_codes(here: Path, llmaz: Llmaz) -> None:
     ("room", "stage"), [(build, "build_manifests"), (resolve, "referenced_objects"), (resolve, "shared_needs")]
 )
 def test_internal_fault(
-    room: ModuleType, stage: str, worth: int, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+    room: ModuleType, stage: str, worth: int, folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line that names the file at hand, exit code 3, and nothing written."""
     for name in ("chat", "code", "draw", "sing"):
-        write(here / f"{name}.yaml", playground(name))
+        write(folder / f"{name}.yaml", playground(name))
     sound = getattr(room, stage)
 
     def faulty(plans: Sequence[Plan]) -> Any:
@@ -665,7 +667,7 @@ def test_internal_fault(
     assert done.err.splitlines()[0] == "sing.yaml: internal fault: ZeroDivisionError: a fault of ours [E901]"
     assert "Traceback" not in done.err
     assert done.err.count("\n") == 2
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
 def test_a_problem_sorts_and_shows_once() -> None:
@@ -677,9 +679,9 @@ def test_a_problem_sorts_and_shows_once() -> None:
 # --- the same bytes, whatever
 
 
-def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus(here, 50)
-    write(here / "two.yaml", playground("warned") + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n")
+def test_several_processes_make_the_same_as_one(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus(folder, 50)
+    write(folder / "two.yaml", playground("warned") + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n")
     results = []
     for worth in (10**9, 1):
         monkeypatch.setattr(workers, "MIN_ITEMS", worth)
@@ -688,10 +690,10 @@ def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkey
         stdout = llmaz("render", "--stdout")
         check = llmaz("render", "-o", f"../{worth}", "--check")
         assert check.code == 0
-        results.append((contents(here.parent / str(worth)), done.warnings, stdout.out, stdout.err))
+        results.append((contents(folder.parent / str(worth)), done.warnings, stdout.out, stdout.err))
     assert results[0] == results[1]
-    write(here / "wrong.yaml", playground("wrong", model="nowhere"), playground("chat", namespace="A"))
-    write(here / "broken.yaml", "apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: [\n")
+    write(folder / "wrong.yaml", playground("wrong", model="nowhere"), playground("chat", namespace="A"))
+    write(folder / "broken.yaml", "apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: [\n")
     wrong = []
     for worth in (10**9, 1):
         monkeypatch.setattr(workers, "MIN_ITEMS", worth)
@@ -700,7 +702,7 @@ def test_several_processes_make_the_same_as_one(here: Path, llmaz: Llmaz, monkey
     assert wrong[0].code == 2
 
 
-def test_order_of_files_and_documents_does_not_matter(here: Path, llmaz: Llmaz) -> None:
+def test_order_of_files_and_documents_does_not_matter(folder: Path, llmaz: Llmaz) -> None:
     """But for the headers, which name the files."""
     documents = [MODEL.format(name=f"m-{i}") for i in range(12)]
     documents += [playground(f"p-{i}", f"ns-{i % 3}", f"m-{i}") for i in range(12)]
@@ -708,18 +710,18 @@ def test_order_of_files_and_documents_does_not_matter(here: Path, llmaz: Llmaz) 
     for seed in range(4):
         shuffled = documents[:]
         random.Random(seed).shuffle(shuffled)
-        folder = here / str(seed)
+        top = folder / str(seed)
         for i in range(0, len(shuffled), 5):
-            write(folder / ("a", "b", "c/d")[(seed + i) % 3] / f"{i}.yaml", *shuffled[i : i + 5])
-        assert llmaz("render", folder, "-o", folder / "out").code == 0
-        outputs.append({path: data.split(b"\n", 1)[1] for path, data in contents(folder / "out").items()})
+            write(top / ("a", "b", "c/d")[(seed + i) % 3] / f"{i}.yaml", *shuffled[i : i + 5])
+        assert llmaz("render", top, "-o", top / "out").code == 0
+        outputs.append({path: data.split(b"\n", 1)[1] for path, data in contents(top / "out").items()})
     assert outputs[0] == outputs[1] == outputs[2] == outputs[3]
     assert len(outputs[0]) == 12
 
 
-def test_current_folder_does_not_matter(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_current_folder_does_not_matter(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """Headers are relative to llmaz.yaml, else the git root."""
-    for root, marker in ((here / "configured", "llmaz.yaml"), (here / "repository", ".git/HEAD")):
+    for root, marker in ((folder / "configured", "llmaz.yaml"), (folder / "repository", ".git/HEAD")):
         write(root / "deep" / "er" / "chat.yaml", playground("chat"))
         config = CONFIG.format(spec="{}")
         write(root / marker, config if marker == "llmaz.yaml" else "")
@@ -729,12 +731,12 @@ def test_current_folder_does_not_matter(here: Path, llmaz: Llmaz, monkeypatch: p
             (root, root),
             (root / "deep", ".."),
             (root / "deep" / "er", root),
-            (here, root),
+            (folder, root),
         ]
         for i, (cwd, path) in enumerate(stands):
             monkeypatch.chdir(cwd)
-            assert llmaz("render", path, "-o", here / f"{root.name}-{i}").code == 0
-            outputs.append(contents(here / f"{root.name}-{i}"))
+            assert llmaz("render", path, "-o", folder / f"{root.name}-{i}").code == 0
+            outputs.append(contents(folder / f"{root.name}-{i}"))
         assert [output == outputs[0] for output in outputs] == [True] * len(stands)
         assert outputs[0]["default/chat.yaml"].startswith(b"# Rendered by llmaz from deep/er/chat.yaml. Do not edit.\n")
 
@@ -765,10 +767,10 @@ def test_environment_does_not_matter(tmp_path: Path) -> None:
     assert len(outputs[0]) == 21
 
 
-def test_stdout_is_what_would_be_written(here: Path, llmaz: Llmaz) -> None:
-    write(here / "in.yaml", playground("b", "two"), playground("a", "two"), playground("z", "one"))
+def test_stdout_is_what_would_be_written(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "in.yaml", playground("b", "two"), playground("a", "two"), playground("z", "one"))
     done = llmaz("render", "--stdout")
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
     assert llmaz("render").code == 0
-    files = contents(here / "rendered")
+    files = contents(folder / "rendered")
     assert done.out == "---\n".join(files[path].decode() for path in sorted(files))

@@ -176,8 +176,8 @@ def known(difference: Difference, listed: Difference) -> bool:
 
 
 @pytest.mark.parametrize("sample", DIFFERENCES)
-def test_we_render_what_routes(sample: str, here: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(HERE / "samples" / sample, here, dirs_exist_ok=True)
+def test_we_render_what_routes(sample: str, folder: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(HERE / "samples" / sample, folder, dirs_exist_ok=True)
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     differences, listed = list(find_differences(sample, done.out)), DIFFERENCES[sample]

@@ -454,9 +454,9 @@ def test_no_form_prints_a_secret(form: str) -> None:
 
 
 @pytest.fixture
-def repository(here: Path) -> Repository:
+def repository(folder: Path) -> Repository:
     """With a model, in one commit."""
-    repo = Repository(here)
+    repo = Repository(folder)
     repo.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
     repo.commit("first")
     return repo

@@ -257,19 +257,19 @@ def test_schemas_of_what_is_too_new(name: str) -> None:
         assert needs in [finding.needs for finding in component_versions.too_new(late.node, body)], path
 
 
-def test_the_newest_of_everything(here: Path, llmaz: Llmaz) -> None:
+def test_the_newest_of_everything(folder: Path, llmaz: Llmaz) -> None:
     """What is too new for older targets is fine there, but for gates; what was written by hand is in the schema."""
     manifests = (error_case("targets-before-the-newest") / "manifests.yaml").read_text("utf-8")
-    (here / "manifests.yaml").write_text(manifests)
+    (folder / "manifests.yaml").write_text(manifests)
     newest = {key: component.newest for key, component in component_versions.components().items() if component.default}
     elsewhere = "  external: [Gateway/gateway, Backend/chat]\n"
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {json.dumps(newest)}\n{elsewhere}")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {json.dumps(newest)}\n{elsewhere}")
     done = llmaz("check", "manifests.yaml")
     assert done.code == 0, done.err
     gates = re.findall(r"'(\w+)' needs the feature gate (\w+), .* Kubernetes 1.37 \[W700\]", done.err)
     assert gates == [("scheduling", "GenericWorkload"), ("protocol", "H2CContainerProbe")]
     assert done.err.count("warning") == 2
-    (here / "manifests.yaml").write_text(manifests.replace("groupIdentity: Hash", "groupIdentity: Random"))
+    (folder / "manifests.yaml").write_text(manifests.replace("groupIdentity: Hash", "groupIdentity: Random"))
     assert "[E304]" in llmaz("check", "manifests.yaml").err
 
 
@@ -359,11 +359,11 @@ def test_goldens_are_compared_at_all() -> None:
         ("leaderWorkerSet: '0.6'", False),
     ],
 )
-def test_a_partition_where_there_is_one(here: Path, llmaz: Llmaz, targets: str, needed: bool) -> None:
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{targets}}}\n")
-    (here / "chat.yaml").write_text(CHAT)
+def test_a_partition_where_there_is_one(folder: Path, llmaz: Llmaz, targets: str, needed: bool) -> None:
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{targets}}}\n")
+    (folder / "chat.yaml").write_text(CHAT)
     assert llmaz("render").code == 0
-    assert ("partition: 0" in (here / "rendered/demo/chat.yaml").read_text()) is needed
+    assert ("partition: 0" in (folder / "rendered/demo/chat.yaml").read_text()) is needed
 
 
 @pytest.mark.parametrize(
@@ -374,13 +374,13 @@ def test_a_partition_where_there_is_one(here: Path, llmaz: Llmaz, targets: str, 
         ("0.5", "{subGroupSize: 2, subGroupPolicyType: LeaderWorker}", 2, False),
     ],
 )
-def test_a_type_of_subgroups(here: Path, llmaz: Llmaz, version: str, policy: str, code: int, written: bool) -> None:
+def test_a_type_of_subgroups(folder: Path, llmaz: Llmaz, version: str, policy: str, code: int, written: bool) -> None:
     """The default goes where it is not known; what somebody writes does not go in silence."""
-    (here / "group.yaml").write_text(GROUP.replace("POLICY", policy))
+    (folder / "group.yaml").write_text(GROUP.replace("POLICY", policy))
     done = llmaz("render", "--set", f"targets.leaderWorkerSet={version}")
     assert done.code == code, done.err
     assert ("[E700]" in done.err) is bool(code)
-    file = here / "rendered/demo/group.yaml"
+    file = folder / "rendered/demo/group.yaml"
     assert (file.exists() and "subGroupPolicyType" in file.read_text()) is written
 
 
@@ -403,10 +403,10 @@ def test_a_type_of_subgroups(here: Path, llmaz: Llmaz, version: str, policy: str
         ("1e3", "E303"),
     ],
 )
-def test_versions_that_are_none(here: Path, llmaz: Llmaz, key: str, value: str, code: str) -> None:
+def test_versions_that_are_none(folder: Path, llmaz: Llmaz, key: str, value: str, code: str) -> None:
     """Whatever the version is that nobody knows: one error at its place, and nothing is written."""
-    (here / "chat.yaml").write_text(CHAT)
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: {value}}}\n")
+    (folder / "chat.yaml").write_text(CHAT)
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: {value}}}\n")
     done = llmaz("render")
     if key == "kubernetes":
         code = {"E701": "E306", "E702": "E306"}.get(code, code)  # it begins with 1, whatever happens
@@ -416,53 +416,53 @@ def test_versions_that_are_none(here: Path, llmaz: Llmaz, key: str, value: str, 
     assert f"llmaz.yaml:5:{15 + len(key)}: spec.targets.{key}: " in done.err
     assert f"[{expected}]" in done.err
     if expected != code:
-        (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: '{value}'}}\n")
+        (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{{key}: '{value}'}}\n")
         done = llmaz("render")
         assert done.code == 2
         assert f"[{code}]" in done.err
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_no_targets_are_the_defaults(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT)
+def test_no_targets_are_the_defaults(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
     assert llmaz("render", "-o", "one").code == 0
-    (here / "llmaz.yaml").write_text(
+    (folder / "llmaz.yaml").write_text(
         f"{CONFIG}\n  targets: {{leaderWorkerSet: '0.6'}}\n"
         "  environments: {dev: {config: {targets: {leaderWorkerSet: null}}}, prod: {config: {targets: {}}}}\n"
     )
     done = llmaz("render", "-o", "two")
     assert done.code == 0, done.err
-    assert (here / "one/demo/chat.yaml").read_text() == (here / "two/dev/demo/chat.yaml").read_text()
-    assert "partition" not in (here / "two/prod/demo/chat.yaml").read_text()
+    assert (folder / "one/demo/chat.yaml").read_text() == (folder / "two/dev/demo/chat.yaml").read_text()
+    assert "partition" not in (folder / "two/prod/demo/chat.yaml").read_text()
 
 
-def test_shared_objects_are_judged_too(here: Path, llmaz: Llmaz) -> None:
+def test_shared_objects_are_judged_too(folder: Path, llmaz: Llmaz) -> None:
     """A Gateway belongs to no app."""
-    (here / "chat.yaml").write_text(CHAT)
+    (folder / "chat.yaml").write_text(CHAT)
     config = "  targets: {envoyGateway: '1.4'}\n  gateway: {create: true, auth: {apiKeys: {secretName: a}}}\n"
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
     done = llmaz("render")
     assert done.code == 2
     assert "llmaz.yaml:6:43: spec.gateway.auth.apiKeys: in SecurityPolicy spec.apiKeyAuth.sanitize: " in done.err
 
 
-def test_packed_routes_are_judged_too(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT)
+def test_packed_routes_are_judged_too(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
     config = "  targets: {aiGateway: '0.6'}\n  gateway: {routeLayout: packed, hostnames: [a.example.com]}\n"
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
     done = llmaz("render")
     assert done.code == 2
     assert "'hostnames' needs Agent Router (Envoy AI Gateway) 0.7, the target is 0.6 [E700]" in done.err
 
 
-def test_check_asks_for_what_is_said_only(here: Path, llmaz: Llmaz) -> None:
+def test_check_asks_for_what_is_said_only(folder: Path, llmaz: Llmaz) -> None:
     """The defaults are about what we render."""
     manifest = (error_case("targets-of-a-check") / "by-hand.yaml").read_text()
-    (here / "by-hand.yaml").write_text(manifest)
+    (folder / "by-hand.yaml").write_text(manifest)
     assert llmaz("check", "by-hand.yaml").code == 0
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{aiGateway: '1.0'}}\n")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{aiGateway: '1.0'}}\n")
     assert llmaz("check", "by-hand.yaml").code == 0
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.34'}}\n")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.34'}}\n")
     done = llmaz("check", "by-hand.yaml")
     assert done.code == 2
     assert done.err.count("[E700]") == 1
@@ -471,12 +471,12 @@ def test_check_asks_for_what_is_said_only(here: Path, llmaz: Llmaz) -> None:
     assert done.err.count("[W700]") == 1
 
 
-def test_check_names_other_mistakes_too(here: Path, llmaz: Llmaz) -> None:
+def test_check_names_other_mistakes_too(folder: Path, llmaz: Llmaz) -> None:
     """What is too new does not hide what is wrong."""
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.33'}}\n")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  targets: {{kubernetes: '1.33'}}\n")
     spec = {"resources": {}, "containers": [{"name": "a", "image": "b", "imag": "c"}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
-    (here / "pod.yaml").write_text(json.dumps(pod))
+    (folder / "pod.yaml").write_text(json.dumps(pod))
     done = llmaz("check", "pod.yaml")
     assert done.code == 2
     assert "[E700]" in done.err

@@ -76,12 +76,12 @@ CHANGES: dict[str, dict[str, str | None]] = {
 }
 
 
-def write(here: Path, files: dict[str, str | None]) -> None:
+def write(folder: Path, files: dict[str, str | None]) -> None:
     for name, text in files.items():
         if text is None:
-            (here / name).unlink()
+            (folder / name).unlink()
         else:
-            (here / name).write_text(text)
+            (folder / name).write_text(text)
 
 
 class Both(Struct, frozen=True):
@@ -94,13 +94,13 @@ class Both(Struct, frozen=True):
     known: ReusedItems
 
 
-def both(here: Path, change: dict[str, str | None]) -> Both:
+def both(folder: Path, change: dict[str, str | None]) -> Both:
     """The tree that lies here, and what the change makes of it, which lies here then."""
     after = pipeline.render(RenderOptions(texts=True))
     captured: list[tuple[RenderResult, set[unchanged_items.Key]]] = []
 
     def spared(inputs: Inputs) -> set[unchanged_items.Key]:  # all is read
-        write(here, change)
+        write(folder, change)
         before = pipeline.render(RenderOptions(texts=True))
         captured.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
         return captured[0][1]
@@ -135,34 +135,34 @@ def seen(done: RenderResult) -> Any:
         ("a broken app", set()),
     ],
 )
-def test_models_that_nobody_looks_at_again(change: str, fine: set[str], here: Path) -> None:
-    write(here, dict(TREE))
-    assert both(here, CHANGES[change]).known.models == fine
+def test_models_that_nobody_looks_at_again(change: str, fine: set[str], folder: Path) -> None:
+    write(folder, dict(TREE))
+    assert both(folder, CHANGES[change]).known.models == fine
 
 
-def test_a_warning_about_a_model_is_said_on_both_sides(here: Path) -> None:
-    write(here, dict(TREE))
+def test_a_warning_about_a_model_is_said_on_both_sides(folder: Path) -> None:
+    write(folder, dict(TREE))
     doubled = gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
-    write(here, {"m1.yaml": doubled})
-    results = both(here, {})
+    write(folder, {"m1.yaml": doubled})
+    results = both(folder, {})
     assert {problem.code for problem in results.after.problems} >= {"W207"}
     assert seen(results.after) == seen(results.after_lean) == seen(results.before_lean)
 
 
-def test_an_error_is_found_in_what_nobody_compares(here: Path) -> None:
-    write(here, {**TREE, "b2.yaml": app("two", "b", "nobody"), "x.yaml": app("x" * 63, "c", "m1")})
-    results = both(here, CHANGES["an app"])
+def test_an_error_is_found_in_what_nobody_compares(folder: Path) -> None:
+    write(folder, {**TREE, "b2.yaml": app("two", "b", "nobody"), "x.yaml": app("x" * 63, "c", "m1")})
+    results = both(folder, CHANGES["an app"])
     assert {key[1:] for key in results.known.items} >= {("b", "two"), ("c", "x" * 63)}
     assert len({problem.code for problem in results.after.problems if problem.forbids()}) > 1
     assert seen(results.after_lean) == seen(results.after)
 
 
-def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(here, dict(TREE))
-    write(here, {"m1.yaml": gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
-    write(here, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
+def test_only_what_changed_or_was_faulty_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, dict(TREE))
+    write(folder, {"m1.yaml": gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
+    write(folder, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
     after = pipeline.render(RenderOptions(skip_texts=lambda _: set()))
-    write(here, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
+    write(folder, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
     read: list[str] = []
 
     def noted(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
@@ -177,11 +177,11 @@ def test_only_what_changed_or_was_faulty_is_read_again(here: Path, monkeypatch: 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
 @pytest.mark.parametrize("routes", ["packed", "model"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, here: Path) -> None:
+def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, folder: Path) -> None:
     tree = {name: text.replace("routeLayout: packed", f"routeLayout: {routes}") for name, text in TREE.items()}
     config = tree["llmaz.yaml"].rstrip().removesuffix("}") + f", output: {{layout: {layout}, kustomization: true}}}}\n"
-    write(here, {**tree, "llmaz.yaml": config})
-    results = both(here, CHANGES[change])
+    write(folder, {**tree, "llmaz.yaml": config})
+    results = both(folder, CHANGES[change])
     assert results.after.problems == []
     assert seen(results.after_lean) == seen(results.after)
     assert seen(results.before_lean) == seen(results.before)
@@ -205,9 +205,9 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, he
         ("the configuration", {("a", "one"), ("a", "two"), ("a", "three"), ("a", "route"), ("b", "one"), ("b", "two")}),
     ],
 )
-def test_only_what_may_differ_is_made_again(change: str, rerendered: set[tuple[str, str]], here: Path) -> None:
-    write(here, dict(TREE))
-    results = both(here, CHANGES[change])
+def test_only_what_may_differ_is_made_again(change: str, rerendered: set[tuple[str, str]], folder: Path) -> None:
+    write(folder, dict(TREE))
+    results = both(folder, CHANGES[change])
     items: list[App | TrafficInput] = [*results.after.inputs.apps, *results.after.inputs.rendered_traffic]
     assert len(items) == 6
     assert {unchanged_items.item_key(item)[1:] for item in items} - {
