@@ -45,8 +45,8 @@ def commands(group: click.Command = cli.cli, *names: str) -> Iterator[tuple[tupl
     """Every command by its words."""
     yield names, group
     if isinstance(group, click.Group):
-        for name in group.list_commands(here := click.Context(group)):
-            command = group.get_command(here, name)
+        for name in group.list_commands(folder := click.Context(group)):
+            command = group.get_command(folder, name)
             assert command is not None
             yield from commands(command, *names, name)
 
@@ -90,7 +90,7 @@ def test_the_options_that_read_input_are_alike() -> None:
 
 
 @pytest.mark.parametrize("command", ["render", "validate", "check .", "diff"])
-def test_an_unset_variable_is_no_policy_of_the_tree(command: str, here: Path, llmaz: Llmaz) -> None:
+def test_an_unset_variable_is_no_policy_of_the_tree(command: str, folder: Path, llmaz: Llmaz) -> None:
     done = llmaz(*command.split(), "--policy", "")
     assert done.code == 2
     assert "--policy has no value" in done.err
@@ -137,12 +137,12 @@ def test_an_option_that_is_misspelt_is_near_to_others(llmaz: Llmaz) -> None:
         *("check", "presets show", "schema a b"),
     ],
 )
-def test_wrong_usage(args: str, here: Path, llmaz: Llmaz) -> None:
+def test_wrong_usage(args: str, folder: Path, llmaz: Llmaz) -> None:
     done = llmaz(*args.split())
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("Usage: llmaz ")
     assert "\nError: " in done.err
-    assert list(here.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
 # --- presets
@@ -230,11 +230,11 @@ def count(out: str, form: str) -> int:
 @pytest.mark.parametrize("command", ["validate", "render --check", "render"])
 @pytest.mark.parametrize(("text", "problems"), [(PLAYGROUND.format(replicas=-1), 1), (WARNED, 2), (None, 1)])
 def test_machines_get_all_on_stdout(
-    text: str | None, problems: int, command: str, form: str, here: Path, llmaz: Llmaz
+    text: str | None, problems: int, command: str, form: str, folder: Path, llmaz: Llmaz
 ) -> None:
     path = "chat.yaml" if text else "nowhere.yaml"
     if text:
-        (here / path).write_text(text)
+        (folder / path).write_text(text)
     done = llmaz(*command.split(), "--format", form, path)
     stale = text == WARNED and "--check" in command
     assert count(done.out, form) == problems + stale
@@ -243,13 +243,13 @@ def test_machines_get_all_on_stdout(
     assert (done.code, done.err) == (int(stale) if text == WARNED else 2, "")
 
 
-def test_machines_hear_what_is_stale(here: Path, llmaz: Llmaz) -> None:
+def test_machines_hear_what_is_stale(folder: Path, llmaz: Llmaz) -> None:
     for name in ("a", "b", "c"):
-        (here / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
+        (folder / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
     assert llmaz("render").code == 0
-    (here / "rendered/default/a.yaml").unlink()
-    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
-    (here / "c.yaml").unlink()
+    (folder / "rendered/default/a.yaml").unlink()
+    (folder / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
+    (folder / "c.yaml").unlink()
     done = llmaz("render", "--check", "--format", "json")
     assert (done.code, done.err) == (1, "")
     assert [
@@ -259,14 +259,14 @@ def test_machines_hear_what_is_stale(here: Path, llmaz: Llmaz) -> None:
         ("rendered/default/b.yaml", "E126", "error"),
         ("rendered/default/c.yaml", "E128", "error"),
     ]
-    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=-1).replace("chat", "b"))
+    (folder / "b.yaml").write_text(PLAYGROUND.format(replicas=-1).replace("chat", "b"))
     done = llmaz("render", "--check", "--format", "json")
     assert (done.code, [diagnostic["file"] for diagnostic in json.loads(done.out)]) == (2, ["b.yaml"])
 
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif"])
-def test_machines_hear_of_nothing_wrong(form: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(PLAYGROUND.format(replicas=1))
+def test_machines_hear_of_nothing_wrong(form: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(PLAYGROUND.format(replicas=1))
     done = llmaz("validate", "--format", form)
     assert (done.code, done.err, count(done.out, form)) == (0, "", 0)
     assert llmaz("render", "--format", form)[:2] == (0, done.out)
@@ -274,8 +274,8 @@ def test_machines_hear_of_nothing_wrong(form: str, here: Path, llmaz: Llmaz) -> 
 
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif"])
-def test_check_speaks_to_machines_too(form: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "x.yaml").write_text(
+def test_check_speaks_to_machines_too(form: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "x.yaml").write_text(
         CONFIG_MAP.replace("ConfigMap", "Service") + "spec: {clusterIP: ''}\n---\n- no object\n"
     )
     done = llmaz("check", "--format", form, "x.yaml")
@@ -284,8 +284,8 @@ def test_check_speaks_to_machines_too(form: str, here: Path, llmaz: Llmaz) -> No
     assert (done.code, done.err, count(done.out, form)) == (2, "", 1)
 
 
-def test_people_get_it_on_stderr(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(WARNED)
+def test_people_get_it_on_stderr(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(WARNED)
     done = llmaz("validate")
     assert (done.code, done.out) == (0, "")
     assert [line.split(":")[0] for line in done.err.splitlines() if not line.startswith("    ")] == [
@@ -300,13 +300,13 @@ def test_people_get_it_on_stderr(here: Path, llmaz: Llmaz) -> None:
 # --- words for people
 
 
-def test_what_a_stale_folder_lacks(here: Path, llmaz: Llmaz) -> None:
+def test_what_a_stale_folder_lacks(folder: Path, llmaz: Llmaz) -> None:
     for name in ("a", "b", "c"):
-        (here / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
+        (folder / f"{name}.yaml").write_text(PLAYGROUND.format(replicas=1).replace("chat", name))
     assert llmaz("render").code == 0
-    (here / "rendered/default/a.yaml").unlink()
-    (here / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
-    (here / "c.yaml").unlink()
+    (folder / "rendered/default/a.yaml").unlink()
+    (folder / "b.yaml").write_text(PLAYGROUND.format(replicas=2).replace("chat", "b"))
+    (folder / "c.yaml").unlink()
     assert llmaz("render", "--check") == (
         1,
         "",
@@ -319,14 +319,16 @@ def test_what_a_stale_folder_lacks(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "--check").err == "2 apps, 13 objects: rendered/ is up to date\n"
 
 
-def test_verbose_counts_what_was_left_alone(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(PLAYGROUND.format(replicas=1) + "---\n" + CONFIG_MAP)
+def test_verbose_counts_what_was_left_alone(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(PLAYGROUND.format(replicas=1) + "---\n" + CONFIG_MAP)
     quiet, verbose = llmaz("render", "--check"), llmaz("render", "--check", "-v")
     assert verbose == (quiet.code, quiet.out, f"{quiet.err}left alone: 1 document of other kinds\n")
 
 
-def test_check_says_what_it_does_not_know(here: Path, llmaz: Llmaz) -> None:
-    (here / "x.yaml").write_text("---\n".join([CONFIG_MAP.replace("v1", "a.b/v1"), CONFIG_MAP.replace("v1", "a.b/v1")]))
+def test_check_says_what_it_does_not_know(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "x.yaml").write_text(
+        "---\n".join([CONFIG_MAP.replace("v1", "a.b/v1"), CONFIG_MAP.replace("v1", "a.b/v1")])
+    )
     stderr = "not checked, no schema: a.b/v1/ConfigMap (2 objects)\n0 objects checked, 0 errors\n"
     assert llmaz("check", "x.yaml") == (0, "", stderr)
     assert llmaz("check", "--strict", "x.yaml") == (2, "", stderr.replace("0 errors", "2 errors"))

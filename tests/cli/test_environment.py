@@ -33,14 +33,14 @@ def run(*words: str, folder: Path, **environment: str) -> subprocess.CompletedPr
 
 
 @pytest.fixture
-def repository(here: Path) -> Repository:
+def repository(folder: Path) -> Repository:
     """A model and a Playground in files with names beyond ASCII, in one commit, below a folder with such a name."""
-    folder = here / "größe"
-    folder.mkdir()
-    repo = Repository(folder)
+    path = folder / "größe"
+    path.mkdir()
+    repo = Repository(path)
     repo.write(llmaz=CONFIG, modèle=MODEL, ü=CHAT)
-    (folder / "日本").mkdir()
-    (folder / "ü.yaml").rename(folder / "日本" / "ü.yaml")
+    (path / "日本").mkdir()
+    (path / "ü.yaml").rename(path / "日本" / "ü.yaml")
     repo.commit("first")
     return repo
 
@@ -129,18 +129,18 @@ def manifests(folder: Path) -> tuple[str, ...]:
     ],
 )
 def test_a_package_without_its_shared_library(
-    package: str, prepare: Callable[[Path], tuple[str, ...]], here: Path
+    package: str, prepare: Callable[[Path], tuple[str, ...]], folder: Path
 ) -> None:
-    Repository(here).write(llmaz=CONFIG, models=MODEL, chat=CHAT)
-    words = prepare(here)
-    done = run(*words, folder=here, PYTHONPATH=unloadable(here, package, LIBRARY))
+    Repository(folder).write(llmaz=CONFIG, models=MODEL, chat=CHAT)
+    words = prepare(folder)
+    done = run(*words, folder=folder, PYTHONPATH=unloadable(folder, package, LIBRARY))
     assert done.stderr == (
         f"llmaz: the Python package {package} cannot be loaded: {LIBRARY} [E161]\n"
         "    hint: install the library of the C++ compiler that it needs, such as the package libstdc++6 of Debian\n"
         "1 error\n"
     )
     assert done.returncode == 2
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ def test_a_package_without_its_shared_library(
         ("undefined symbol: x", "install llmaz anew, with the packages that it needs, for this Python"),
     ],
 )
-def test_other_reasons_for_which_a_package_cannot_be_loaded(what: str, hint: str, here: Path) -> None:
-    Repository(here).write(llmaz=CONFIG, models=MODEL, chat=CHAT)
-    done = run("render", folder=here, PYTHONPATH=unloadable(here, "jsonschema_rs", what))
+def test_other_reasons_for_which_a_package_cannot_be_loaded(what: str, hint: str, folder: Path) -> None:
+    Repository(folder).write(llmaz=CONFIG, models=MODEL, chat=CHAT)
+    done = run("render", folder=folder, PYTHONPATH=unloadable(folder, "jsonschema_rs", what))
     assert done.stderr == (
         f"llmaz: the Python package jsonschema_rs cannot be loaded: {what} [E161]\n    hint: {hint}\n1 error\n"
     )
 
 
 def test_a_module_of_ours_that_is_missing_is_our_fault(
-    here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+    folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacking(*_: object) -> None:
         raise ModuleNotFoundError("No module named 'renderer.x'", name="renderer.x")

@@ -62,24 +62,24 @@ def files(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [*(f"backends/{name}" for name in BACKENDS), *(f"models/{name}" for name in MODELS)])
-def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, here: Path, llmaz: Llmaz) -> None:
+def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, folder: Path, llmaz: Llmaz) -> None:
     own = name.partition("/")[2]
     done = llmaz("presets", "vendor", own)
     stderr = f"{own}.yaml is yours now, and wins over the preset; llmaz presets diff {own} compares them\n"
     assert done == (0, "", stderr)
-    first, rest = (here / f"{own}.yaml").read_text("utf-8").split("\n", 1)
+    first, rest = (folder / f"{own}.yaml").read_text("utf-8").split("\n", 1)
     assert first == f"# The preset {name} of llmaz {__version__}; to compare: llmaz presets diff {own}"
     editors, ours = (PRESETS / f"{name}.yaml").read_text("utf-8").split("\n", 1)
     assert editors.startswith("# yaml-language-server: $schema=../")
     assert rest == ours
-    assert files(here) == [f"{own}.yaml"]
+    assert files(folder) == [f"{own}.yaml"]
     assert llmaz("presets", "diff", own, "--exit-code") == (0, "", f"{own}.yaml: the same as ours\n")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_vendored_backend_renders_the_same_bytes(backend: str, here: Path, llmaz: Llmaz) -> None:
+def test_a_vendored_backend_renders_the_same_bytes(backend: str, folder: Path, llmaz: Llmaz) -> None:
     """Everything that the backend's case tries, its option lists and warnings among them."""
-    shutil.copytree(TESTS / "cases" / f"engine-{backend}" / "input", here, dirs_exist_ok=True)
+    shutil.copytree(TESTS / "cases" / f"engine-{backend}" / "input", folder, dirs_exist_ok=True)
     args = ("render", "--stdout", "--set", "hardening=restricted", "--set", "gateway.mode=off")
     before = llmaz(*args)
     assert before.code == 0, before.err
@@ -88,42 +88,42 @@ def test_a_vendored_backend_renders_the_same_bytes(backend: str, here: Path, llm
     assert llmaz(*args) == before
 
 
-def test_vendored_models_and_backends_render_the_same_bytes(here: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(TESTS / "cases" / "model-presets" / "input", here, dirs_exist_ok=True)
+def test_vendored_models_and_backends_render_the_same_bytes(folder: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(TESTS / "cases" / "model-presets" / "input", folder, dirs_exist_ok=True)
     before = llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai")  # which renders OpenModels too
     assert before.code == 0, before.err
     for name in [*BACKENDS, *MODELS]:
         assert llmaz("presets", "vendor", name, "--to", "pinned").code == 0
-    assert len(files(here / "pinned")) == len(BACKENDS) + len(MODELS)
+    assert len(files(folder / "pinned")) == len(BACKENDS) + len(MODELS)
     assert llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai") == before
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, here: Path, llmaz: Llmaz) -> None:
+def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, folder: Path, llmaz: Llmaz) -> None:
     """Lists of options are looked up beside the user's file, then among ours."""
     case = error_case("options-on-ollama" if backend == "ollama" else f"options-wrong-on-{backend}")
     for path in case.glob("*.yaml"):
-        shutil.copy(path, here)
+        shutil.copy(path, folder)
     before = refused(llmaz("validate", "--strict"))
     assert llmaz("presets", "vendor", backend, "--to", "pinned").code == 0
     assert refused(llmaz("validate", "--strict")) == before
 
 
-def test_a_file_is_overwritten_by_force_only(here: Path, llmaz: Llmaz) -> None:
-    (here / "vllm.yaml").write_text("mine\n")
+def test_a_file_is_overwritten_by_force_only(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "vllm.yaml").write_text("mine\n")
     assert refused(llmaz("presets", "vendor", "vllm")) == (
         "vllm.yaml is there already; --force overwrites it, llmaz presets diff vllm compares it\n"
     )
-    assert (here / "vllm.yaml").read_text() == "mine\n"
+    assert (folder / "vllm.yaml").read_text() == "mine\n"
     assert llmaz("presets", "vendor", "vllm", "--force").code == 0
-    assert "kind: BackendRuntime" in (here / "vllm.yaml").read_text()
-    assert files(here) == ["vllm.yaml"]
+    assert "kind: BackendRuntime" in (folder / "vllm.yaml").read_text()
+    assert files(folder) == ["vllm.yaml"]
     assert llmaz("presets", "vendor", "vllm", "--force").code == 0  # its own name in its own place is no second one
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_a_folder_in_the_way(force: tuple[str, ...], here: Path, llmaz: Llmaz) -> None:
-    (here / "vllm.yaml").mkdir()
+def test_a_folder_in_the_way(force: tuple[str, ...], folder: Path, llmaz: Llmaz) -> None:
+    (folder / "vllm.yaml").mkdir()
     done = llmaz("presets", "vendor", "vllm", *force)
     assert refused(done) == "vllm.yaml is a folder; write another one with --to\n"
 
@@ -137,65 +137,65 @@ def test_a_folder_in_the_way(force: tuple[str, ...], here: Path, llmaz: Llmaz) -
     ],
 )
 def test_one_of_that_name_is_in_the_tree(
-    text: str, line: int, force: tuple[str, ...], here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+    text: str, line: int, force: tuple[str, ...], folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (here / "llmaz.yaml").write_text(EMPTY)
-    (here / "engines").mkdir()
-    (here / "engines" / "own.yaml").write_text(text)
+    (folder / "llmaz.yaml").write_text(EMPTY)
+    (folder / "engines").mkdir()
+    (folder / "engines" / "own.yaml").write_text(text)
     stderr = refused(llmaz("presets", "vendor", "vllm", *force))
     assert stderr == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
     stderr = refused(llmaz("presets", "vendor", "vllm", "--to", "new/folder", *force))
     assert stderr == f"BackendRuntime 'vllm' is already in engines/own.yaml:{line}, {TWICE}"
-    (here / "apps").mkdir()
-    monkeypatch.chdir(here / "apps")  # the tree is that of llmaz.yaml, wherever one stands
+    (folder / "apps").mkdir()
+    monkeypatch.chdir(folder / "apps")  # the tree is that of llmaz.yaml, wherever one stands
     stderr = refused(llmaz("presets", "vendor", "vllm", *force))
     assert stderr == f"BackendRuntime 'vllm' is already in ../engines/own.yaml:{line}, {TWICE}"
-    assert files(here) == ["engines/own.yaml", "llmaz.yaml"]
-    assert not (here / "new").exists()
+    assert files(folder) == ["engines/own.yaml", "llmaz.yaml"]
+    assert not (folder / "new").exists()
     assert llmaz("presets", "vendor", "sglang").code == 0
 
 
-def test_a_model_of_the_backends_name_is_another_thing(here: Path, llmaz: Llmaz) -> None:
-    (here / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
+def test_a_model_of_the_backends_name_is_another_thing(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
     assert llmaz("presets", "vendor", "vllm").code == 0
 
 
-def test_a_tree_that_cannot_be_known(here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text("a: [\n")
+def test_a_tree_that_cannot_be_known(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text("a: [\n")
     assert "llmaz.yaml:2:1: " in refused(llmaz("presets", "vendor", "vllm"))
-    assert files(here) == ["llmaz.yaml"]
+    assert files(folder) == ["llmaz.yaml"]
 
 
-def test_mistakes_elsewhere_are_for_render_to_say(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(playground("chat", model="nowhere", backend="vllm") + "  nonsense: 1\n")
+def test_mistakes_elsewhere_are_for_render_to_say(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(playground("chat", model="nowhere", backend="vllm") + "  nonsense: 1\n")
     assert llmaz("presets", "vendor", "vllm").code == 0
 
 
-def test_a_file_where_the_folder_belongs(here: Path, llmaz: Llmaz) -> None:
-    (here / "shut").write_text("")
+def test_a_file_where_the_folder_belongs(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "shut").write_text("")
     done = llmaz("presets", "vendor", "vllm", "--to", "shut")
     assert refused(done) == "shut/vllm.yaml: cannot be written: File exists\n"
     done = llmaz("presets", "vendor", "vllm", "--to", "shut/below")
     assert refused(done) == "shut/below/vllm.yaml: cannot be written: Not a directory\n"
-    assert files(here) == ["shut"]
+    assert files(folder) == ["shut"]
 
 
 @pytest.mark.parametrize("to", [".hidden", "rendered", "node_modules", "docs"])
-def test_a_place_that_render_does_not_read(to: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG + '{ignore: ["docs/**"]}\n')
+def test_a_place_that_render_does_not_read(to: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text(CONFIG + '{ignore: ["docs/**"]}\n')
     done = llmaz("presets", "vendor", "vllm", "--to", to)
     assert (done.code, done.err.splitlines()[1:]) == (
         0,
         ["llmaz render does not read it there by itself: name it among PATHS, or choose another --to"],
     )
-    assert (here / to / "vllm.yaml").is_file()
+    assert (folder / to / "vllm.yaml").is_file()
 
 
-def test_another_tree(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_another_tree(folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "llmaz.yaml").write_text(EMPTY)
-    (here / "vllm.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
+    (folder / "vllm.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
     done = llmaz("presets", "vendor", "vllm", "--to", other / "engines")
     assert (done.code, len(done.err.splitlines())) == (0, 1)
     assert files(other) == ["engines/vllm.yaml", "llmaz.yaml"]
@@ -206,9 +206,9 @@ def test_another_tree(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
 # --- diff
 
 
-def test_a_difference(here: Path, llmaz: Llmaz) -> None:
+def test_a_difference(folder: Path, llmaz: Llmaz) -> None:
     llmaz("presets", "vendor", "qwen3-8b", "--to", "models")
-    path = here / "models" / "qwen3-8b.yaml"
+    path = folder / "models" / "qwen3-8b.yaml"
     path.write_text(path.read_text("utf-8").replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"), "utf-8")
     done = llmaz("presets", "diff", "qwen3-8b")
     assert done == (
@@ -231,7 +231,7 @@ def test_a_difference(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("presets", "diff", "models/qwen3-8b", "models", "--exit-code") == (1, done.out, "")
 
 
-def test_style_order_and_comments_are_no_difference(here: Path, llmaz: Llmaz) -> None:
+def test_style_order_and_comments_are_no_difference(folder: Path, llmaz: Llmaz) -> None:
     value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
     value |= {"status": {"seen": True}}
     value["metadata"] |= {"labels": {"team": "ml"}}
@@ -241,31 +241,31 @@ def test_style_order_and_comments_are_no_difference(here: Path, llmaz: Llmaz) ->
             return {key: backwards(value[key]) for key in reversed(value)}
         return [backwards(item) for item in value] if isinstance(value, list) else value
 
-    (here / "own.yaml").write_text("# mine\n" + yaml.safe_dump(backwards(value), sort_keys=False))
+    (folder / "own.yaml").write_text("# mine\n" + yaml.safe_dump(backwards(value), sort_keys=False))
     assert llmaz("presets", "diff", "vllm", "--exit-code") == (0, "", "own.yaml: the same as ours\n")
 
 
-def test_items_of_one_name_keep_together(here: Path, llmaz: Llmaz) -> None:
+def test_items_of_one_name_keep_together(folder: Path, llmaz: Llmaz) -> None:
     """An item before them is all that is new, whatever the order of their keys."""
     value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
     value["spec"]["recommendedConfigs"].insert(0, {"name": "mine", "args": ["--mine"]})
-    (here / "own.yaml").write_text(yaml.safe_dump(value))  # keys from a to z
+    (folder / "own.yaml").write_text(yaml.safe_dump(value))  # keys from a to z
     done = llmaz("presets", "diff", "vllm", "--exit-code")
     changed = [line for line in done.out.splitlines()[2:] if line[0] in "+-"]
     assert (done.code, changed) == (1, ["+    - name: mine", "+      args:", "+        - --mine"])
 
 
-def test_the_order_of_lists_is_a_difference(here: Path, llmaz: Llmaz) -> None:
+def test_the_order_of_lists_is_a_difference(folder: Path, llmaz: Llmaz) -> None:
     value: Any = yaml.safe_load((PRESETS / "backends" / "vllm.yaml").read_text("utf-8"))
     value["spec"]["recommendedConfigs"][0]["args"].reverse()
-    (here / "own.yaml").write_text(yaml.safe_dump(value))
+    (folder / "own.yaml").write_text(yaml.safe_dump(value))
     assert llmaz("presets", "diff", "vllm", "--exit-code").code == 1
 
 
 @pytest.mark.parametrize(("wrong", "shown"), [("true", "true"), ("{1e1: on}", "{}"), ("{a: .inf}", "")])
-def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, here: Path, llmaz: Llmaz) -> None:
+def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, folder: Path, llmaz: Llmaz) -> None:
     llmaz("presets", "vendor", "vllm")
-    path = here / "vllm.yaml"
+    path = folder / "vllm.yaml"
     path.write_text(path.read_text("utf-8").replace("  image: vllm/", f"  old: {wrong}\n  image: vllm/"), "utf-8")
     assert llmaz("validate").code == 2
     done = llmaz("presets", "diff", "vllm")
@@ -340,30 +340,30 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, her
         ),
     ],
 )
-def test_wrong_words(args: str, message: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "mine.yaml").write_text(MODEL + "---\n" + RUNTIME.format(name="own", source="ollama"))
+def test_wrong_words(args: str, message: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "mine.yaml").write_text(MODEL + "---\n" + RUNTIME.format(name="own", source="ollama"))
     err = refused(llmaz("presets", *args.split()))
     assert err.startswith(message)
     assert not message.endswith("\n") or message.endswith("]\n") or err == message
-    assert files(here) == ["mine.yaml"]
+    assert files(folder) == ["mine.yaml"]
 
 
-def test_both_a_backend_and_a_model(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
+def test_both_a_backend_and_a_model(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "own.yaml").write_text(MODEL.replace("name: mine", "name: vllm"))
     message = "'vllm' is ambiguous: it may be backends/vllm or models/vllm\n"
     assert refused(llmaz("presets", "show", "--resolved", "vllm")) == message
     assert llmaz("presets", "show", "--resolved", "backends/vllm", "--model", "qwen3-8b").code == 0
     monkeypatch.setattr(
-        "renderer.load.preset_files.preset_names", lambda folder: ["vllm"] if folder in ("backends", "models") else []
+        "renderer.load.preset_files.preset_names", lambda kind: ["vllm"] if kind in ("backends", "models") else []
     )
     assert refused(llmaz("presets", "vendor", "vllm")) == message
     assert refused(llmaz("presets", "diff", "vllm")) == message
 
 
 @pytest.mark.parametrize("command", ["diff vllm", "show --resolved vllm"])
-def test_a_file_that_is_no_yaml(command: str, here: Path, llmaz: Llmaz) -> None:
+def test_a_file_that_is_no_yaml(command: str, folder: Path, llmaz: Llmaz) -> None:
     """It may hold what is asked for."""
-    (here / "own.yaml").write_text("kind: BackendRuntime\na: [\n")
+    (folder / "own.yaml").write_text("kind: BackendRuntime\na: [\n")
     assert refused(llmaz("presets", *command.split())).startswith("own.yaml:3:1: ")
 
 
@@ -384,7 +384,7 @@ def test_a_file_that_is_no_yaml(command: str, here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_what_a_version_takes(
-    backend: str, tag: str, version: str, listed: str, options: int, here: Path, llmaz: Llmaz
+    backend: str, tag: str, version: str, listed: str, options: int, folder: Path, llmaz: Llmaz
 ) -> None:
     done = llmaz("presets", "show", backend, "--version", tag)
     assert (done.code, done.err) == (0, "")
@@ -394,7 +394,7 @@ def test_what_a_version_takes(
     assert len(shown["options"]) == options
 
 
-def test_what_a_preset_comes_to_in_a_version(here: Path, llmaz: Llmaz) -> None:
+def test_what_a_preset_comes_to_in_a_version(folder: Path, llmaz: Llmaz) -> None:
     preset = resolved(llmaz, "vllm", "--version", "v0.32.0", "--model", "qwen3-8b")
     assert (preset["engineVersion"], preset["image"]) == ("0.32.0", "vllm/vllm-openai:v0.32.0")
 
@@ -411,7 +411,7 @@ def resolved(llmaz: Llmaz, *args: str) -> dict[str, Any]:
     return preset
 
 
-def test_what_a_preset_comes_to(here: Path, llmaz: Llmaz) -> None:
+def test_what_a_preset_comes_to(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("presets", "show", "llamacpp", "--resolved", "--model", "qwen3-0--6b-gguf")
     assert done == (
         0,
@@ -471,12 +471,12 @@ def seconds(probe: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     "config", ["{}", "{hardening: restricted, images: {mirrors: {docker.io: mirror.example/hub}}}"]
 )
-def test_it_is_what_render_makes(backend: str, config: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(f"{CONFIG}{config}\n")
+def test_it_is_what_render_makes(backend: str, config: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}{config}\n")
     preset = resolved(llmaz, backend)
     assert preset["backend"] == backend
     assert preset == resolved(llmaz, preset["model"], "--backend", backend)
-    (here / "app.yaml").write_text(playground("resolved", model=preset["model"], backend=backend))
+    (folder / "app.yaml").write_text(playground("resolved", model=preset["model"], backend=backend))
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     documents = {body["kind"]: body for body in yaml.safe_load_all(done.out)}
@@ -499,18 +499,18 @@ def test_it_is_what_render_makes(backend: str, config: str, here: Path, llmaz: L
     assert preset.get("files") == documents.get("ConfigMap", {}).get("data")
 
 
-def test_configuration_on_the_command_line(here: Path, llmaz: Llmaz) -> None:
+def test_configuration_on_the_command_line(folder: Path, llmaz: Llmaz) -> None:
     args = ("qwen3-8b", "--set", "backend=sglang", "--set", "images.mirrors={docker.io: mirror.example/hub}")
     preset = resolved(llmaz, *args)
     assert (preset["backend"], preset["image"].partition(":")[0]) == ("sglang", "mirror.example/hub/lmsysorg/sglang")
     assert resolved(llmaz, "qwen3-8b")["backend"] == "vllm"
 
 
-def test_the_users_own_count(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "llmaz.yaml").write_text(EMPTY)
-    (here / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "---\n" + MODEL)
-    (here / "apps").mkdir()
-    monkeypatch.chdir(here / "apps")
+def test_the_users_own_count(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "llmaz.yaml").write_text(EMPTY)
+    (folder / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "---\n" + MODEL)
+    (folder / "apps").mkdir()
+    monkeypatch.chdir(folder / "apps")
     done = llmaz("presets", "show", "own", "--resolved")
     assert (done.code, done.err) == (0, "for the model mine; --model names another\n")
     preset = yaml.safe_load(done.out)
@@ -519,23 +519,23 @@ def test_the_users_own_count(here: Path, llmaz: Llmaz, monkeypatch: pytest.Monke
     assert "files" not in preset
     assert "env" not in preset
     assert resolved(llmaz, "mine", "--backend", "own") == preset
-    (here / "own.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
+    (folder / "own.yaml").write_text(RUNTIME.format(name="vllm", source="hub"))
     assert resolved(llmaz, "vllm")["image"] == "registry.example/own:v1"
 
 
-def test_chat_models_are_taken_before_others(here: Path, llmaz: Llmaz) -> None:
+def test_chat_models_are_taken_before_others(folder: Path, llmaz: Llmaz) -> None:
     preset = resolved(llmaz, "vllm")
     assert load.preset(f"models/{preset['model']}").value["spec"]["facts"]["kind"] == "chat"
 
 
-def test_warnings_stop_nothing(here: Path, llmaz: Llmaz) -> None:
+def test_warnings_stop_nothing(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("presets", "show", "tgi", "--resolved", "--model", "mistral-7b-instruct")
     assert (done.code, "[W230]" in done.err) == (0, True)
     assert yaml.safe_load(done.out)["backend"] == "tgi"
 
 
-def test_mistakes_of_the_tree_are_said(here: Path, llmaz: Llmaz) -> None:
-    (here / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "  nonsense: 1\n")
+def test_mistakes_of_the_tree_are_said(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "  nonsense: 1\n")
     err = refused(llmaz("presets", "show", "vllm", "--resolved"))
     assert err.startswith("own.yaml:14:3: ")
     assert err.endswith("\n1 error\n")
