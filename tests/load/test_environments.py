@@ -116,16 +116,16 @@ def test_whose_a_field_is() -> None:
 # What reaches the input
 
 
-def test_places_of_what_is_merged(here: Path) -> None:
-    shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
-    lines = (here / "llmaz.yaml").read_text().splitlines()
+def test_places_of_what_is_merged(folder: Path) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    lines = (folder / "llmaz.yaml").read_text().splitlines()
     inputs, problems = load.inputs(load.scope(RenderOptions(env="staging")))
     assert problems == []
     chat = next(app for app in inputs.apps if app.name == "chat")
 
     def place(*path: str | int, key: bool = False) -> tuple[str, str]:
         file, line, _ = chat.origin(*path, key=key).place
-        return file, (lines if file == "llmaz.yaml" else (here / file).read_text().splitlines())[line - 1].strip()
+        return file, (lines if file == "llmaz.yaml" else (folder / file).read_text().splitlines())[line - 1].strip()
 
     assert chat.spec["elasticConfig"] == {"minReplicas": 1, "maxReplicas": 2}
     assert place("spec", "elasticConfig", "maxReplicas") == (
@@ -143,7 +143,7 @@ def test_places_of_what_is_merged(here: Path) -> None:
     assert flavor.at("limits").place[0] == "presets/models/qwen3-8b.yaml"
 
 
-def test_words_as_they_are_written(here: Path, llmaz: Llmaz) -> None:
+def test_words_as_they_are_written(folder: Path, llmaz: Llmaz) -> None:
     """`off` is that word where it belongs, in patches too, and a number in quotes is none."""
     lay(
         QUIET + "  environments:\n    dev:\n      config: {hardening: off, targets: {kubernetes: 1.35}}\n"
@@ -159,7 +159,7 @@ def test_words_as_they_are_written(here: Path, llmaz: Llmaz) -> None:
     assert done.err.endswith("2 errors; nothing was written\n")
 
 
-def test_a_patch_said_once_by_an_anchor(here: Path, llmaz: Llmaz) -> None:
+def test_a_patch_said_once_by_an_anchor(folder: Path, llmaz: Llmaz) -> None:
     lay(
         QUIET + "  environments:\n    dev:\n      playgrounds: &small\n        chat: {replicas: 2}\n"
         "    test:\n      playgrounds: *small\n    prod:\n      playgrounds:\n        chat: {replicas: 3}\n"
@@ -168,7 +168,7 @@ def test_a_patch_said_once_by_an_anchor(here: Path, llmaz: Llmaz) -> None:
     assert [replicas(env) for env in ("dev", "test", "prod")] == [2, 2, 3]
 
 
-def test_the_base_need_not_be_whole(here: Path, llmaz: Llmaz) -> None:
+def test_the_base_need_not_be_whole(folder: Path, llmaz: Llmaz) -> None:
     """Only what is merged is judged."""
     lay(
         QUIET + "  autoscaling: {metricSource: {labels: {}}}\n  environments:\n    prod:\n      config:\n"
@@ -183,7 +183,7 @@ def test_the_base_need_not_be_whole(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "--set", "namespace=llm").code == 0
 
 
-def test_set_wins_over_everything(here: Path, llmaz: Llmaz) -> None:
+def test_set_wins_over_everything(folder: Path, llmaz: Llmaz) -> None:
     lay(
         HEAD + "  backend: llamacpp\n  gateway: {create: true, hostnames: [base.example.com]}\n  environments:\n"
         "    dev: {config: {gateway: {hostnames: [dev.example.com]}, targets: {kubernetes: '1.31'}}}\n"
@@ -197,7 +197,7 @@ def test_set_wins_over_everything(here: Path, llmaz: Llmaz) -> None:
     assert (wrong.code, wrong.err.splitlines()[0].partition(": ")[0]) == (2, "--set 'gateway.hostnames=[A_]'")
 
 
-def test_a_file_that_cannot_be_read_may_hold_the_name(here: Path, llmaz: Llmaz) -> None:
+def test_a_file_that_cannot_be_read_may_hold_the_name(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments:\n    dev:\n      playgrounds:\n        coder: {replicas: 2}\n")
     Path("coder.yaml").write_text(playground("coder", "llm") + "  - wrong\n")
     assert "[E753]" not in llmaz("render").err
@@ -208,7 +208,7 @@ def test_a_file_that_cannot_be_read_may_hold_the_name(here: Path, llmaz: Llmaz) 
     assert ("[E212]" in done.err, "[E753]" in done.err) == (True, False)
 
 
-def test_a_second_configuration(here: Path, llmaz: Llmaz) -> None:
+def test_a_second_configuration(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments: {dev: {}}\n")
     Path("other.yaml").write_text(HEAD.replace("{name: config}", "twice") + "  backends: x\n")
     done = llmaz("render")
@@ -221,7 +221,7 @@ def test_a_second_configuration(here: Path, llmaz: Llmaz) -> None:
     assert "llmaz.yaml:3:11: metadata: a map is needed" in llmaz("render", "--env", "prod").err
 
 
-def test_a_list_of_objects_is_no_fault(here: Path, llmaz: Llmaz) -> None:
+def test_a_list_of_objects_is_no_fault(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments: {dev: {}}\n")
     Path("list.yaml").write_text("- apiVersion: inference.llmaz.io/v1alpha1\n  kind: Playground\n")
     done = llmaz("render")
@@ -231,8 +231,8 @@ def test_a_list_of_objects_is_no_fault(here: Path, llmaz: Llmaz) -> None:
 # Which environments
 
 
-def test_every_environment_or_one(here: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
+def test_every_environment_or_one(folder: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     one = llmaz("render", "--env", "prod")
     assert (one.code, one.folder) == (0, os.path.join("rendered", "prod"))
     alone = files()
@@ -247,7 +247,7 @@ def test_every_environment_or_one(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("validate", "--env", "dev").err == "1 app, 10 objects: valid\n"
 
 
-def test_check_in_the_environment_of_a_folder(here: Path, llmaz: Llmaz) -> None:
+def test_check_in_the_environment_of_a_folder(folder: Path, llmaz: Llmaz) -> None:
     """What exists elsewhere is said for each environment."""
     lay(
         HEAD + "  backend: llamacpp\n  environments:\n    dev: {}\n    prod:\n      config:\n"
@@ -265,7 +265,7 @@ def test_check_in_the_environment_of_a_folder(here: Path, llmaz: Llmaz) -> None:
     }
 
 
-def test_check_takes_environments_for_a_cluster_each(here: Path, llmaz: Llmaz) -> None:
+def test_check_takes_environments_for_a_cluster_each(folder: Path, llmaz: Llmaz) -> None:
     """With `external` and `targets` of each, and what lies beside them in all."""
     targets = "{config: {targets: {gatewayAPI: '1.4'}}}"
     lay(f"{HEAD}  backend: llamacpp\n  gateway: {{create: true}}\n  environments: {{dev: {{}}, prod: {targets}}}\n")
@@ -284,8 +284,8 @@ def test_check_takes_environments_for_a_cluster_each(here: Path, llmaz: Llmaz) -
     assert (done.code, done.err.count("[E700]"), done.err.count("Strange (1 object)")) == (2, 1, 1), done.err
 
 
-def test_commands_that_are_about_one(here: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
+def test_commands_that_are_about_one(folder: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     for command in (["render", "--stdout"], ["routes"], ["render", "--to", "helm"]):
         done = llmaz(*command)
         assert (done.code, done.out) == (2, "")
@@ -300,7 +300,7 @@ def test_commands_that_are_about_one(here: Path, llmaz: Llmaz) -> None:
     assert stream.out == "---\n".join(files("rendered/staging").values())
 
 
-def test_the_only_one_need_not_be_named(here: Path, llmaz: Llmaz) -> None:
+def test_the_only_one_need_not_be_named(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments: {dev: {playgrounds: {chat: {replicas: 4}}}}\n")
     assert "replicas: 4" in llmaz("render", "--stdout").out
     lay(QUIET + "  environments: {}\n")
@@ -310,7 +310,7 @@ def test_the_only_one_need_not_be_named(here: Path, llmaz: Llmaz) -> None:
     assert list(files()) == ["dev/llm/chat.yaml"]
 
 
-def test_nothing_is_written_unless_all_are_well(here: Path, llmaz: Llmaz) -> None:
+def test_nothing_is_written_unless_all_are_well(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments:\n    dev: {}\n    prod: {playgrounds: {chat: {modelClaim: {modelName: none}}}}\n")
     done = llmaz("render")
     assert done.code == 2
@@ -321,7 +321,7 @@ def test_nothing_is_written_unless_all_are_well(here: Path, llmaz: Llmaz) -> Non
     assert llmaz("render", "--env", "dev").code == 0
 
 
-def test_where_a_problem_is(here: Path, llmaz: Llmaz) -> None:
+def test_where_a_problem_is(folder: Path, llmaz: Llmaz) -> None:
     """An error of the input says in which environments it is, unless it is in all, or one was asked for."""
     lay(QUIET + "  environments:\n    a: {}\n    b: {}\n    c: {playgrounds: {chat: null}}\n")
     Path("chat.yaml").write_text(playground("chat", "llm").replace("qwen3-0--6b-gguf", "nobody"))
@@ -334,7 +334,7 @@ def test_where_a_problem_is(here: Path, llmaz: Llmaz) -> None:
     assert done.err.endswith("\n1 error\n")
 
 
-def test_what_leads_to_a_deleted_app(here: Path, llmaz: Llmaz) -> None:
+def test_what_leads_to_a_deleted_app(folder: Path, llmaz: Llmaz) -> None:
     lay(
         HEAD + "  backend: llamacpp\n  environments:\n    dev: {playgrounds: {coder: null}}\n    prod: {}\n",
         "chat",
@@ -361,7 +361,7 @@ def test_what_leads_to_a_deleted_app(here: Path, llmaz: Llmaz) -> None:
 # Which files
 
 
-def test_folders_of_environments_that_are_gone(here: Path, llmaz: Llmaz) -> None:
+def test_folders_of_environments_that_are_gone(folder: Path, llmaz: Llmaz) -> None:
     text = QUIET + "  environments:\n    dev: {}\n    old: {playgrounds: {chat: {replicas: 3}}}\n"
     lay(text)
     assert llmaz("render").counts["new"] == 2
@@ -391,7 +391,7 @@ def test_folders_of_environments_that_are_gone(here: Path, llmaz: Llmaz) -> None
     assert list(files()) == ["llm/llm/chat.yaml"]
 
 
-def test_an_app_that_an_environment_turns_off(here: Path, llmaz: Llmaz) -> None:
+def test_an_app_that_an_environment_turns_off(folder: Path, llmaz: Llmaz) -> None:
     text = QUIET + "  environments:\n    dev: {}\n    prod: {}\n"
     lay(text, "chat", "coder")
     llmaz("render")
@@ -402,7 +402,7 @@ def test_an_app_that_an_environment_turns_off(here: Path, llmaz: Llmaz) -> None:
     assert list(files()) == ["dev/llm/chat.yaml", "prod/llm/chat.yaml", "prod/llm/coder.yaml"]
 
 
-def test_paths_within_each(here: Path, llmaz: Llmaz) -> None:
+def test_paths_within_each(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments:\n    dev: {playgrounds: {coder: {replicas: 2}}}\n    prod: {}\n", "chat", "coder")
     done = llmaz("render", "coder.yaml")
     assert done.counts == {"apps": 2, "objects": 5, "new": 2, "changed": 0, "unchanged": 0, "gone": 0}
@@ -414,7 +414,7 @@ def test_paths_within_each(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "coder.yaml").folder == os.path.join("..", "rendered")
 
 
-def test_a_file_in_the_way(here: Path, llmaz: Llmaz) -> None:
+def test_a_file_in_the_way(folder: Path, llmaz: Llmaz) -> None:
     lay(QUIET + "  environments:\n    dev: {}\n    prod: {}\n")
     Path("rendered").mkdir()
     Path("rendered/prod").write_text("mine")
@@ -427,7 +427,7 @@ def test_a_file_in_the_way(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "--env", "dev").code == 0
 
 
-def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_apps_in_many_processes(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the number of apps at which work is shared out, every environment has processes of its own."""
     monkeypatch.setattr("renderer.workers.process_count", lambda items: 3 if items >= 100 else 1)
     names = [f"app-{i}" for i in range(120)]
@@ -447,8 +447,8 @@ def test_many_apps_in_many_processes(here: Path, llmaz: Llmaz, monkeypatch: pyte
 # For callers
 
 
-def test_texts_of_one_and_of_all(here: Path) -> None:
-    shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
+def test_texts_of_one_and_of_all(folder: Path) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     assert load.rendered_environments(RenderOptions()) == ("dev", "prod", "staging")
     assert load.rendered_environments(RenderOptions(env="dev")) == ("dev",)
     every = render(RenderOptions(texts=True))
@@ -461,15 +461,15 @@ def test_texts_of_one_and_of_all(here: Path) -> None:
     assert len(every.inputs.apps) == 5
 
 
-def test_environments_of_a_commit(here: Path) -> None:
-    shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
+def test_environments_of_a_commit(folder: Path) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *command], check=True)
     there = render(RenderOptions(texts=True))
     commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    for path in here.glob("*.yaml"):
+    for path in folder.glob("*.yaml"):
         path.unlink()
-    file_system = commit_tree(str(here), commit)
+    file_system = commit_tree(str(folder), commit)
     assert load.rendered_environments(RenderOptions(file_system=file_system)) == ("dev", "prod", "staging")
     assert render(RenderOptions(texts=True, file_system=file_system)).texts == there.texts

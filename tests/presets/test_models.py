@@ -274,14 +274,14 @@ def engines(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "engine"), [(name, engine) for name in MODELS for engine in engines(name)])
-def test_renders(name: str, engine: str, here: Path, llmaz: Llmaz) -> None:
+def test_renders(name: str, engine: str, folder: Path, llmaz: Llmaz) -> None:
     playground = {
         "apiVersion": "inference.llmaz.io/v1alpha1",
         "kind": "Playground",
         "metadata": {"name": "it"},
         "spec": {"modelClaim": {"modelName": name}, "backendRuntimeConfig": {"backendName": engine}},
     }
-    (here / "it.yaml").write_text(yaml.safe_dump(playground), "utf-8")
+    (folder / "it.yaml").write_text(yaml.safe_dump(playground), "utf-8")
     done = llmaz("render", "--stdout", "--strict")
     assert (done.code, done.err) == (0, "")
     workload = next(yaml.safe_load_all(done.out))
