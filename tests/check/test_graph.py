@@ -103,9 +103,9 @@ def test_what_routes_passes(name: str, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_variant(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> None:
+def test_variant(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
     variant = yaml.safe_load((HERE / "variants" / name / "variant.yaml").read_text("utf-8"))
-    (here / "set.yaml").write_text(
+    (folder / "set.yaml").write_text(
         yaml.dump_all(varied(variant), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True), "utf-8"
     )
     external = [part for pattern in variant.get("external", ()) for part in ("--external", pattern)]
@@ -140,8 +140,8 @@ spec:
 EXTERNAL = CONFIG + "{external: [%s]}\n"
 
 
-def test_what_is_declared_is_met(here: Path, llmaz: Llmaz) -> None:
-    (here / "set.yaml").write_text(LONE, "utf-8")
+def test_what_is_declared_is_met(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "set.yaml").write_text(LONE, "utf-8")
     done = llmaz("check", "set.yaml")
     assert done.code == 2
     assert "external: Backend/llm/chat" in done.err
@@ -149,24 +149,24 @@ def test_what_is_declared_is_met(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("check", "set.yaml", "--external", "Backend/*/c*").code == 0
     assert llmaz("check", "set.yaml", "--external", "Backend/chat").code == 2
     assert llmaz("check", "--per-object", "set.yaml").code == 0
-    (here / "llmaz.yaml").write_text(EXTERNAL % "Backend/llm/*", "utf-8")
+    (folder / "llmaz.yaml").write_text(EXTERNAL % "Backend/llm/*", "utf-8")
     assert llmaz("check", "set.yaml").code == 0
-    (here / "llmaz.yaml").write_text(EXTERNAL % "Backend", "utf-8")
+    (folder / "llmaz.yaml").write_text(EXTERNAL % "Backend", "utf-8")
     done = llmaz("check", "set.yaml", "--external", "Backend/llm/chat")
     assert done.code == 2
     assert "llmaz.yaml:4:19: spec.external[0]: 'Backend' does not fit [E306]" in done.err
 
 
-def test_a_pattern_that_is_none(here: Path, llmaz: Llmaz) -> None:
-    (here / "set.yaml").write_text(LONE, "utf-8")
+def test_a_pattern_that_is_none(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "set.yaml").write_text(LONE, "utf-8")
     for pattern in ("Backend", "Backend/", "Backend/a/b/c"):
         done = llmaz("check", "set.yaml", "--external", pattern)
         assert done.code == 2
         assert f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME" in done.err
 
 
-def test_notes_never_fail(here: Path, llmaz: Llmaz) -> None:
-    (here / "set.yaml").write_text(LONE, "utf-8")
+def test_notes_never_fail(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "set.yaml").write_text(LONE, "utf-8")
     arguments = ("check", "--strict", "--external", "Backend/llm/chat", "set.yaml")
     done = llmaz(*arguments)
     assert done.code == 0
@@ -177,9 +177,9 @@ def test_notes_never_fail(here: Path, llmaz: Llmaz) -> None:
     assert result["level"] == "note"
 
 
-def test_warnings_are_errors_where_asked(here: Path, llmaz: Llmaz) -> None:
+def test_warnings_are_errors_where_asked(folder: Path, llmaz: Llmaz) -> None:
     variant = yaml.safe_load((HERE / "variants" / "picker-fails-open" / "variant.yaml").read_text("utf-8"))
-    (here / "set.yaml").write_text(yaml.safe_dump_all(varied(variant)), "utf-8")
+    (folder / "set.yaml").write_text(yaml.safe_dump_all(varied(variant)), "utf-8")
     assert llmaz("check", "set.yaml").code == 0
     assert llmaz("check", "--strict", "set.yaml").code == 2
 

@@ -37,8 +37,8 @@ def test_refused(llmaz: Llmaz, kind: str) -> None:
     assert sorted(set(files) - named) == []
 
 
-def test_objects_are_judged_alone(llmaz: Llmaz, here: Path) -> None:
+def test_objects_are_judged_alone(llmaz: Llmaz, folder: Path) -> None:
     text = (HERE / "hpa" / "taken" / "plain.yaml").read_text(encoding="utf-8")
-    (here / "hpa.yaml").write_text(f"{text}---\n{text}", encoding="utf-8")
+    (folder / "hpa.yaml").write_text(f"{text}---\n{text}", encoding="utf-8")
     assert llmaz("check", "hpa.yaml").code == 2
     assert llmaz("check", "--per-object", "hpa.yaml").code == 0

@@ -44,12 +44,12 @@ sys.exit(1 if answer else 0)
 
 
 @pytest.fixture
-def fake(here: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def fake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Makes a program of that name in the current folder, which answers with these, or fails with that text."""
-    (here / "chat.yaml").write_text(PLAYGROUND)
+    (folder / "chat.yaml").write_text(PLAYGROUND)
 
     def make(answer: list[dict[str, Any]] | str) -> str:
-        program = here / "fake-kubeconform"
+        program = folder / "fake-kubeconform"
         program.write_text(FAKE.format(python=sys.executable))
         program.chmod(0o755)
         monkeypatch.setenv("ANSWER", json.dumps(answer))
@@ -63,7 +63,7 @@ def finding(kind: str, name: str, *errors: tuple[str, str], msg: str = "problem"
     return {"kind": kind, "name": name, "status": "statusInvalid", "msg": msg, "validationErrors": validation_errors}
 
 
-def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
+def test_kubeconform_finding(fake: Any, folder: Path, llmaz: Llmaz) -> None:
     """E560: the place is the input's, the message names the object and its field."""
     runner = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0"
     flag = fake(
@@ -89,15 +89,15 @@ def test_kubeconform_finding(fake: Any, here: Path, llmaz: Llmaz) -> None:
     assert find_line("too old").startswith("presets/backends/llamacpp.yaml:")
     assert "in Service" in find_line("no schema for it")
     assert lines[-1] == "4 errors; nothing was written"
-    assert not (here / "out").exists()
+    assert not (folder / "out").exists()
 
 
-def test_kubeconform_is_strict_and_stays_at_home(fake: Any, here: Path, llmaz: Llmaz) -> None:
+def test_kubeconform_is_strict_and_stays_at_home(fake: Any, folder: Path, llmaz: Llmaz) -> None:
     """It is asked with our schemas only, and then everything is written."""
     done = llmaz("render", fake([]), "-o", "out")
     assert done.code == 0, done.err
-    assert (here / "out" / "default" / "chat.yaml").exists()
-    args = json.loads((here / "seen.json").read_text())
+    assert (folder / "out" / "default" / "chat.yaml").exists()
+    args = json.loads((folder / "seen.json").read_text())
     assert "-strict" in args
     locations = [value for flag, value in itertools.pairwise(args) if flag == "-schema-location"]
     assert locations
@@ -105,23 +105,23 @@ def test_kubeconform_is_strict_and_stays_at_home(fake: Any, here: Path, llmaz: L
     assert not any("://" in location for location in args)
 
 
-def test_kubeconform_that_fails(fake: Any, here: Path, llmaz: Llmaz) -> None:
+def test_kubeconform_that_fails(fake: Any, folder: Path, llmaz: Llmaz) -> None:
     """E561 with what it says."""
     done = llmaz("render", fake("it is broken"), "-o", "out")
     assert done.code == 2
     assert "it is broken [E561]" in done.err
-    assert not (here / "out").exists()
+    assert not (folder / "out").exists()
 
 
-def test_kubeconform_is_not_asked_when_something_else_is_wrong(fake: Any, here: Path, llmaz: Llmaz) -> None:
-    (here / "wrong.yaml").write_text(PLAYGROUND.replace("qwen3", "nowhere").replace("chat", "wrong"))
+def test_kubeconform_is_not_asked_when_something_else_is_wrong(fake: Any, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "wrong.yaml").write_text(PLAYGROUND.replace("qwen3", "nowhere").replace("chat", "wrong"))
     assert llmaz("render", fake([]), "-o", "out").code == 2
-    assert not (here / "seen.json").exists()
+    assert not (folder / "seen.json").exists()
 
 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
-def test_the_true_one_is_content(layout: str, here: Path, llmaz: Llmaz) -> None:
+def test_the_true_one_is_content(layout: str, folder: Path, llmaz: Llmaz) -> None:
     program = tool("kubeconform")
-    (here / "chat.yaml").write_text(PLAYGROUND)
+    (folder / "chat.yaml").write_text(PLAYGROUND)
     done = llmaz("render", f"--kubeconform={program}", "--set", f"output.layout={layout}")
     assert done.code == 0, done.err

@@ -118,8 +118,8 @@ spec:
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_what_the_api_server_takes(here: Path, llmaz: Llmaz, name: str) -> None:
-    (here / "a.yaml").write_text(PASSING[name])
+def test_what_the_api_server_takes(folder: Path, llmaz: Llmaz, name: str) -> None:
+    (folder / "a.yaml").write_text(PASSING[name])
     count = PASSING[name].count("\nkind: ")
     objects = f"{count} object{'' if count == 1 else 's'}"
     assert llmaz("check", "--strict", "--per-object", "a.yaml") == (0, "", f"{objects} checked, 0 errors\n")
@@ -187,14 +187,14 @@ helmCharts: [{name: a, valuesFile: own.yaml}]
 }
 
 
-def write(here: Path) -> None:
+def write(folder: Path) -> None:
     for name, text in FILES.items():
-        (here / name).parent.mkdir(parents=True, exist_ok=True)
-        (here / name).write_text(text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
 
-def test_files_without_objects_are_told(here: Path, llmaz: Llmaz) -> None:
-    write(here)
+def test_files_without_objects_are_told(folder: Path, llmaz: Llmaz) -> None:
+    write(folder)
     expected = (
         "not checked, no Kubernetes object: .ci.yml, data.json, mkdocs.yml and 1 more\n"
         "not checked, part of a kustomization: all.yaml, overlays/prod/big.yaml, overlays/test/labels.yaml and 5 more\n"
@@ -204,19 +204,19 @@ def test_files_without_objects_are_told(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("check", "--strict", ".") == (0, "", expected)
 
 
-def test_a_kustomization_above_the_path_counts(here: Path, llmaz: Llmaz) -> None:
-    write(here)
-    (here / ".git").mkdir()
-    (here / "overlays/prod/kustomization.yml").rename(here / "kustomization.yaml")
-    (here / "kustomization.yaml").write_text("patches: [{path: overlays/prod/big.yaml}]\n")
+def test_a_kustomization_above_the_path_counts(folder: Path, llmaz: Llmaz) -> None:
+    write(folder)
+    (folder / ".git").mkdir()
+    (folder / "overlays/prod/kustomization.yml").rename(folder / "kustomization.yaml")
+    (folder / "kustomization.yaml").write_text("patches: [{path: overlays/prod/big.yaml}]\n")
     expected = "overlays/prod: nothing to check: no Kubernetes object in 1 file [E125]\n    hint: name another path\n"
     expected += "not checked, part of a kustomization: overlays/prod/big.yaml\n0 objects checked, 1 error\n"
     assert llmaz("check", "overlays/prod") == (2, "", expected)
 
 
-def test_a_resource_is_an_object_though_it_is_a_patch_elsewhere(here: Path, llmaz: Llmaz) -> None:
-    write(here)
-    (here / "kustomization.yaml").write_text("resources: [all.yaml]\n")
+def test_a_resource_is_an_object_though_it_is_a_patch_elsewhere(folder: Path, llmaz: Llmaz) -> None:
+    write(folder)
+    (folder / "kustomization.yaml").write_text("resources: [all.yaml]\n")
     assert llmaz("check", ".").err.endswith("\n2 objects checked, 0 errors\n")
 
 
@@ -229,8 +229,8 @@ def test_a_resource_is_an_object_though_it_is_a_patch_elsewhere(here: Path, llma
         ("charts/web/templates/web.yaml", "E101"),
     ],
 )
-def test_a_file_that_is_named_is_judged(here: Path, llmaz: Llmaz, name: str, code: str) -> None:
-    write(here)
+def test_a_file_that_is_named_is_judged(folder: Path, llmaz: Llmaz, name: str, code: str) -> None:
+    write(folder)
     done = llmaz("check", name)
     assert done.code == 2
     assert f"[{code}]" in done.err

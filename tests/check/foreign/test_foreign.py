@@ -24,12 +24,12 @@ spec: {rules: [{backendRefs: [{name: code-lb, port: 8080}]}]}
 
 
 @pytest.fixture
-def tree(here: Path) -> Path:
+def tree(folder: Path) -> Path:
     """A tree with the Playground `chat`, in the current folder."""
-    (here / "llmaz.yaml").write_text(f"{CONFIG}{{namespace: llm}}\n")
-    (here / "apps").mkdir()
-    (here / "apps/chat.yaml").write_text(playground("chat", "llm", backend="llamacpp"))
-    return here
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}{{namespace: llm}}\n")
+    (folder / "apps").mkdir()
+    (folder / "apps/chat.yaml").write_text(playground("chat", "llm", backend="llamacpp"))
+    return folder
 
 
 def put(tree: Path, files: dict[str, str]) -> None:
