@@ -10,9 +10,9 @@ from tests.diff.repository import CHAT, CONFIG, MAILS, MODEL, Repository
 
 
 @pytest.fixture
-def repository(here: Path) -> Repository:
+def repository(folder: Path) -> Repository:
     """With two models, in one commit."""
-    made = Repository(here)
-    made.write(llmaz=CONFIG, models=MODEL, chat=CHAT, mails=MAILS)
-    made.commit("first")
-    return made
+    repo = Repository(folder)
+    repo.write(llmaz=CONFIG, models=MODEL, chat=CHAT, mails=MAILS)
+    repo.commit("first")
+    return repo

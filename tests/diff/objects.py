@@ -19,8 +19,8 @@ def texts(*bodies: dict[str, Any], path: str = "llm/chat.yaml") -> list[OutputFi
 
 def container(**more: Any) -> dict[str, Any]:
     limits = {"nvidia.com/gpu": "2", "cpu": "4"}
-    made = {"name": "model-runner", "image": "engine:v1.0", "args": ["serve", "--port", "80"]}
-    return {**made, "resources": {"limits": limits}, **more}
+    body = {"name": "model-runner", "image": "engine:v1.0", "args": ["serve", "--port", "80"]}
+    return {**body, "resources": {"limits": limits}, **more}
 
 
 def workload(name: str = "chat", flavor: str = "l4", size: int = 1, spec: Any = None, **more: Any) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def policy(kind: str = "SecurityPolicy", target: str = "chat", **spec: Any) -> d
     }
 
 
-def risks(found: TreeDiff) -> list[tuple[str, str]]:
-    return [(each.kind, each.message) for each in found.risks]
+def risks(diff: TreeDiff) -> list[tuple[str, str]]:
+    return [(risk.kind, risk.message) for risk in diff.risks]
 
 
 def between(before: dict[str, Any], after: dict[str, Any]) -> TreeDiff:
@@ -116,6 +116,6 @@ def placed(selector: Any = (), flavor: str = "", terms: Sequence[str] = ()) -> d
     body = workload(flavor=flavor)
     spec = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     spec["nodeSelector"] = dict(selector)
-    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "values": [each]}]} for each in terms]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "values": [term]}]} for term in terms]}
     spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     return body

@@ -35,8 +35,8 @@ def edit(repository: Repository, name: str, old: str, new: str) -> None:
 
 def compared(done: Outcome) -> dict[str, Any]:
     assert done.code == 0, done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    diff: dict[str, Any] = json.loads(done.out)
+    return diff
 
 
 def later(repository: Repository, llmaz: Llmaz, *words: str) -> Outcome:
@@ -69,7 +69,7 @@ def test_in_place_of_rendered_files(repository: Repository, llmaz: Llmaz) -> Non
     repository.commit("chart")
     edit(repository, "chat.yaml", "replicas: 2", "replicas: 3")
     done = compared(llmaz("diff", "--format", "json"))
-    assert [(each["name"], each["state"]) for each in done["models"]] == [("chat", "changed")]
+    assert [(model["name"], model["state"]) for model in done["models"]] == [("chat", "changed")]
     for name in ("evil.yaml", "templates/evil.txt"):
         (repository.folder / "rendered" / name).write_text(EVIL)
     done_wrong = later(repository, llmaz)
@@ -125,7 +125,7 @@ def test_what_cannot_be_undone_is_told(chart: Repository, llmaz: Llmaz) -> None:
         f"{CHAT_TEMPLATE} is not compared: line 6 has 'lookup' in an action that llmaz does not write",
         "chart/templates/mine.txt is not compared: llmaz did not write it",
     ]
-    assert {(each["name"], each["state"]) for each in done["models"]} == {("chat", "added")}
+    assert {(model["name"], model["state"]) for model in done["models"]} == {("chat", "added")}
 
 
 # --- the later side ---------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_a_chart_that_is_written_again(chart: Repository, llmaz: Llmaz) -> None:
     chart.commit("chart")
     done = compared(llmaz("diff", "HEAD~2...HEAD", "--format", "json"))
     assert done["notes"] == []
-    assert {(each["name"], each["state"]) for each in done["models"]} == {("chat", "changed"), ("mails", "removed")}
+    assert {(model["name"], model["state"]) for model in done["models"]} == {("chat", "changed"), ("mails", "removed")}
 
 
 def test_templates_that_helm_ignores(chart: Repository, llmaz: Llmaz) -> None:

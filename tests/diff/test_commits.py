@@ -61,12 +61,12 @@ FORMATS = {"text": "txt", "markdown": "md", "json": "json"}
 @pytest.mark.parametrize("name", COMMITS)
 def test_commits(name: str, form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
     text = CHAT
-    for each, (old, new) in COMMITS.items():
+    for commit, (old, new) in COMMITS.items():
         assert old in text
         text = text.replace(old, new)
         repository.write(chat=text)
-        repository.commit(each)
-        if each == name:
+        repository.commit(commit)
+        if commit == name:
             break
     done = llmaz("diff", "HEAD~1..HEAD", "--format", form)
     assert done.code == (2 if name == "break-flag" else 0), done.err
@@ -100,5 +100,5 @@ def test_roles(name: str, form: str, repository: Repository, llmaz: Llmaz, golde
 
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     ends = ("md", "txt", "json", "stderr.txt")
-    made = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES) for end in ends}
-    assert superfluous(HERE / "commits", made) == []
+    goldens = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES) for end in ends}
+    assert superfluous(HERE / "commits", goldens) == []

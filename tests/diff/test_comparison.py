@@ -20,22 +20,22 @@ from tests.diff.objects import container, group, placed, risks, scaler, texts, w
 
 def test_what_is_the_same_is_not_parsed() -> None:
     odd = OutputFile("odd.yaml", "\tthis is no YAML: [")
-    found = compare([odd, *texts(workload())], [odd, *texts(workload(image="engine:v1.1"))])
-    assert [each.key.kind for each in found.objects] == ["LeaderWorkerSet"]
+    diff = compare([odd, *texts(workload())], [odd, *texts(workload(image="engine:v1.1"))])
+    assert [change.key.kind for change in diff.objects] == ["LeaderWorkerSet"]
 
 
 def test_another_file_is_a_move() -> None:
-    found = compare(texts(workload(), path="a.yaml"), texts(workload(), path="b.yaml"))
-    assert [each.state for each in found.objects] == ["moved"]
-    assert (found.different, found.models, found.risks) == (False, (), ())
-    assert "1 object moved" in FORMS["markdown"](found, "")
+    diff = compare(texts(workload(), path="a.yaml"), texts(workload(), path="b.yaml"))
+    assert [change.state for change in diff.objects] == ["moved"]
+    assert (diff.different, diff.models, diff.risks) == (False, (), ())
+    assert "1 object moved" in FORMS["markdown"](diff, "")
 
 
 def test_what_is_no_yaml_is_compared_as_text() -> None:
-    found = compare([OutputFile("a.yaml", "a: [\n")], [OutputFile("a.yaml", "b: [\n")])
-    assert [(each.state, each.key.kind) for each in found.objects] == [("changed", "File")]
+    diff = compare([OutputFile("a.yaml", "a: [\n")], [OutputFile("a.yaml", "b: [\n")])
+    assert [(change.state, change.key.kind) for change in diff.objects] == [("changed", "File")]
     for form in FORMS.values():
-        assert form(found, "")
+        assert form(diff, "")
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_what_is_no_yaml_is_compared_as_text() -> None:
     ],
 )
 def test_fields(before: Any, after: Any, fields: list[str]) -> None:
-    assert [each.field for each in diff_values(before, after)] == fields
+    assert [change.field for change in diff_values(before, after)] == fields
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "changes"),
     [
         ("a --x 1", "a --x 2", ["--x 1 → 2"]),
         ("a --x=1", "a --x 1", []),
@@ -77,8 +77,8 @@ def test_fields(before: Any, after: Any, fields: list[str]) -> None:
         ("-tp 2", "-tp 4", ["-tp 2 → 4"]),
     ],
 )
-def test_options(before: str, after: str, said: list[str]) -> None:
-    assert [str(each) for each in compare_options(before.split(), after.split())] == said
+def test_options(before: str, after: str, changes: list[str]) -> None:
+    assert [str(change) for change in compare_options(before.split(), after.split())] == changes
 
 
 def test_gpus_are_counted_by_flavor() -> None:
@@ -87,13 +87,13 @@ def test_gpus_are_counted_by_flavor() -> None:
     split = workload(size=3, flavor="h100", spec={"replicas": None})
     split["spec"].pop("replicas")
     split["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = leader
-    found = compare(texts(workload()), texts(split, scaler(1, 5)))
-    assert {each.name: (each.replica, each.peak) for each in found.gpus} == {
+    diff = compare(texts(workload()), texts(split, scaler(1, 5)))
+    assert {gpu.name: (gpu.replica, gpu.peak) for gpu in diff.gpus} == {
         "nvidia.com/gpu": ((0, 1), (0, 5)),
         "nvidia.com/gpu (h100)": ((0, 4), (0, 20)),
         "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
     }
-    assert "GPUs 4 → 25" in FORMS["text"](found, "")
+    assert "GPUs 4 → 25" in FORMS["text"](diff, "")
 
 
 @pytest.mark.parametrize(
@@ -163,16 +163,16 @@ def test_gpus_are_counted_by_flavor() -> None:
     ],
 )
 def test_groups_of_hosts(before: list[dict[str, Any]], after: list[dict[str, Any]], lines: list[str]) -> None:
-    found = FORMS["text"](compare(texts(*before), texts(*after)), "").partition("\n\n")[0].splitlines()
-    assert [line.strip() for line in found[2:]] == lines
+    output = FORMS["text"](compare(texts(*before), texts(*after)), "").partition("\n\n")[0].splitlines()
+    assert [line.strip() for line in output[2:]] == lines
 
 
 def test_options_of_workers_in_all_formats() -> None:
-    found = compare(texts(group(2, "--a", worker=["--b", "1"])), texts(group(2, "--a", worker=["--b", "2"])))
-    assert json.loads(FORMS["json"](found, ""))["models"][0]["options"] == [
+    diff = compare(texts(group(2, "--a", worker=["--b", "1"])), texts(group(2, "--a", worker=["--b", "2"])))
+    assert json.loads(FORMS["json"](diff, ""))["models"][0]["options"] == [
         {"option": "worker: --b", "before": "1", "after": "2"}
     ]
-    assert "| worker: option `--b` `1` → `2` | 2 groups of 2 hosts, 8 GPUs |" in FORMS["markdown"](found, "")
+    assert "| worker: option `--b` `1` → `2` | 2 groups of 2 hosts, 8 GPUs |" in FORMS["markdown"](diff, "")
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_options_of_workers_in_all_formats() -> None:
     ],
 )
 def test_the_kind_of_an_accelerator(before: Any, after: Any, gpus: Mapping[str, tuple[int, int]]) -> None:
-    found = compare(texts(before), texts(after))
-    assert {each.name.removeprefix("nvidia.com/gpu "): each.peak for each in found.gpus} == gpus
+    diff = compare(texts(before), texts(after))
+    assert {gpu.name.removeprefix("nvidia.com/gpu "): gpu.peak for gpu in diff.gpus} == gpus
 
 
 def claiming(count: int) -> list[dict[str, Any]]:
@@ -211,10 +211,10 @@ def claiming(count: int) -> list[dict[str, Any]]:
 
 
 def test_claimed_devices_count() -> None:
-    found = compare(texts(*claiming(2)), texts(*claiming(4)))
-    assert [(each.name, each.replica, each.peak) for each in found.gpus] == [("gpu.nvidia.com (l4)", (4, 8), (8, 16))]
-    assert "GPUs 8 → 16" in FORMS["text"](found, "")
-    assert "| `gpu.nvidia.com (l4)` | 4 → 8 | 8 → 16 |" in FORMS["markdown"](found, "")
+    diff = compare(texts(*claiming(2)), texts(*claiming(4)))
+    assert [(gpu.name, gpu.replica, gpu.peak) for gpu in diff.gpus] == [("gpu.nvidia.com (l4)", (4, 8), (8, 16))]
+    assert "GPUs 8 → 16" in FORMS["text"](diff, "")
+    assert "| `gpu.nvidia.com (l4)` | 4 → 8 | 8 → 16 |" in FORMS["markdown"](diff, "")
 
 
 def test_claimed_devices_in_a_file_of_their_own() -> None:
@@ -227,23 +227,23 @@ def test_claimed_devices_in_a_file_of_their_own() -> None:
 
 def test_other_nodes_are_said() -> None:
     """Also where the flavor's name stays, and its nodes are others."""
-    found = compare(texts(placed({"gpu": "a"}, "big")), texts(placed({"gpu": "h"}, "big")))
-    assert "nodes: gpu=a → gpu=h" in FORMS["text"](found, "")
-    assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](found, "")
+    diff = compare(texts(placed({"gpu": "a"}, "big")), texts(placed({"gpu": "h"}, "big")))
+    assert "nodes: gpu=a → gpu=h" in FORMS["text"](diff, "")
+    assert "nodes `gpu=a` → `gpu=h`" in FORMS["markdown"](diff, "")
 
 
 def test_kv_cache_outside_of_accelerators_is_said() -> None:
     before, after = workload(), workload()
     after["metadata"]["annotations"] = {"renderer.llmaz.io/kv-cache-memory": "64Gi"}
-    found = compare(texts(before), texts(after))
-    assert "KV cache in memory: none → 64Gi" in FORMS["text"](found, "")
-    assert "KV cache in memory" in FORMS["markdown"](found, "")
+    diff = compare(texts(before), texts(after))
+    assert "KV cache in memory: none → 64Gi" in FORMS["text"](diff, "")
+    assert "KV cache in memory" in FORMS["markdown"](diff, "")
 
 
 def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a", volume: Any = None, **env: str) -> Any:
     """A LeaderWorkerSet with a loader, of which the engine has the variable HTTP_PROXY too."""
     variables = [{"name": name, "value": value} for name, value in env.items()]
-    body = workload(env=[each for each in variables if each["name"] == "HTTP_PROXY"])
+    body = workload(env=[variable for variable in variables if variable["name"] == "HTTP_PROXY"])
     body["metadata"]["annotations"] = {"renderer.llmaz.io/model-revision": revision}
     pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     pod["initContainers"] = [{"name": "loader", "image": image, "args": args.split(), "env": variables}]
@@ -271,12 +271,12 @@ def loaded(revision: str = "", image: str = "loader:v1", args: str = "copy S:a",
 )
 def test_where_the_weights_come_from(before: Any, after: Any, facts: list[tuple[str, str, str]]) -> None:
     (model,) = compare(texts(before), texts(after)).models
-    assert [astuple(each) for each in model.facts] == facts
+    assert [astuple(fact) for fact in model.facts] == facts
 
 
 def test_other_accelerators_are_no_unchanged_number() -> None:
-    found = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
-    assert "GPUs 4, of other kinds ·" in FORMS["text"](found, "")
+    diff = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
+    assert "GPUs 4, of other kinds ·" in FORMS["text"](diff, "")
 
 
 def test_an_autoscaler_in_a_file_of_its_own() -> None:
@@ -286,29 +286,29 @@ def test_an_autoscaler_in_a_file_of_its_own() -> None:
     bare["spec"].pop("replicas")
     after = copy.deepcopy(bare)
     after["spec"]["leaderWorkerTemplate"]["size"] = 2
-    found = compare([*texts(bare, path="llm/chat/lws.yaml"), *other], [*texts(after, path="llm/chat/lws.yaml"), *other])
-    assert [each.peak for each in found.gpus] == [(16, 32)]
-    assert [each.state for each in found.objects] == ["changed"]
-    found = compare(
+    diff = compare([*texts(bare, path="llm/chat/lws.yaml"), *other], [*texts(after, path="llm/chat/lws.yaml"), *other])
+    assert [gpu.peak for gpu in diff.gpus] == [(16, 32)]
+    assert [change.state for change in diff.objects] == ["changed"]
+    diff = compare(
         [*texts(bare, path="llm/chat/lws.yaml"), *other],
         [*texts(bare, path="llm/chat/lws.yaml"), *texts(scaler(1, 9), path="llm/chat/hpa.yaml")],
     )
-    assert [(each.state, each.gpus[0].peak) for each in found.models] == [("changed", (16, 18))]
-    assert [each.key.kind for each in found.objects] == ["HorizontalPodAutoscaler"]
+    assert [(model.state, model.gpus[0].peak) for model in diff.models] == [("changed", (16, 18))]
+    assert [change.key.kind for change in diff.objects] == ["HorizontalPodAutoscaler"]
 
 
 def test_a_rename_is_no_loss() -> None:
     gone, came = workload(), workload("assistant")
-    found = compare(texts(gone), texts(came, path="llm/assistant.yaml"))
-    assert [(each.state, each.was and each.was.name) for each in found.models] == [("renamed", "chat")]
-    assert [kind for kind, _ in risks(found)] == ["renamed"]
+    diff = compare(texts(gone), texts(came, path="llm/assistant.yaml"))
+    assert [(model.state, model.was and model.was.name) for model in diff.models] == [("renamed", "chat")]
+    assert [kind for kind, _ in risks(diff)] == ["renamed"]
 
 
 def test_the_heir_keeps_the_public_name() -> None:
     """Also where that holds the old name: of two that are gone, the one whose name it had."""
     gone = [workload(name, args=["serve", "--name", f"pub-{name}"]) for name in ("c", "d")]
-    found = compare(texts(*gone), texts(workload("dd", args=["serve", "--name", "pub-d"])))
-    assert [(each.state, each.key.name, each.was and each.was.name) for each in found.models] == [
+    diff = compare(texts(*gone), texts(workload("dd", args=["serve", "--name", "pub-d"])))
+    assert [(model.state, model.key.name, model.was and model.was.name) for model in diff.models] == [
         ("removed", "c", None),
         ("renamed", "dd", "d"),
     ]
@@ -317,6 +317,6 @@ def test_the_heir_keeps_the_public_name() -> None:
 def test_another_model_is_no_rename() -> None:
     other = workload("mails", image="other:v2", args=["other", "--x", "1"])
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"] = {"llmaz.io/model-name": "green"}
-    found = compare(texts(workload()), texts(other, path="llm/mails.yaml"))
-    assert [each.state for each in found.models] == ["removed", "added"]
-    assert risks(found) == [("model-deleted", "2 replicas of blue")]
+    diff = compare(texts(workload()), texts(other, path="llm/mails.yaml"))
+    assert [model.state for model in diff.models] == ["removed", "added"]
+    assert risks(diff) == [("model-deleted", "2 replicas of blue")]

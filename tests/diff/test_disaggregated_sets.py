@@ -37,8 +37,8 @@ def with_role(index: int, **spec: Any) -> dict[str, Any]:
 
 def models(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[tuple[str, str, list[tuple[int, int]]]]:
     """State, name, and accelerators at the most replicas, of each model that differs."""
-    found = compare(texts(*before), texts(*after))
-    return [(each.state, each.key.place, [gpu.peak for gpu in each.gpus]) for each in found.models]
+    diff = compare(texts(*before), texts(*after))
+    return [(model.state, model.key.place, [gpu.peak for gpu in model.gpus]) for model in diff.models]
 
 
 def test_accelerators_are_counted_by_role() -> None:
@@ -89,7 +89,7 @@ def renamed_role() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("after", "found"),
+    ("after", "messages"),
     [
         (with_role(0, replicas=4), []),
         (with_role(0, networkConfig={"subdomainPolicy": "Shared"}), []),
@@ -101,8 +101,8 @@ def renamed_role() -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_what_restarts_pods(after: dict[str, Any], found: list[str]) -> None:
-    assert [text for kind, text in risks(between(SET, after)) if kind == "restart"] == found
+def test_what_restarts_pods(after: dict[str, Any], messages: list[str]) -> None:
+    assert [text for kind, text in risks(between(SET, after)) if kind == "restart"] == messages
 
 
 def test_what_does_not_run_is_not_restarted() -> None:

@@ -30,19 +30,19 @@ def role(name: str, backend: str = "vllm", replicas: int = 1, gpus: int = 8, **m
 PREFILL, DECODE = role("prefill", replicas=2), role("decode", gpus=16)
 
 
-def told(diff: TreeDiff) -> list[tuple[str, str, str]]:
-    return [(each.place, describe_roles(each.before), describe_roles(each.after)) for each in diff.roles]
+def describe(diff: TreeDiff) -> list[tuple[str, str, str]]:
+    return [(app.place, describe_roles(app.before), describe_roles(app.after)) for app in diff.roles]
 
 
 def test_all_roles_are_told_when_one_differs() -> None:
     """In the order in which a request meets them, whatever their order in the file."""
     before, after = texts(DECODE, PREFILL), texts(role("decode", gpus=16, replicas=3), PREFILL)
-    assert told(compare(before, after)) == [
+    assert describe(compare(before, after)) == [
         ("llm/chat", "2 prefill × 8 GPUs, 1 decode × 16", "2 prefill × 8 GPUs, 3 decode × 16")
     ]
-    assert told(compare(before, before)) == []
-    assert told(compare([], before)) == [("llm/chat", "", "2 prefill × 8 GPUs, 1 decode × 16")]
-    assert told(compare(before, [])) == [("llm/chat", "2 prefill × 8 GPUs, 1 decode × 16", "")]
+    assert describe(compare(before, before)) == []
+    assert describe(compare([], before)) == [("llm/chat", "", "2 prefill × 8 GPUs, 1 decode × 16")]
+    assert describe(compare(before, [])) == [("llm/chat", "2 prefill × 8 GPUs, 1 decode × 16", "")]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_all_roles_are_told_when_one_differs() -> None:
     ],
 )
 def test_words(roles: list[dict[str, Any]], text: str) -> None:
-    assert told(compare([], texts(*roles))) == [("llm/chat", "", text)]
+    assert describe(compare([], texts(*roles))) == [("llm/chat", "", text)]
 
 
 def test_roles_in_files_of_their_own() -> None:
@@ -68,8 +68,10 @@ def test_roles_in_files_of_their_own() -> None:
     ]
     before, after = ([*texts(role("prefill", replicas=count), path="llm/chat-prefill.yaml"), *rest] for count in (1, 2))
     diff = compare(before, after)
-    assert told(diff) == [("llm/chat", "1 prefill × 8 GPUs, 1–6 decode × 16", "2 prefill × 8 GPUs, 1–6 decode × 16")]
-    assert [(each.key.name, each.state) for each in diff.objects] == [("chat-prefill", "changed")]
+    assert describe(diff) == [
+        ("llm/chat", "1 prefill × 8 GPUs, 1–6 decode × 16", "2 prefill × 8 GPUs, 1–6 decode × 16")
+    ]
+    assert [(change.key.name, change.state) for change in diff.objects] == [("chat-prefill", "changed")]
 
 
 @pytest.mark.parametrize("change", ["app", "label", "kind"])
@@ -82,12 +84,12 @@ def test_what_is_no_role(change: str) -> None:
         del body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"]["llm-d.ai/role"]
     else:
         body["metadata"]["name"] = "prefill"
-    assert told(compare([], texts(body))) == []
+    assert describe(compare([], texts(body))) == []
 
 
 def rolled(before: dict[str, Any], after: dict[str, Any], **more: Any) -> list[str]:
     """The risks of a change of both roles, each with `before` and `after` in its container."""
-    sides = [[role(name, **more, **each) for name in ("prefill", "decode")] for each in (before, after)]
+    sides = [[role(name, **more, **fields) for name in ("prefill", "decode")] for fields in (before, after)]
     return [text for kind, text in risks(compare(*(texts(*side) for side in sides))) if kind == "roles"]
 
 
@@ -168,8 +170,8 @@ def test_one_role_is_not_both() -> None:
 
 def test_a_set_rolls_both_together() -> None:
     after = json.loads(json.dumps(SET))
-    for each in after["spec"]["roles"]:
-        each["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"] = [container(image="engine:v1.1")]
+    for entry in after["spec"]["roles"]:
+        entry["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"] = [container(image="engine:v1.1")]
     [(kind, text)] = risks(compare(texts(SET), texts(after)))
     assert (kind, text.rpartition(": ")[2]) == ("restart", "all roles roll out together")
 

@@ -59,7 +59,7 @@ def test_nothing_breaks_out_of_the_comment() -> None:
 
 def outside_of_fences(lines: list[str]) -> list[str]:
     """The lines of a page that stand in no fence; every fence is closed."""
-    found, fence = [], ""
+    outside, fence = [], ""
     for line in lines:
         if not fence and (begin := re.fullmatch(r"(`{3,})diff", line)):
             fence = begin[1]
@@ -69,9 +69,9 @@ def outside_of_fences(lines: list[str]) -> list[str]:
                 assert line == fence
                 fence = ""
         else:
-            found.append(line)
+            outside.append(line)
     assert fence == ""
-    return found
+    return outside
 
 
 @pytest.mark.parametrize("count", [3, 60, 400])
@@ -110,7 +110,7 @@ def mutated(value: Any, dice: random.Random) -> Any:
         return {**value, key: mutated(value[key], dice)}
     if isinstance(value, list) and value and dice.random() < 0.95:
         place = dice.randrange(len(value))
-        return [mutated(each, dice) if i == place else each for i, each in enumerate(value)]
+        return [mutated(item, dice) if i == place else item for i, item in enumerate(value)]
     return copy.deepcopy(dice.choice(ODD))
 
 
@@ -118,17 +118,19 @@ def mutated(value: Any, dice: random.Random) -> Any:
 def test_whatever_manifests_hold(seed: int) -> None:
     """Files of others are compared too: nothing of them is taken for granted, and no difference is lost."""
     dice = random.Random(seed)
-    found: dict[str, list[Any]] = {}
+    manifests: dict[str, list[Any]] = {}
     for path in sorted((TESTS / "cases").glob("*gate*/expected/**/*.yaml")) + sorted(
         (TESTS / "cases").glob("example-*/expected/**/*.yaml")
     ):
         for document in yamlio.parse(path.name, path.read_bytes())[0]:
-            found.setdefault(document.value["kind"], []).append(document.value)
-    assert len(found) > 12
-    for kind in sorted(found):
+            manifests.setdefault(document.value["kind"], []).append(document.value)
+    assert len(manifests) > 12
+    for kind in sorted(manifests):
         for _ in range(20):
-            body = dice.choice(found[kind])
-            sides = [texts(each) for each in (body, mutated(mutated(body, dice), dice)) if isinstance(each, dict)]
+            body = dice.choice(manifests[kind])
+            sides = [
+                texts(manifest) for manifest in (body, mutated(mutated(body, dice), dice)) if isinstance(manifest, dict)
+            ]
             if len(sides) == 2:
                 diff = compare(*sides)
                 assert diff.different == (sides[0] != sides[1])
@@ -159,13 +161,13 @@ def test_every_risk_is_documented() -> None:
 
 def test_the_goldens_hold_no_secret() -> None:
     """What we render by ourselves writes out no secret: all that is found is what inputs of cases write out."""
-    found = {}
+    counts = {}
     for folder in sorted((TESTS / "cases").iterdir()):
-        made = [OutputFile(path.name, path.read_text("utf-8")) for path in (folder / "expected").rglob("*.yaml")]
-        kinds = [each.kind for each in compare([], made).risks]
+        files = [OutputFile(path.name, path.read_text("utf-8")) for path in (folder / "expected").rglob("*.yaml")]
+        kinds = [risk.kind for risk in compare([], files).risks]
         if "plaintext-secret" in kinds:
-            found[folder.name] = kinds.count("plaintext-secret")
-    assert set(found) <= {"environment-who-wins", "likely-not-what-is-meant", "loaders-and-secrets"}
+            counts[folder.name] = kinds.count("plaintext-secret")
+    assert set(counts) <= {"environment-who-wins", "likely-not-what-is-meant", "loaders-and-secrets"}
 
 
 def test_one_of_a_thousand_is_quick() -> None:
@@ -176,7 +178,7 @@ def test_one_of_a_thousand_is_quick() -> None:
     after[500] = OutputFile(before[500].path, before[500].text.replace("maxReplicas: 6", "maxReplicas: 7"))
     compare(before[:1], after[:1])
     began = time.perf_counter()
-    found = compare(before, after)
+    diff = compare(before, after)
     took = time.perf_counter() - began
-    assert [each.state for each in found.objects] == ["changed"]
+    assert [change.state for change in diff.objects] == ["changed"]
     assert took < 0.1, f"{took:.3f} s"

@@ -53,9 +53,9 @@ def guards(done: Outcome) -> list[tuple[str, str]]:
     """The files and messages of changed settings."""
     assert done.code == 0, done.err
     risks: list[dict[str, Any]] = json.loads(done.out)["risks"]
-    found = [(risk["object"]["name"], risk["message"]) for risk in risks if risk["risk"] == "guard"]
-    assert risks[: len(found)] == [risk for risk in risks if risk["risk"] == "guard"]  # they come first
-    return found
+    changes = [(risk["object"]["name"], risk["message"]) for risk in risks if risk["risk"] == "guard"]
+    assert risks[: len(changes)] == [risk for risk in risks if risk["risk"] == "guard"]  # they come first
+    return changes
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -318,10 +318,10 @@ def test_links_and_charts_in_the_output_folder(rendered: Repository, llmaz: Llma
 )
 def test_each_key_is_told(change: str, message: str, repository: Repository, llmaz: Llmaz) -> None:
     put(repository, llmaz=f"{CONFIG}  {change}\n")
-    found = guards(compare(repository, llmaz, "work tree", "--format", "json"))
-    assert found[0] == ("llmaz.yaml", message)
+    changes = guards(compare(repository, llmaz, "work tree", "--format", "json"))
+    assert changes[0] == ("llmaz.yaml", message)
     if "environments" in change:
-        assert found[1:] == [("llmaz.yaml", 'environments.one.config.hardening: none → "restricted"')]
+        assert changes[1:] == [("llmaz.yaml", 'environments.one.config.hardening: none → "restricted"')]
 
 
 def test_other_keys_are_none(repository: Repository, llmaz: Llmaz) -> None:

@@ -35,7 +35,7 @@ def deployed(spec: dict[str, Any], kind: str = "Deployment", group: str = "apps/
     return {"apiVersion": group, "kind": kind, "metadata": metadata, "spec": {"template": {"spec": spec}}}
 
 
-def found(before: dict[str, Any] | None, after: dict[str, Any]) -> list[tuple[str, str]]:
+def find_risks(before: dict[str, Any] | None, after: dict[str, Any]) -> list[tuple[str, str]]:
     """The risks of the new kinds."""
     diff = compare(texts(before) if before else [], texts(after))
     return [risk for risk in risks(diff) if risk[0] in KINDS]
@@ -118,12 +118,12 @@ CASES = [
 def test_a_privilege_is_told_where_the_change_brings_it(spec: dict[str, Any], kind: str, text: str) -> None:
     """In a new object and in one that is changed; not where it was there before, and not where it goes."""
     before, after = deployed(pod()), deployed(spec)
-    assert found(before, after) == [(kind, text)]
-    assert found(None, after) == [(kind, text)]
+    assert find_risks(before, after) == [(kind, text)]
+    assert find_risks(None, after) == [(kind, text)]
     later = copy.deepcopy(after)
     later["spec"]["replicas"] = 3
-    assert found(after, later) == []
-    assert found(after, before) == []
+    assert find_risks(after, later) == []
+    assert find_risks(after, before) == []
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_privilege_is_told_where_the_change_brings_it(spec: dict[str, Any], ki
     ],
 )
 def test_what_gives_none(spec: dict[str, Any]) -> None:
-    assert found(None, deployed(spec)) == []
+    assert find_risks(None, deployed(spec)) == []
 
 
 @pytest.mark.parametrize(
@@ -164,17 +164,17 @@ def test_what_gives_none(spec: dict[str, Any]) -> None:
 )
 def test_limits_that_are_gone(old: dict[str, Any], new: dict[str, Any], text: str) -> None:
     sides = [deployed(container(securityContext=context)) for context in (old, new)]
-    assert found(*sides) == ([("privileges", f"container main {text}")] if text else [])
+    assert find_risks(*sides) == ([("privileges", f"container main {text}")] if text else [])
 
 
 def test_a_token_that_is_mounted_by_default_again() -> None:
     before, after = deployed(pod(automountServiceAccountToken=False)), deployed(pod())
-    assert found(before, after) == [("service-account", "pods mount the token of their service account")]
+    assert find_risks(before, after) == [("service-account", "pods mount the token of their service account")]
 
 
 def test_a_limit_that_moves_from_the_container_to_the_pod_is_not_gone() -> None:
     before, after = container(securityContext={"runAsNonRoot": True}), pod(securityContext={"runAsNonRoot": True})
-    assert found(deployed(before), deployed(after)) == []
+    assert find_risks(deployed(before), deployed(after)) == []
 
 
 # --- In every kind
@@ -240,8 +240,8 @@ def test_pods_are_found_in_every_kind_and_container(
     bad = {"name": "x", "image": "a:1", "securityContext": {"privileged": True}}
     spec = pod()
     after = {**spec, containers: [*spec.get(containers, ()), bad]}
-    assert found(make(spec), make(after)) == [("privileges", f"{label}container x is privileged")]
-    assert found(make(spec), make({**spec, "hostPID": True})) == [
+    assert find_risks(make(spec), make(after)) == [("privileges", f"{label}container x is privileged")]
+    assert find_risks(make(spec), make({**spec, "hostPID": True})) == [
         ("privileges", f"{label}pods share the processes of the node (hostPID)")
     ]
 
@@ -249,7 +249,7 @@ def test_pods_are_found_in_every_kind_and_container(
 def test_a_part_of_a_pod_without_containers() -> None:
     body = in_proxy({})
     body["spec"]["provider"]["kubernetes"]["envoyDeployment"] = {"container": {"securityContext": {"privileged": True}}}
-    assert found(in_proxy(pod()), body) == [("privileges", "a container is privileged")]
+    assert find_risks(in_proxy(pod()), body) == [("privileges", "a container is privileged")]
 
 
 def test_a_leader_that_becomes_a_template_of_its_own_brings_nothing_new() -> None:
@@ -258,9 +258,9 @@ def test_a_leader_that_becomes_a_template_of_its_own_brings_nothing_new() -> Non
         body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["hostNetwork"] = True
     template = after["spec"]["leaderWorkerTemplate"]
     template["leaderTemplate"] = copy.deepcopy(template["workerTemplate"])
-    assert found(before, after) == []
+    assert find_risks(before, after) == []
     template["leaderTemplate"]["spec"]["hostPID"] = True
-    assert found(before, after) == [("privileges", "leader: pods share the processes of the node (hostPID)")]
+    assert find_risks(before, after) == [("privileges", "leader: pods share the processes of the node (hostPID)")]
 
 
 # --- Accounts, and environments
@@ -323,7 +323,9 @@ def backend(*hosts: str, **spec: Any) -> dict[str, Any]:
     ],
 )
 def test_hosts_outside_of_the_cluster(before: Any, after: Any, hosts: list[str]) -> None:
-    assert found(before, after) == [("provider-host", f"leads to {host}, outside of the cluster") for host in hosts]
+    assert find_risks(before, after) == [
+        ("provider-host", f"leads to {host}, outside of the cluster") for host in hosts
+    ]
 
 
 def test_a_host_that_another_backend_led_to_is_not_new() -> None:
@@ -343,18 +345,18 @@ def test_other_ways_to_a_host() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "llm"}}
     inside = {**service, "spec": {"type": "ClusterIP"}}
     outside = {**service, "spec": {"type": "ExternalName", "externalName": "evil.example"}}
-    assert found(inside, outside) == [("provider-host", "leads to evil.example, outside of the cluster")]
+    assert find_risks(inside, outside) == [("provider-host", "leads to evil.example, outside of the cluster")]
     open_backend = {**backend(), "spec": {"type": "DynamicResolver"}}
-    said = "type DynamicResolver: leads to whatever host a request names"
-    assert found(backend("a.svc"), open_backend) == [("provider-host", said)]
-    assert found(open_backend, copy.deepcopy(open_backend)) == []
+    message = "type DynamicResolver: leads to whatever host a request names"
+    assert find_risks(backend("a.svc"), open_backend) == [("provider-host", message)]
+    assert find_risks(open_backend, copy.deepcopy(open_backend)) == []
 
 
 # --- From the input
 
 
-def test_a_file_that_is_passed_through_and_a_pod_template(here: Path, llmaz: Llmaz) -> None:
-    repository = Repository(here)
+def test_a_file_that_is_passed_through_and_a_pod_template(folder: Path, llmaz: Llmaz) -> None:
+    repository = Repository(folder)
     repository.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
     repository.commit("first")
     repository.write(

@@ -36,8 +36,8 @@ from tests.diff.objects import between, group, placed, policy, risks, route, sca
 )
 def test_what_restarts_pods(change: dict[str, Any], causes: list[str]) -> None:
     after = workload(**change)
-    found = restarting_fields(diff_values(workload(), after))
-    assert [each.replace("resources of", "resources limits of") for each in found] == causes
+    fields = restarting_fields(diff_values(workload(), after))
+    assert [field.replace("resources of", "resources limits of") for field in fields] == causes
     assert [kind for kind, _ in risks(between(workload(), after)) if kind == "restart"] == ["restart"][: len(causes)]
 
 
@@ -60,7 +60,7 @@ def test_what_restarts_pods(change: dict[str, Any], causes: list[str]) -> None:
     ],
 )
 def test_groups_go_one_after_the_other(before: dict[str, Any], after: dict[str, Any], text: str) -> None:
-    assert [said for kind, said in risks(between(before, after)) if kind == "restart"] == [text]
+    assert [message for kind, message in risks(between(before, after)) if kind == "restart"] == [text]
 
 
 def leading(kind: str, leaders: bool, workload: str = "chat") -> dict[str, Any]:
@@ -83,9 +83,9 @@ def leading(kind: str, leaders: bool, workload: str = "chat") -> dict[str, Any]:
     ],
 )
 def test_workers_that_do_not_answer_yet(kind: str, old: dict[str, Any], before: bool, after: bool, lost: bool) -> None:
-    found = compare(texts(old, leading(kind, before)), texts(group(2, "--c"), leading(kind, after)))
-    said = "leads to workers of chat too, and those that are not rolled out yet do not answer"
-    assert [message for risk, message in risks(found) if risk == "lost-requests"] == [said][: int(lost)]
+    diff = compare(texts(old, leading(kind, before)), texts(group(2, "--c"), leading(kind, after)))
+    text = "leads to workers of chat too, and those that are not rolled out yet do not answer"
+    assert [message for risk, message in risks(diff) if risk == "lost-requests"] == [text][: int(lost)]
 
 
 def test_a_share_of_the_groups() -> None:
@@ -115,9 +115,9 @@ def test_what_does_not_run_is_not_restarted() -> None:
 @pytest.mark.parametrize(("before", "after"), [(None, 2), (2, None), (2, 4)])
 def test_the_immutable_field(before: int | None, after: int | None) -> None:
     pair = [workload(size=4), workload(size=4)]
-    for each, size in zip(pair, (before, after), strict=True):
+    for body, size in zip(pair, (before, after), strict=True):
         if size:
-            each["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": size}
+            body["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": size}
     assert [kind for kind, _ in risks(between(*pair))] == ["immutable", "restart"]
 
 
@@ -125,8 +125,8 @@ def test_claim_templates_that_change() -> None:
     templates = [{"metadata": {"name": "model-volume"}, "spec": {"resources": {"requests": {"storage": "10Gi"}}}}]
     before, after = workload(), workload()
     after["spec"]["leaderWorkerTemplate"]["volumeClaimTemplates"] = templates
-    said = "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"
-    assert risks(between(before, after))[0] == ("immutable", said)
+    message = "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"
+    assert risks(between(before, after))[0] == ("immutable", message)
     assert [kind for kind, _ in risks(between(after, workload()))] == ["immutable", "restart"]
 
 
@@ -140,7 +140,7 @@ def claim(size: str, **spec: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("after", "said"),
+    ("after", "messages"),
     [
         (claim("1000Gi"), []),
         (claim("2Ti"), []),
@@ -152,8 +152,8 @@ def claim(size: str, **spec: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_claims_that_change(after: dict[str, Any], said: list[str]) -> None:
-    assert risks(between(claim("1000Gi"), after)) == [("immutable", text) for text in said]
+def test_claims_that_change(after: dict[str, Any], messages: list[str]) -> None:
+    assert risks(between(claim("1000Gi"), after)) == [("immutable", text) for text in messages]
 
 
 def test_a_new_claim() -> None:
@@ -174,15 +174,15 @@ def job(name: str, revision: str = "v1", image: str = "loader:v1", size: str = "
 
 
 @pytest.mark.parametrize(
-    ("after", "said"),
+    ("after", "message"),
     [
         (job("b", revision="v2"), "blue: the Job runs again, for the revision v1 → v2"),
         (job("b", image="loader:v2"), "blue: the Job runs again, for another pod template"),
     ],
 )
-def test_a_job_that_runs_again(after: dict[str, Any], said: str) -> None:
+def test_a_job_that_runs_again(after: dict[str, Any], message: str) -> None:
     assert [risk for risk in risks(compare(texts(job("a")), texts(after))) if risk[0] == "download"] == [
-        ("download", said)
+        ("download", message)
     ]
 
 
@@ -194,12 +194,12 @@ def test_downloads_that_a_job_spares() -> None:
         pod["volumes"] = [{"name": "model-claim", "persistentVolumeClaim": {"claimName": "blue-weights"}}]
     before, after = texts(*map(workload, names)), texts(*cached)
     new = texts(job("a", size="140"), path="llm/blue.cache.yaml")
-    said = [text for kind, text in risks(compare(before, [*after, *new])) if kind == "download"]
-    assert said == ["140 GiB of blue once instead of 4 times, and pods wait for it"]
-    said = [
+    messages = [text for kind, text in risks(compare(before, [*after, *new])) if kind == "download"]
+    assert messages == ["140 GiB of blue once instead of 4 times, and pods wait for it"]
+    messages = [
         text for kind, text in risks(compare([], [*after, *texts(job("a"), path="llm/c.yaml")])) if kind == "download"
     ]
-    assert said == ["blue once, and pods wait for it"]
+    assert messages == ["blue once, and pods wait for it"]
     assert [kind for kind, _ in risks(compare([*after, *new], after))] == []
 
 
@@ -246,9 +246,9 @@ def test_replicas(before: Any, after: Any, kinds: list[str]) -> None:
 def test_another_autoscaler(before: Any, after: Any, kinds: list[str]) -> None:
     body = workload()
     body["spec"].pop("replicas")
-    found = compare(texts(body, before), texts(body, after))
-    assert [kind for kind, _ in risks(found)] == kinds
-    assert all(model.after and model.after.scaled and model.after.high == 4 for model in found.models)
+    diff = compare(texts(body, before), texts(body, after))
+    assert [kind for kind, _ in risks(diff)] == kinds
+    assert all(model.after and model.after.scaled and model.after.high == 4 for model in diff.models)
 
 
 def test_volumes_secrets_and_tags() -> None:
@@ -264,8 +264,8 @@ def test_volumes_secrets_and_tags() -> None:
     )
     pod = after["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     pod["volumes"] = [{"name": "data", "hostPath": {"path": "/data"}}]
-    found = between(workload(), after)
-    assert risks(found) == [
+    diff = between(workload(), after)
+    assert risks(diff) == [
         ("plaintext-secret", "env API_KEY is written out; use a secretKeyRef"),
         ("plaintext-secret", "option --api-key is written out; use an env of a Secret"),
         ("plaintext-secret", "option --hf-token is written out; use an env of a Secret"),
@@ -274,24 +274,24 @@ def test_volumes_secrets_and_tags() -> None:
         ("restart", "image of model-runner, args of model-runner, env of model-runner, volumes"),
     ]
     for form in FORMS.values():
-        assert "hunter" not in form(found, "")
+        assert "hunter" not in form(diff, "")
     assert [kind for kind, _ in risks(between(after, after | {"x": 1}))] == []  # it was there before
 
 
 def test_another_secret_shows_and_is_not_said() -> None:
     one, two = (workload(env=[{"name": "API_KEY", "value": value}]) for value in ("hunter2", "hunter3"))
-    found = between(one, two)
-    assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "restart"]
+    diff = between(one, two)
+    assert [kind for kind, _ in risks(diff)] == ["plaintext-secret", "restart"]
     for form in FORMS.values():
-        text = form(found, "")
+        text = form(diff, "")
         assert "hunter" not in text
         assert "another one" in text.replace("&#60;hidden&#44; another one&#62;", "another one")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
-    found = between(
+    diff = between(
         {**secret, "data": {"a": "aHVudGVy", "b": "eA=="}}, {**secret, "data": {"a": "aHVudGVzzz", "b": "eA=="}}
     )
     for form in FORMS.values():
-        assert "aHVudGV" not in form(found, "")
+        assert "aHVudGV" not in form(diff, "")
 
 
 @pytest.mark.parametrize(
@@ -365,11 +365,11 @@ def test_a_secret_in_a_command_line(args: str, shown: str) -> None:
 )
 def test_another_of_several_secrets(before: dict[str, Any], after: dict[str, Any]) -> None:
     """It shows that one changed, though nobody sees which it is; pods restart."""
-    found = between(workload(**before), workload(**after))
-    assert "restart" in {kind for kind, _ in risks(found)}
-    assert all(change.path for each in found.objects for change in each.changes)
+    diff = between(workload(**before), workload(**after))
+    assert "restart" in {kind for kind, _ in risks(diff)}
+    assert all(change.path for changed_object in diff.objects for change in changed_object.changes)
     for form in FORMS.values():
-        text = form(found, "")
+        text = form(diff, "")
         assert not re.search("[abc]0", text)
         assert "another one" in text.replace("&#44;", ",")
 
@@ -377,9 +377,9 @@ def test_another_of_several_secrets(before: dict[str, Any], after: dict[str, Any
 def test_a_restart_that_does_not_show() -> None:
     """Both sides look alike when a secret moves from one place to another."""
     one, two = (workload(args=[f"http://{a}@h", f"http://{b}@h"]) for a, b in ("ab", "ba"))
-    found = between(one, two)
-    assert [kind for kind, _ in risks(found)] == ["restart"]
-    assert "args[0]: <hidden> → <hidden, another one>" in FORMS["text"](found, "")
+    diff = between(one, two)
+    assert [kind for kind, _ in risks(diff)] == ["restart"]
+    assert "args[0]: <hidden> → <hidden, another one>" in FORMS["text"](diff, "")
 
 
 @pytest.mark.parametrize(
@@ -406,8 +406,8 @@ def test_a_route_loses_its_last_backend() -> None:
     assert risks(between(before, route("blue", ("chat", 0), ("next", 0)))) == [("no-backend", words)]
     assert risks(between(before, route("blue"))) == [("no-backend", words)]
     assert risks(between(before, route("green", ("chat", 2)))) == [("no-backend", "nobody answers to blue any more")]
-    found = compare(texts(before), [])
-    assert risks(found) == [("no-backend", "nobody answers to blue any more")]
+    diff = compare(texts(before), [])
+    assert risks(diff) == [("no-backend", "nobody answers to blue any more")]
     backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
     chat = {**backend, "metadata": {"name": "chat", "namespace": "llm"}}
     only = route("blue", ("chat", 2))
@@ -417,10 +417,10 @@ def test_a_route_loses_its_last_backend() -> None:
 
 def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", hosts: tuple[str, ...] = ()) -> Any:
     """A route in this namespace, at this Gateway and these hosts."""
-    made = copy.deepcopy(body)
-    made["metadata"]["namespace"] = namespace
-    made["spec"]["parentRefs"][0]["name"] = gateway
-    return made | {"spec": made["spec"] | ({"hostnames": list(hosts)} if hosts else {})}
+    copied = copy.deepcopy(body)
+    copied["metadata"]["namespace"] = namespace
+    copied["spec"]["parentRefs"][0]["name"] = gateway
+    return copied | {"spec": copied["spec"] | ({"hostnames": list(hosts)} if hosts else {})}
 
 
 @pytest.mark.parametrize(
@@ -439,19 +439,19 @@ def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", ho
 )
 def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, Any], where: str) -> None:
     body = route("blue", ("chat", 1))
-    found = between(at_door(body, **before), at_door(body, **after))
-    assert risks(found) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
+    diff = between(at_door(body, **before), at_door(body, **after))
+    assert risks(diff) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
     if "namespace" in after:
-        assert ("blue", "namespace", "llm", "other") in [astuple(each) for each in found.traffic]
-        assert "public name" not in [each.aspect for each in found.traffic]
+        assert ("blue", "namespace", "llm", "other") in [astuple(change) for change in diff.traffic]
+        assert "public name" not in [change.aspect for change in diff.traffic]
 
 
 def test_the_sum_of_many_accelerators_is_not_cut() -> None:
     """It stands first, and the lines of single models give way."""
     sides = [[placed({"gpu": kind}) for _ in range(80)] for kind in "ah"]
     for side in sides:
-        for i, each in enumerate(side):
-            each["metadata"]["name"] = f"model-{i}"
+        for i, body in enumerate(side):
+            body["metadata"]["name"] = f"model-{i}"
     shown = FORMS["markdown"](compare(*(texts(*side) for side in sides)), "")
     rows = shown.partition("| GPUs of |")[2].splitlines()
     assert rows[2:4] == [
@@ -465,8 +465,8 @@ def test_two_clusters_beside_each_other() -> None:
     """What a step from one to the other would do to pods is no risk; what one of them has is."""
     gone = workload("gone")
     now = workload(image="engine:latest", spec={"replicas": 1}, env=[{"name": "API_KEY", "value": "sk-1"}])
-    found = compare(texts(workload(), gone), texts(now), replaces=False)
-    assert [kind for kind, _ in risks(found)] == ["plaintext-secret", "floating-tag"]
+    diff = compare(texts(workload(), gone), texts(now), replaces=False)
+    assert [kind for kind, _ in risks(diff)] == ["plaintext-secret", "floating-tag"]
 
 
 def test_many_that_move_to_another_namespace() -> None:
@@ -476,8 +476,10 @@ def test_many_that_move_to_another_namespace() -> None:
         for i in range(40):
             side.append(workload(f"m{i}"))
             side[-1]["metadata"]["namespace"] = namespace
-    found = compare(texts(*sides[0]), texts(*sides[1]))
-    assert {(each.state, each.was and each.was.name == each.key.name) for each in found.models} == {("renamed", True)}
+    diff = compare(texts(*sides[0]), texts(*sides[1]))
+    assert {(model.state, model.was and model.was.name == model.key.name) for model in diff.models} == {
+        ("renamed", True)
+    }
 
 
 def test_renames_in_two_namespaces_to_one_name() -> None:
@@ -492,17 +494,17 @@ def test_renames_in_two_namespaces_to_one_name() -> None:
             metadata = {"name": name, "namespace": namespace, "labels": labels}
             side += [model, {**backend, "metadata": metadata}]
             side.append(at_door(route(public, (name, 1)), namespace))
-    found = compare(texts(*sides[0]), texts(*sides[1]))
-    assert [each.state for each in found.models] == ["renamed", "renamed"]
-    assert found.traffic == ()
+    diff = compare(texts(*sides[0]), texts(*sides[1]))
+    assert [changed_model.state for changed_model in diff.models] == ["renamed", "renamed"]
+    assert diff.traffic == ()
 
 
 def at_host(body: Any, name: str, host: str) -> Any:
     """A route under another name of its own, for a host."""
-    made = copy.deepcopy(body)
-    made["metadata"]["name"] = name
-    made["spec"]["hostnames"] = [host]
-    return made
+    copied = copy.deepcopy(body)
+    copied["metadata"]["name"] = name
+    copied["spec"]["hostnames"] = [host]
+    return copied
 
 
 def test_one_public_name_at_two_hosts() -> None:
@@ -511,13 +513,13 @@ def test_one_public_name_at_two_hosts() -> None:
     other = at_host(other, "r2", "y.example")
     less = at_host(route("blue", ("a", 70), ("b", 30)), "r1", "x.example")
     for after in ([less], [at_host(less, "r3", "x.example")]):
-        assert sorted(astuple(each) for each in compare(texts(one, other), texts(*after)).traffic) == [
+        assert sorted(astuple(change) for change in compare(texts(one, other), texts(*after)).traffic) == [
             ("blue at x.example", "weight of a", "90", "70"),
             ("blue at x.example", "weight of b", "10", "30"),
             ("blue at y.example", "public name", "a, weight 50; c, weight 50", ""),
         ]
     both = compare(texts(one, other), texts(other, less))
-    assert [each.name for each in both.traffic] == ["blue at x.example"] * 2
+    assert [change.name for change in both.traffic] == ["blue at x.example"] * 2
 
 
 def test_traffic() -> None:
@@ -539,8 +541,8 @@ def test_traffic() -> None:
         policy("BackendTrafficPolicy", rateLimit={"global": {"rules": [more]}}, retry={"numRetries": 2}),
         host,
     ]
-    found = compare(texts(*before), texts(*after))
-    assert [astuple(each) for each in found.traffic] == [
+    diff = compare(texts(*before), texts(*after))
+    assert [astuple(change) for change in diff.traffic] == [
         ("blue", "weight of chat", "1", "9"),
         ("blue", "priority of chat", "0", "1"),
         ("blue", "leads to", "", "next, weight 1, priority 1"),
@@ -555,8 +557,8 @@ def test_a_name_that_leaves_its_pool() -> None:
     [reference] = before["spec"]["rules"][0]["backendRefs"]
     reference["kind"] = "InferencePool"
     del reference["modelNameOverride"]
-    found = compare(texts(before), texts(after))
-    assert [astuple(each) for each in found.traffic] == [("blue", "leads to", "pool chat", "chat, weight 1")]
+    diff = compare(texts(before), texts(after))
+    assert [astuple(change) for change in diff.traffic] == [("blue", "leads to", "pool chat", "chat, weight 1")]
 
 
 def rewrite(pool: str = "chat", **targets: int | None) -> dict[str, Any]:
@@ -576,7 +578,7 @@ def rewrite(pool: str = "chat", **targets: int | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "found"),
+    ("before", "after", "traffic"),
     [
         (
             rewrite(v1=90, v2=10),
@@ -601,16 +603,16 @@ def rewrite(pool: str = "chat", **targets: int | None) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_a_picker_makes_of_a_name(before: Any, after: Any, found: list[Any]) -> None:
+def test_what_a_picker_makes_of_a_name(before: Any, after: Any, traffic: list[Any]) -> None:
     """In pool mode the picker shares requests out, not the route; that may be in a file that stays the same."""
     changed = compare(*(texts(side) if side else [] for side in (before, after)))
-    assert [astuple(each) for each in changed.traffic] == found
+    assert [astuple(change) for change in changed.traffic] == traffic
 
 
 def test_a_name_that_goes_with_its_rewrite() -> None:
     before = texts(route("blue", ("chat", 1)), rewrite(v1=None))
-    assert [each.aspect for each in compare(before, []).traffic] == ["public name"]
-    assert [each.aspect for each in compare([], before).traffic] == ["public name", "called at chat"]
+    assert [change.aspect for change in compare(before, []).traffic] == ["public name"]
+    assert [change.aspect for change in compare([], before).traffic] == ["public name", "called at chat"]
 
 
 def authorization(*tenants: str, action: str = "Deny") -> dict[str, Any]:
@@ -668,13 +670,13 @@ def test_grants_and_headers() -> None:
 
 def test_listeners() -> None:
     def gateway(*listeners: dict[str, Any]) -> dict[str, Any]:
-        made = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway"}
-        return {**made, "metadata": {"name": "g", "namespace": "s"}, "spec": {"listeners": list(listeners)}}
+        type_meta = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway"}
+        return {**type_meta, "metadata": {"name": "g", "namespace": "s"}, "spec": {"listeners": list(listeners)}}
 
     https = {"name": "https", "port": 443, "protocol": "HTTPS"}
-    found = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
-    assert [what for _, what in risks(found)] == ["a is new", "b is gone", "https: port, hostname"]
-    assert {kind for kind, _ in risks(found)} == {"listener"}
+    diff = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
+    assert [what for _, what in risks(diff)] == ["a is new", "b is gone", "https: port, hostname"]
+    assert {kind for kind, _ in risks(diff)} == {"listener"}
 
 
 def test_services_that_open_to_the_world() -> None:
@@ -691,9 +693,9 @@ def test_services_that_open_to_the_world() -> None:
 
 def test_what_kueue_refuses() -> None:
     def queued(**fields: Any) -> dict[str, Any]:
-        made = workload(**fields)
-        made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "gpus"}
-        return made
+        body = workload(**fields)
+        body["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "gpus"}
+        return body
 
     def refused(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         return [what for kind, what in risks(between(before, after)) if kind == "queue"]
@@ -710,26 +712,26 @@ def test_what_kueue_refuses() -> None:
 
 def deployment(**more: Any) -> dict[str, Any]:
     """The Deployment that runs the pod of `workload()`."""
-    made = workload(**more)
+    body = workload(**more)
     labels = {"app.kubernetes.io/name": "chat", "app.kubernetes.io/component": "inference-server"}
     labels |= {"app.kubernetes.io/part-of": "llmaz", "app.kubernetes.io/managed-by": "llmaz-renderer"}
-    spec = {"replicas": made["spec"]["replicas"], "template": made["spec"]["leaderWorkerTemplate"]["workerTemplate"]}
-    metadata = {**made["metadata"], "labels": labels}
+    spec = {"replicas": body["spec"]["replicas"], "template": body["spec"]["leaderWorkerTemplate"]["workerTemplate"]}
+    metadata = {**body["metadata"], "labels": labels}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
 def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
     text = "the LeaderWorkerSet is deleted at once with its pods, and the Deployment has to load first"
-    found = between(workload(), deployment())
-    assert risks(found) == [("replaced", text)]
-    assert [(model.state, model.facts[0].name) for model in found.models] == [("changed", "workload")]
+    diff = between(workload(), deployment())
+    assert risks(diff) == [("replaced", text)]
+    assert [(model.state, model.facts[0].name) for model in diff.models] == [("changed", "workload")]
     assert [kind for kind, _ in risks(between(deployment(), workload()))] == ["replaced"]
 
 
 def test_deployments_of_ours_are_models() -> None:
-    found = between(deployment(), deployment(image="engine:v1.1"))
-    assert risks(found) == [("restart", "image of model-runner")]
-    assert [model.key.kind for model in found.models] == ["Deployment"]
+    diff = between(deployment(), deployment(image="engine:v1.1"))
+    assert risks(diff) == [("restart", "image of model-runner")]
+    assert [model.key.kind for model in diff.models] == ["Deployment"]
     assert [kind for kind, _ in risks(between(deployment(), {}))] == ["model-deleted"]
     pickers: list[dict[str, Any]] = [deployment(), deployment(image="engine:v1.1")]
     for picker in pickers:
@@ -744,5 +746,5 @@ def test_fields_of_groups_that_stay() -> None:
         (claims, "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"),
     ]
     for spec, text in texts_by_change:
-        found = risks(between(workload(), workload(spec=spec)))
-        assert [what for kind, what in found if kind == "immutable"] == [text]
+        pairs = risks(between(workload(), workload(spec=spec)))
+        assert [what for kind, what in pairs if kind == "immutable"] == [text]

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from tests.conftest import Llmaz, Outcome
 
 
-def said(done: Outcome) -> dict[str, Any]:
+def parse_json(done: Outcome) -> dict[str, Any]:
     """The JSON that was printed."""
     assert done.code in (0, 1), done.err
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    data: dict[str, Any] = json.loads(done.out)
+    return data
 
 
 def test_the_work_tree_against_head(repository: Repository, llmaz: Llmaz) -> None:
@@ -44,9 +44,9 @@ def test_three_dots_leave_out_what_others_did(repository: Repository, llmaz: Llm
     repository.git("switch", "--quiet", "main")
     repository.write(mails=MAILS.replace("name: mails", "name: letters"))
     repository.commit("theirs")
-    both, mine = (said(llmaz("diff", f"main{dots}mine", "--format", "json")) for dots in ("..", "..."))
-    assert [each["name"] for each in mine["models"]] == ["chat"]
-    assert sorted(each["name"] for each in both["models"]) == ["chat", "mails"]
+    both, mine = (parse_json(llmaz("diff", f"main{dots}mine", "--format", "json")) for dots in ("..", "..."))
+    assert [model["name"] for model in mine["models"]] == ["chat"]
+    assert sorted(model["name"] for model in both["models"]) == ["chat", "mails"]
 
 
 def test_nothing_is_written(repository: Repository, llmaz: Llmaz) -> None:
@@ -69,8 +69,8 @@ def test_rendered_files_of_the_base_are_the_base(repository: Repository, llmaz: 
 
 
 def test_a_base_without_rendered_files(repository: Repository, llmaz: Llmaz) -> None:
-    done = said(llmaz("diff", "--base", "rendered", "--format", "json"))
-    assert {each["state"] for each in done["models"]} == {"added"}
+    done = parse_json(llmaz("diff", "--base", "rendered", "--format", "json"))
+    assert {model["state"] for model in done["models"]} == {"added"}
     assert [note.partition(" holds ")[2] for note in done["notes"]] == [
         "no rendered files, so everything counts as added"
     ]
@@ -83,10 +83,10 @@ def test_a_part_of_the_tree(repository: Repository, llmaz: Llmaz) -> None:
         text = (repository.folder / path).read_text("utf-8")
         (repository.folder / path).write_text(text.replace("spec:\n", "spec:\n  hardening: restricted\n"), "utf-8")
     for base in ("inputs", "rendered"):
-        some = said(llmaz("diff", "--format", "json", "--base", base, "--", "mails.yaml"))
-        assert [each["name"] for each in some["models"]] == ["mails"]
-        every = said(llmaz("diff", "--format", "json", "--base", base))
-        assert [each["name"] for each in every["models"]] == ["chat", "mails"]
+        some = parse_json(llmaz("diff", "--format", "json", "--base", base, "--", "mails.yaml"))
+        assert [model["name"] for model in some["models"]] == ["mails"]
+        every = parse_json(llmaz("diff", "--format", "json", "--base", base))
+        assert [model["name"] for model in every["models"]] == ["chat", "mails"]
 
 
 @pytest.mark.parametrize("base", ["inputs", "rendered"])
@@ -96,16 +96,16 @@ def test_a_path_of_one_side(base: str, repository: Repository, llmaz: Llmaz) -> 
     repository.write(letters=MAILS.replace("name: mails", "name: letters"))
     (repository.folder / "mails.yaml").unlink()
     for path, state in (("letters.yaml", "added"), ("mails.yaml", "removed")):
-        done = said(llmaz("diff", "--base", base, "--format", "json", "--", path))
-        assert ([each["state"] for each in done["models"]], done["notes"]) == ([state], [])
+        done = parse_json(llmaz("diff", "--base", base, "--format", "json", "--", path))
+        assert ([model["state"] for model in done["models"]], done["notes"]) == ([state], [])
     assert llmaz("diff", "--base", base, "--", "nowhere.yaml").code == 2
 
 
-def test_in_a_folder_that_one_side_does_not_have(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository = Repository(here)
-    (here / "README.md").write_text("Models.\n", "utf-8")
+def test_in_a_folder_that_one_side_does_not_have(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(folder)
+    (folder / "README.md").write_text("Models.\n", "utf-8")
     repository.commit("first")
-    team = here / "team"
+    team = folder / "team"
     team.mkdir()
     (team / "all.yaml").write_text(MAILS, "utf-8")
     monkeypatch.chdir(team)
@@ -148,24 +148,24 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
     assert "| `llm/chat`<br>`blue-30b` | replicas | 1 → 6 |" in dev.out
     less = llmaz("diff", "--env-a", "prod", "--env-b", "dev")
     assert ("replicas: 6 → 1" in less.out, "Risks" in less.out) == (True, False)  # nothing happens to either
-    same = said(llmaz("diff", "--env-a", "dev", "--env-b", "dev", "--format", "json", "--exit-code"))
+    same = parse_json(llmaz("diff", "--env-a", "dev", "--env-b", "dev", "--format", "json", "--exit-code"))
     assert same["objects"] == []
     nobody = llmaz("diff", "--env-a", "dev", "--env-b", "nobody")
     assert (nobody.code, "[E750]" in nobody.err) == (2, True)
-    first = said(llmaz("diff", "--env", "prod", "--format", "json"))  # the base has no environments
-    assert [(each["name"], each["state"]) for each in first["models"]] == [("chat", "changed")]
+    first = parse_json(llmaz("diff", "--env", "prod", "--format", "json"))  # the base has no environments
+    assert [(model["name"], model["state"]) for model in first["models"]] == [("chat", "changed")]
     assert "has no environments: all that it renders is compared" in first["notes"][0]
     assert llmaz("render").code == 0
     repository.commit("environments")
     repository.write(chat=CHAT.replace("args: [", 'args: [--seed, "1", '))
     for base in ("inputs", "rendered"):
         for name in ("dev", "prod"):
-            found = llmaz("diff", "--env", name, "--format", "markdown", "--base", base)
-            assert found.out.startswith(f"<!-- llmaz:{name} -->\n### llmaz `{name}`: 1 model changed")
+            report = llmaz("diff", "--env", name, "--format", "markdown", "--base", base)
+            assert report.out.startswith(f"<!-- llmaz:{name} -->\n### llmaz `{name}`: 1 model changed")
     repository.write(chat=CHAT, llmaz=CONFIG + ENVIRONMENTS.replace("    dev:", "    test:"))
     for base in ("inputs", "rendered"):
-        gone = said(llmaz("diff", "--env", "dev", "--format", "json", "--base", base))
-        assert {each["state"] for each in gone["objects"]} == {"removed"}
+        gone = parse_json(llmaz("diff", "--env", "dev", "--format", "json", "--base", base))
+        assert {change["state"] for change in gone["objects"]} == {"removed"}
         assert gone["notes"] == ["there is no environment 'dev' any more"]
 
 
@@ -173,8 +173,8 @@ def test_a_base_that_does_not_render(repository: Repository, llmaz: Llmaz) -> No
     repository.write(mails=MAILS.replace("qwen3-8b", "nobody"), chat=CHAT)
     repository.commit("broken")
     repository.write(mails=MAILS, chat=CHAT.replace("replicas: 2", "replicas: 3"))
-    done = said(llmaz("diff", "--format", "json"))
-    assert [(each["name"], each["state"]) for each in done["models"]] == [("chat", "changed"), ("mails", "added")]
+    done = parse_json(llmaz("diff", "--format", "json"))
+    assert [(model["name"], model["state"]) for model in done["models"]] == [("chat", "changed"), ("mails", "added")]
     assert "has errors, and what is wrong there counts as added" in done["notes"][0]
     assert "mails.yaml:5:27" in done["notes"][1]
     assert "nobody" in done["notes"][1]
@@ -184,18 +184,18 @@ def test_a_base_that_cannot_be_read(repository: Repository, llmaz: Llmaz) -> Non
     repository.write(llmaz="spec: [")
     repository.commit("broken")
     repository.write(llmaz=CONFIG)
-    done = said(llmaz("diff", "--format", "json"))
-    assert {each["state"] for each in done["models"]} == {"added"}
+    done = parse_json(llmaz("diff", "--format", "json"))
+    assert {model["state"] for model in done["models"]} == {"added"}
     assert "cannot be rendered, so everything counts as added" in done["notes"][0]
 
 
-def test_a_base_before_there_was_any_input(here: Path, llmaz: Llmaz) -> None:
-    made = Repository(here)
-    (here / "README.md").write_text("nothing yet\n")
-    made.commit("first")
-    made.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
-    done = said(llmaz("diff", "--format", "json"))
-    assert ([each["state"] for each in done["models"]], done["notes"]) == (["added"], [])
+def test_a_base_before_there_was_any_input(folder: Path, llmaz: Llmaz) -> None:
+    repository = Repository(folder)
+    (folder / "README.md").write_text("nothing yet\n")
+    repository.commit("first")
+    repository.write(llmaz=CONFIG, models=MODEL, chat=CHAT)
+    done = parse_json(llmaz("diff", "--format", "json"))
+    assert ([model["state"] for model in done["models"]], done["notes"]) == (["added"], [])
 
 
 @pytest.mark.parametrize("base", ["inputs", "rendered"])
@@ -204,10 +204,10 @@ def test_the_last_model_is_deleted(base: str, repository: Repository, llmaz: Llm
     repository.commit("rendered")
     for name in ("chat", "mails", "models"):
         (repository.folder / f"{name}.yaml").unlink()
-    done = said(llmaz("diff", "--base", base, "--format", "json"))
-    assert [(each["name"], each["state"]) for each in done["models"]] == [("chat", "removed"), ("mails", "removed")]
-    assert {each["state"] for each in done["objects"]} == {"removed"}
-    assert [each["risk"] for each in done["risks"]].count("model-deleted") == 2
+    done = parse_json(llmaz("diff", "--base", base, "--format", "json"))
+    assert [(model["name"], model["state"]) for model in done["models"]] == [("chat", "removed"), ("mails", "removed")]
+    assert {change["state"] for change in done["objects"]} == {"removed"}
+    assert [risk["risk"] for risk in done["risks"]].count("model-deleted") == 2
     assert "### llmaz: 2 models removed" in llmaz("diff", "--base", base, "--format", "markdown").out
     shutil.rmtree(repository.folder / "rendered")
     repository.commit("nothing left")
@@ -265,9 +265,9 @@ def test_refusals(words: list[str], code: str, repository: Repository, llmaz: Ll
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_outside_of_a_repository(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(here.parent))
-    (here / "chat.yaml").write_text(MAILS)
+def test_outside_of_a_repository(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+    (folder / "chat.yaml").write_text(MAILS)
     done = llmaz("diff")
     assert (done.code, "[E781]" in done.err) == (2, True)
 
