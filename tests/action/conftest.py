@@ -31,21 +31,21 @@ def hub() -> Iterator[Hub]:
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one, for all tests to copy."""
     folder = tmp_path_factory.mktemp("original")
-    made = folder / "repository"
-    made.mkdir()
+    path = folder / "repository"
+    path.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         prepare(patch, folder)
-        Repository(made)
-    return made
+        Repository(path)
+    return path
 
 
 @pytest.fixture
-def repository(here: Path, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(folder: Path, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     prepare(monkeypatch, tmp_path)
     monkeypatch.setattr(action, "PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr(action, "LONGEST_PAUSE", 0.01)
-    shutil.copytree(original, here, dirs_exist_ok=True)
-    return Repository(here)
+    shutil.copytree(original, folder, dirs_exist_ok=True)
+    return Repository(folder)
 
 
 @pytest.fixture
@@ -54,7 +54,9 @@ def act(repository: Repository, hub: Hub, tmp_path: Path, capsys: pytest.Capture
     runner = tmp_path / "runner"
     runner.mkdir()
 
-    def run(fork: bool = False, event: dict[str, Any] | None = None, name: str = "pull_request", **given: str) -> Ran:
+    def run(
+        fork: bool = False, event: dict[str, Any] | None = None, name: str = "pull_request", **variables: str
+    ) -> Ran:
         head = repository.git("rev-parse", "HEAD")
         pull = {
             "number": 7,
@@ -63,8 +65,8 @@ def act(repository: Repository, hub: Hub, tmp_path: Path, capsys: pytest.Capture
         }
         files = {key: runner / key for key in ("event", "output", "summary")}
         files["event"].write_text(json.dumps({"pull_request": pull} if event is None else event))
-        for each in ("output", "summary"):
-            files[each].unlink(missing_ok=True)
+        for key in ("output", "summary"):
+            files[key].unlink(missing_ok=True)
         environment = {
             "GITHUB_API_URL": hub.address,
             "GITHUB_EVENT_NAME": name,
@@ -77,7 +79,7 @@ def act(repository: Repository, hub: Hub, tmp_path: Path, capsys: pytest.Capture
             "GITHUB_WORKSPACE": str(repository.folder),
             "RUNNER_TEMP": str(runner),
             "INPUT_TOKEN": "secret-token",
-            **given,
+            **variables,
         }
         capsys.readouterr()
         code = action.main(environment)

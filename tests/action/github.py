@@ -27,13 +27,13 @@ import json, os, sys
 answer = os.environ.get("DIFF")
 if sys.argv[1:2] == ["diff"] and answer:
     with open(answer, encoding="utf-8") as opened:
-        said = json.load(opened)
-    sys.stderr.write(said.get("err", ""))
-    code = said.get("code", 0)
+        reply = json.load(opened)
+    sys.stderr.write(reply.get("err", ""))
+    code = reply.get("code", 0)
     if "json" in sys.argv:
-        print(json.dumps(said.get("data", {{}})))
+        print(json.dumps(reply.get("data", {{}})))
         sys.exit(code)
-    print(said["markdown"], end="")
+    print(reply["markdown"], end="")
     sys.exit(code if code > 1 else 0)
 os.execv(sys.executable, [sys.executable, "-m", "renderer", *sys.argv[1:]])
 """
@@ -43,10 +43,10 @@ class Hub(ThreadingHTTPServer):
     """GitHub's API as far as the action asks it: comments of pull request 7 of o/r, and code scanning."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Asked)
+        super().__init__(("127.0.0.1", 0), Handler)
         self.comments: list[dict[str, Any]] = []
         self.uploads: list[dict[str, Any]] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.tokens: set[str] = set()
         self.author = BOT
         self.refusals: dict[str, list[tuple[int, str, dict[str, str]]]] = {}  # by method, the next first
@@ -58,16 +58,16 @@ class Hub(ThreadingHTTPServer):
 
     def add(self, body: str, author: str = BOT) -> dict[str, Any]:
         """A comment that is there."""
-        made = {"id": 1000 + len(self.comments), "body": body, "user": {"login": author}}
-        made["html_url"] = f"https://github.example/o/r/pull/7#issuecomment-{made['id']}"
-        self.comments.append(made)
-        return made
+        comment = {"id": 1000 + len(self.comments), "body": body, "user": {"login": author}}
+        comment["html_url"] = f"https://github.example/o/r/pull/7#issuecomment-{comment['id']}"
+        self.comments.append(comment)
+        return comment
 
     def refuse(self, method: str, status: int, message: str = "no", times: int = 1, **headers: str) -> None:
         self.refusals.setdefault(method, []).extend([(status, message, headers)] * times)
 
 
-class Asked(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: Hub
@@ -86,7 +86,7 @@ class Asked(BaseHTTPRequestHandler):
 
     def handle_any(self) -> None:
         hub = self.server
-        hub.asked.append(f"{self.command} {self.path}")
+        hub.requests.append(f"{self.command} {self.path}")
         hub.tokens.add(self.headers.get("Authorization", ""))
         content = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
         if refusals := hub.refusals.get(self.command):
@@ -96,18 +96,18 @@ class Asked(BaseHTTPRequestHandler):
         if "body" in (content or {}) and action.units(content["body"]) > 65_536:
             self.answer(422, {"message": "Validation Failed: Body is too long (maximum is 65536 characters)"})
             return
-        if found := re.fullmatch(r"/repos/o/r/issues/7/comments\?per_page=(\d+)&page=(\d+)", self.path):
-            size, page = int(found[1]), int(found[2])
+        if match := re.fullmatch(r"/repos/o/r/issues/7/comments\?per_page=(\d+)&page=(\d+)", self.path):
+            size, page = int(match[1]), int(match[2])
             self.answer(200, hub.comments[size * (page - 1) : size * page])
         elif self.command == "POST" and self.path == "/repos/o/r/issues/7/comments":
-            made = hub.add(content["body"], hub.author)
+            new_comment = hub.add(content["body"], hub.author)
             if hub.drop_answers:
                 hub.drop_answers -= 1
                 self.close_connection = True
                 return
-            self.answer(201, made)
-        elif self.command == "PATCH" and (found := re.fullmatch(r"/repos/o/r/issues/comments/(\d+)", self.path)):
-            (changed,) = [each for each in hub.comments if each["id"] == int(found[1])]
+            self.answer(201, new_comment)
+        elif self.command == "PATCH" and (match := re.fullmatch(r"/repos/o/r/issues/comments/(\d+)", self.path)):
+            (changed,) = [comment for comment in hub.comments if comment["id"] == int(match[1])]
             changed["body"] = content["body"]
             self.answer(200, changed)
         elif self.command == "POST" and self.path == "/repos/o/r/code-scanning/sarifs":

@@ -120,8 +120,8 @@ def test_a_fault_of_llmaz(act: Act, repository: Repository, hub: Hub) -> None:
 def test_goldens_are_all_made(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     folder = Path(__file__).resolve().parent / "expected"
     text = Path(__file__).read_text("utf-8")
-    made = {folder / name for name in re.findall(r'golden\("action/expected/([^"]+)"', text)}
-    assert superfluous(folder, made) == []
+    goldens = {folder / name for name in re.findall(r'golden\("action/expected/([^"]+)"', text)}
+    assert superfluous(folder, goldens) == []
 
 
 # --- SARIF
@@ -134,9 +134,9 @@ def test_the_log_of_the_action(act: Act, hub: Hub, repository: Repository) -> No
     text = Path(ran.outputs["sarif-file"]).read_text("utf-8")
     log = json.loads(text)
     assert [error.message for error in Draft4Validator(SARIF).iter_errors(log)] == []
-    (made,) = log["runs"]
-    assert made["automationDetails"] == {"id": "llmaz/"}
-    assert re.fullmatch(r"[0-9a-f]{32}:1", made["results"][0]["partialFingerprints"]["primaryLocationLineHash"])
+    (run,) = log["runs"]
+    assert run["automationDetails"] == {"id": "llmaz/"}
+    assert re.fullmatch(r"[0-9a-f]{32}:1", run["results"][0]["partialFingerprints"]["primaryLocationLineHash"])
     (upload,) = hub.uploads
     assert gzip.decompress(base64.b64decode(upload.pop("sarif"))).decode() == text
     assert upload == {"commit_sha": head, "ref": "refs/pull/7/merge", "tool_name": "llmaz"}
@@ -156,4 +156,4 @@ def test_no_code_scanning(fork: bool, kind: str, act: Act, hub: Hub, monkeypatch
     hub.refuse("POST", 403, "Code scanning is not enabled")
     ran = act(fork=fork, INPUT_SARIF="true")
     assert ran.code == 0
-    assert [each for each, _, _ in ran.annotations] == [kind]
+    assert [level for level, _, _ in ran.annotations] == [kind]

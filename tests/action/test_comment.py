@@ -28,9 +28,9 @@ def test_made_once_then_updated(act: Act, hub: Hub, repository: Repository, monk
     (comment,) = hub.comments
     assert "Two models" in comment["body"]
     assert "One model" not in comment["body"]
-    before = len(hub.asked)
+    before = len(hub.requests)
     assert act().code == 0
-    assert hub.asked[before:] == ["GET /repos/o/r/issues/7/comments?per_page=100&page=1"]  # it says that already
+    assert hub.requests[before:] == ["GET /repos/o/r/issues/7/comments?per_page=100&page=1"]  # it says that already
     assert hub.tokens == {"Bearer secret-token"}
 
 
@@ -53,7 +53,7 @@ def test_found_on_a_later_page(act: Act, hub: Hub, monkeypatch: pytest.MonkeyPat
     assert act().code == 0
     assert len(hub.comments) == 251
     assert "new" in ours["body"]
-    assert [each for each in hub.asked if each.startswith("GET")][-1].endswith("page=3")
+    assert [request for request in hub.requests if request.startswith("GET")][-1].endswith("page=3")
 
 
 def test_a_full_last_page_is_not_the_end(act: Act, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_each_environment_and_folder_has_its_own(
     act(INPUT_WORKING_DIRECTORY="team a", INPUT_ENVIRONMENT="prod")
     says(monkeypatch, "<!-- llmaz:dev -->\ndev\n")
     act(INPUT_WORKING_DIRECTORY="team a", INPUT_ENVIRONMENT="dev")
-    marks = [each["body"].splitlines()[0] for each in hub.comments]
+    marks = [comment["body"].splitlines()[0] for comment in hub.comments]
     assert marks == ["<!-- llmaz:prod@team_a -->", "<!-- llmaz:dev@team_a -->"]
 
 
@@ -116,7 +116,7 @@ def test_a_token_of_another_account(act: Act, hub: Hub, monkeypatch: pytest.Monk
 def test_without_a_comment(act: Act, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     says(monkeypatch, "<!-- llmaz -->\nnew\n")
     ran = act(INPUT_COMMENT="false")
-    assert (ran.code, hub.asked) == (0, [])
+    assert (ran.code, hub.requests) == (0, [])
     assert "new" in ran.summary
     assert Path(ran.outputs["diff-file"]).read_text("utf-8") == ran.summary
 
@@ -145,8 +145,8 @@ def test_a_token_that_may_not_write(
     says(monkeypatch, "<!-- llmaz -->\nnew\n")
     ran = act(fork=fork)
     assert ran.code == 0
-    ((said, _, text),) = ran.annotations
-    assert said == kind
+    ((level, _, text),) = ran.annotations
+    assert level == kind
     assert ("fork" in text) == fork
     assert ("pull-requests: write" in text) == (not fork)
     assert "new" in ran.summary
@@ -195,7 +195,7 @@ def test_faults_that_stay(status: int, times: int, act: Act, hub: Hub, monkeypat
     ((kind, _, text),) = ran.annotations
     assert kind == "error"
     assert f"POST /issues/7/comments: {status} Unicorn" in text
-    assert len([each for each in hub.asked if each.startswith("POST")]) == (4 if times > 1 else 1)
+    assert len([request for request in hub.requests if request.startswith("POST")]) == (4 if times > 1 else 1)
     assert "new" in ran.summary
 
 
@@ -206,7 +206,7 @@ def test_the_token_goes_nowhere_else(method: str, act: Act, hub: Hub, monkeypatc
     ran = act()
     assert ran.code == 3
     assert "302 Moved" in ran.annotations[0][2]
-    assert [each for each in hub.asked if "elsewhere" in each] == []
+    assert [request for request in hub.requests if "elsewhere" in request] == []
 
 
 def test_nobody_answers(act: Act, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def test_other_events(
     says(monkeypatch, "<!-- llmaz -->\nnew\n")
     text = json.dumps(event).replace("BASE", repository.base).replace("HEAD", repository.git("rev-parse", "HEAD"))
     ran = act(name=name, event=json.loads(text))
-    assert (ran.code, ran.outputs["changed"], hub.asked) == (0, compared, [])
+    assert (ran.code, ran.outputs["changed"], hub.requests) == (0, compared, [])
 
 
 @pytest.mark.parametrize("code", [2, 3])
@@ -164,7 +164,7 @@ def test_the_true_diff(act: Act, hub: Hub, repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("variables", "text"),
     [
         ({"INPUT_COMMENT": "ja"}, "comment: 'ja' is neither true nor false"),
         ({"INPUT_STRICT": "1"}, "strict: '1' is neither true nor false"),
@@ -181,12 +181,14 @@ def test_the_true_diff(act: Act, hub: Hub, repository: Repository) -> None:
         ({"GITHUB_API_URL": "file:///etc/passwd"}, "GITHUB_API_URL: 'file:///etc/passwd' is no address"),
     ],
 )
-def test_wrong_inputs(given: dict[str, str], text: str, act: Act, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_inputs(
+    variables: dict[str, str], text: str, act: Act, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     says(monkeypatch, "<!-- llmaz -->\nnew\n")
-    ran = act(**given)
+    ran = act(**variables)
     assert ran.code == 2
     assert text in ran.annotations[-1][2]
-    assert hub.asked == []
+    assert hub.requests == []
 
 
 def test_environments(act: Act, hub: Hub, repository: Repository) -> None:
@@ -275,16 +277,16 @@ def test_one_environment_has_one_comment_whatever_comes_out(act: Act, hub: Hub, 
     repository.change("8192", "4096")
     repository.llmaz("render")
     repository.commit("shorter")
-    said = []
-    for given, wrong in (({}, False), ({}, True), ({"INPUT_BASE": "nowhere"}, False), ({}, False)):
+    outcomes = []
+    for variables, wrong in (({}, False), ({}, True), ({"INPUT_BASE": "nowhere"}, False), ({}, False)):
         file = repository.folder / "chat.yaml"
         good = file.read_text("utf-8")
         file.write_text(good.replace("backendName: llamacpp", "backendName: llamacp") if wrong else good, "utf-8")
-        ran = act(**given)
+        ran = act(**variables)
         file.write_text(good, "utf-8")
         (comment,) = hub.comments
-        said.append((ran.code, *comment["body"].splitlines()[:2]))
-    assert said == [
+        outcomes.append((ran.code, *comment["body"].splitlines()[:2]))
+    assert outcomes == [
         (0, "<!-- llmaz -->", "### llmaz `prod`: 1 model changed · 1 object changed"),
         (2, "<!-- llmaz -->", "### llmaz: 1 error"),
         (2, "<!-- llmaz -->", "### llmaz: not compared"),

@@ -63,10 +63,10 @@ def test_files_that_nothing_makes(what: str, committed: str, act: Act, repositor
         write(repository, "llmaz.yaml", f"{CONFIG}{{environments: {{dev: {{}}, prod: {{}}}}}}\n")
         repository.llmaz("render")
         repository.base = repository.commit("two")
-        kept = (repository.folder / "rendered/dev/demo/chat.yaml").read_text("utf-8")
+        text = (repository.folder / "rendered/dev/demo/chat.yaml").read_text("utf-8")
         write(repository, "llmaz.yaml", f"{CONFIG}{{environments: {{prod: {{}}}}}}\n")
         repository.llmaz("render")
-        write(repository, "rendered/dev/demo/chat.yaml", kept)
+        write(repository, "rendered/dev/demo/chat.yaml", text)
     else:
         write(repository, "rendered/demo/x.yaml", file_header.header("chat.yaml") + EVIL)
     repository.commit(what)
@@ -77,10 +77,10 @@ def test_files_that_nothing_makes(what: str, committed: str, act: Act, repositor
 
 def test_what_render_deletes_is_left_to_the_check(act: Act, repository: Repository) -> None:
     """Where a job renders and commits, the pull request has to come that far."""
-    kept = (repository.folder / "rendered/demo/chat.yaml").read_text("utf-8")
+    text = (repository.folder / "rendered/demo/chat.yaml").read_text("utf-8")
     repository.change("name: chat\n", "name: talk\n")
     repository.llmaz("render")
-    write(repository, "rendered/demo/chat.yaml", kept)
+    write(repository, "rendered/demo/chat.yaml", text)
     repository.commit("renamed")
     assert act(INPUT_COMMITTED="false").code == 0
     ran = act()

@@ -27,17 +27,17 @@ def test_the_metadata() -> None:
     assert set(ACTION) == {"name", "description", "author", "branding", "inputs", "outputs", "runs"}
     assert len(ACTION["description"]) <= 125  # more is cut in the Marketplace
     assert set(ACTION["branding"]) == {"icon", "color"}
-    for name, given in ACTION["inputs"].items():
+    for name, input_definition in ACTION["inputs"].items():
         assert re.fullmatch(r"[a-z][a-z-]*", name)
-        assert set(given) == {"description", "required", "default"}, name
-        assert given["required"] is False
-        assert isinstance(given["default"], str), name
+        assert set(input_definition) == {"description", "required", "default"}, name
+        assert input_definition["required"] is False
+        assert isinstance(input_definition["default"], str), name
     steps = ACTION["runs"]["steps"]
     assert ACTION["runs"]["using"] == "composite"
     ids = {step.get("id") for step in steps}
-    for name, made in ACTION["outputs"].items():
-        assert set(made) == {"description", "value"}
-        assert re.fullmatch(rf"\$\{{\{{ steps\.run\.outputs\.{name} \}}\}}", made["value"])
+    for name, output in ACTION["outputs"].items():
+        assert set(output) == {"description", "value"}
+        assert re.fullmatch(rf"\$\{{\{{ steps\.run\.outputs\.{name} \}}\}}", output["value"])
     assert "run" in ids
     for step in steps:
         assert set(step) <= {"name", "id", "shell", "env", "run"}  # no other action is used
@@ -73,10 +73,13 @@ def test_every_output_is_made(act: Act, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_defaults_are_those_of_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    given = {f"INPUT_{name.upper().replace('-', '_')}": each["default"] for name, each in ACTION["inputs"].items()}
+    variables = {
+        f"INPUT_{name.upper().replace('-', '_')}": input_definition["default"]
+        for name, input_definition in ACTION["inputs"].items()
+    }
     temp = {"RUNNER_TEMP": str(tmp_path)}
-    asked = action.settings({**given, "INPUT_TOKEN": "", **temp})
-    assert asked._replace(temp=tmp_path, folder=tmp_path) == action.settings(temp)._replace(
+    settings = action.settings({**variables, "INPUT_TOKEN": "", **temp})
+    assert settings._replace(temp=tmp_path, folder=tmp_path) == action.settings(temp)._replace(
         temp=tmp_path, folder=tmp_path
     )
 
@@ -90,14 +93,14 @@ def test_the_steps_as_the_runner_runs_them(
     event = tmp_path / "event.json"
     pull = {"number": 7, "base": {"sha": repository.base}, "head": {"sha": head, "repo": {"full_name": "o/r"}}}
     event.write_text(json.dumps({"pull_request": pull}))
-    made = tmp_path / "llmaz" / "bin"
-    made.mkdir(parents=True)
+    programs = tmp_path / "llmaz" / "bin"
+    programs.mkdir(parents=True)
     packages = os.pathsep.join([str(ROOT), *(path for path in sys.path if "site-packages" in path)])
-    (made / "python").write_text(
+    (programs / "python").write_text(
         f'#!/bin/sh\nshift\nexec "{sys.executable}" "$@"\n'  # less -I, which would not see the checkout
     )
-    shutil.copy(tmp_path / "bin" / "llmaz", made)
-    (made / "python").chmod(0o755)
+    shutil.copy(tmp_path / "bin" / "llmaz", programs)
+    (programs / "python").chmod(0o755)
     environment = {
         **{key: os.environ[key] for key in os.environ if key.startswith(("GIT_", "LANG"))},
         "PATH": os.environ["PATH"].split(os.pathsep, 1)[1],
@@ -128,27 +131,32 @@ def test_the_steps_as_the_runner_runs_them(
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("variables", "text"),
     [
         ({"INPUT_INSTALL": "--index-url=http://evil.example x"}, "no options of pip"),
         ({"INPUT_INSTALL": "llmaz\n  -r x"}, "no options of pip"),
         ({"INPUT_PYTHON": "no-such-python"}, "actions/setup-python"),
     ],
 )
-def test_what_is_not_installed(given: dict[str, str], text: str, tmp_path: Path) -> None:
-    environment = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(tmp_path), "INPUT_PYTHON": sys.executable, **given}
+def test_what_is_not_installed(variables: dict[str, str], text: str, tmp_path: Path) -> None:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(tmp_path),
+        "INPUT_PYTHON": sys.executable,
+        **variables,
+    }
     script = ROOT / "scripts" / "action" / "install.sh"
     done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    ((kind, _, said),) = commands(done.stdout)
+    ((kind, _, message),) = commands(done.stdout)
     assert kind == "error"
-    assert text in said
+    assert text in message
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_installed(tmp_path: Path) -> None:
     """A wheel with nothing but the command: it alone is on the PATH of later steps, and nothing of an earlier run."""
-    wheel, temp, told = tmp_path / "llmaz_renderer-1-py3-none-any.whl", tmp_path / "temp dir", tmp_path / "path"
+    wheel, temp, github_path = tmp_path / "llmaz_renderer-1-py3-none-any.whl", tmp_path / "temp dir", tmp_path / "path"
     info = "llmaz_renderer-1.dist-info"
     with zipfile.ZipFile(wheel, "w") as opened:
         opened.writestr("renderer.py", "def main():\n    print('llmaz 1')\n")
@@ -162,7 +170,7 @@ def test_what_is_installed(tmp_path: Path) -> None:
     environment = {
         "PATH": os.environ["PATH"],
         "RUNNER_TEMP": str(temp),
-        "GITHUB_PATH": str(told),
+        "GITHUB_PATH": str(github_path),
         "INPUT_PYTHON": sys.executable,
         "INPUT_INSTALL": f"\n  {wheel}  \n\n",
     }
@@ -170,7 +178,7 @@ def test_what_is_installed(tmp_path: Path) -> None:
         [ROOT / "scripts" / "action" / "install.sh"], env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "llmaz 1\n"), done.stderr
-    (folder,) = told.read_text("utf-8").splitlines()
+    (folder,) = github_path.read_text("utf-8").splitlines()
     assert [path.name for path in Path(folder).iterdir()] == ["llmaz"]
     assert subprocess.run([Path(folder) / "llmaz"], capture_output=True, check=True).stdout == b"llmaz 1\n"
 
@@ -185,7 +193,7 @@ def table(name: str) -> list[list[str]]:
 def test_the_page_names_every_input_and_output() -> None:
     """With its default."""
     inputs = {row[0].strip("`"): row[1].strip("`") for row in table("inputs")}
-    said = {name: each["default"] for name, each in ACTION["inputs"].items()}
-    said |= {"token": "the job's"}
-    assert inputs == {name: default or "–" for name, default in said.items()}
+    defaults = {name: input_definition["default"] for name, input_definition in ACTION["inputs"].items()}
+    defaults |= {"token": "the job's"}
+    assert inputs == {name: default or "–" for name, default in defaults.items()}
     assert [row[0].strip("`") for row in table("outputs")] == list(ACTION["outputs"])

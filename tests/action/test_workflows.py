@@ -59,8 +59,8 @@ def test_a_template_is_careful(template: Path) -> None:
     for used in re.findall(r"uses: (\S+)(?: # (v[\d.]+))?", text):
         assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", used[0]) or used[0] == "OWNER/llmaz-renderer@REF", used
     for step in (step for job in parsed["jobs"].values() for step in job["steps"]):
-        given = step.get("with", {})
-        if "actions/checkout@" in step.get("uses", "") and "persist-credentials" not in given:
+        inputs = step.get("with", {})
+        if "actions/checkout@" in step.get("uses", "") and "persist-credentials" not in inputs:
             assert template.stem == "commit", "only who pushes needs them"
 
 
@@ -89,12 +89,12 @@ def steps_of(name: str) -> list[str]:
     return [step["run"] for job in parsed["jobs"].values() for step in job["steps"] if "run" in step]
 
 
-def bash(script: str, folder: Path, **given: str) -> tuple[int, str]:
+def bash(script: str, folder: Path, **variables: str) -> tuple[int, str]:
     """A script as the runner runs a step."""
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,
-        env={**os.environ, **given},
+        env={**os.environ, **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -114,8 +114,8 @@ def test_commit_renders_and_pushes(repository: Repository, tmp_path: Path) -> No
     repository.git("clone", "--quiet", "--bare", str(repository.folder), str(origin))
     repository.git("clone", "--quiet", "--branch", branch, str(origin), str(clone))
     repository.git("-C", str(clone), "checkout", "--quiet", "--detach")  # as a checkout of head.sha is
-    code, said = bash(script, clone, BRANCH=branch)
-    assert code == 0, said
+    code, output = bash(script, clone, BRANCH=branch)
+    assert code == 0, output
     assert not (clone / "evil").exists()
     repository.git("fetch", "--quiet", str(origin), branch)
     assert repository.git("log", "-1", "--format=%P %an %s %(trailers)", "FETCH_HEAD").split("\n")[0] == (
@@ -140,9 +140,9 @@ def test_commit_never_overwrites(repository: Repository, tmp_path: Path) -> None
     repository.change("4096", "2048")
     newer = repository.commit("meanwhile")
     repository.git("push", "--quiet", str(origin), "main")
-    code, said = bash(script, clone, BRANCH="main")
+    code, output = bash(script, clone, BRANCH="main")
     assert code != 0
-    assert "rejected" in said
+    assert "rejected" in output
     assert repository.git("ls-remote", str(origin), "main").split()[0] == newer
 
 
@@ -165,7 +165,7 @@ def test_an_artifact_of_what_is_rendered(
     program.write_text(ORAS)
     program.chmod(0o755)
     shutil.rmtree(repository.folder / "rendered")
-    given = {
+    variables = {
         "ARTIFACT": "ghcr.io/Org/Repo/rendered",
         "ACTOR": "somebody",
         "TOKEN": "t0k",
@@ -175,9 +175,9 @@ def test_an_artifact_of_what_is_rendered(
         "GITHUB_REPOSITORY": "Org/Repo",
         "ORAS": str(tmp_path / "oras.log"),
     }
-    code, said = bash(script, repository.folder, **given)
-    assert code == 0, said
-    assert "t0k" not in said
+    code, output = bash(script, repository.folder, **variables)
+    assert code == 0, output
+    assert "t0k" not in output
     login, _, push, tag = (tmp_path / "oras.log").read_text("utf-8").replace("t0k", "t0k\n").splitlines()
     artifact = f"ghcr.io/org/repo/rendered:{repository.base}"
     assert login == "login ghcr.io --username somebody --password-stdin"
@@ -196,13 +196,13 @@ def test_an_artifact_of_what_is_rendered(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     old = os.umask(0o077)
     try:
-        assert bash(script, repository.folder, **given)[0] == 0
+        assert bash(script, repository.folder, **variables)[0] == 0
     finally:
         os.umask(old)
     assert (repository.folder / "rendered.tar.gz").read_bytes() == packed
     repository.change("backendName: llamacpp", "backendName: llamacp")
     (tmp_path / "oras.log").unlink()
-    assert bash(script, repository.folder, **given)[0] == 2
+    assert bash(script, repository.folder, **variables)[0] == 2
     assert not (tmp_path / "oras.log").exists()
 
 
@@ -211,23 +211,23 @@ def test_the_gitlab_jobs(repository: Repository) -> None:
     jobs = yaml.safe_load((ROOT / "docs" / "workflows" / "gitlab-ci.yml").read_text("utf-8"))
     check, compare = jobs["llmaz"], jobs["llmaz diff"]
     report = repository.folder / check["artifacts"]["reports"]["codequality"]
-    given = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.base, "CI_COMMIT_SHA": "HEAD"}
+    variables = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.base, "CI_COMMIT_SHA": "HEAD"}
     lines = "\n".join(check["script"])
     assert bash(lines, repository.folder)[0] == 0
     assert json.loads(report.read_text("utf-8")) == []
     repository.change("8192", "4096")
     repository.commit("stale")
-    code, said = bash(lines, repository.folder)
-    assert (code, "rendered/demo/chat.yaml: stale" in said) == (1, True)
+    code, output = bash(lines, repository.folder)
+    assert (code, "rendered/demo/chat.yaml: stale" in output) == (1, True)
     (item,) = json.loads(report.read_text("utf-8"))
     assert item["location"] == {"path": "rendered/demo/chat.yaml", "lines": {"begin": 1}}
-    assert bash("\n".join(compare["script"]), repository.folder, **given)[0] == 0
+    assert bash("\n".join(compare["script"]), repository.folder, **variables)[0] == 0
     assert "4096" in (repository.folder / compare["artifacts"]["paths"][0]).read_text("utf-8")
     repository.change("backendName: llamacpp", "backendName: llamacp")
-    code, said = bash(lines, repository.folder)
-    assert (code, "chat.yaml:24:" in said) == (2, True)
+    code, output = bash(lines, repository.folder)
+    assert (code, "chat.yaml:24:" in output) == (2, True)
     repository.commit("wrong")
-    assert bash("\n".join(compare["script"]), repository.folder, **given)[0] == 2
+    assert bash("\n".join(compare["script"]), repository.folder, **variables)[0] == 2
     assert compare["artifacts"]["when"] == "always"
     assert "chat.yaml:24:" in (repository.folder / compare["artifacts"]["paths"][0]).read_text("utf-8")
     (item,) = json.loads(report.read_text("utf-8"))
@@ -239,7 +239,7 @@ def hook(repository: Repository, name: str, *args: str) -> tuple[int, str]:
     """The hook's entry line, as pre-commit runs it."""
     import shlex
 
-    (entry,) = [each["entry"] for each in HOOKS if each["id"] == name]
+    (entry,) = [definition["entry"] for definition in HOOKS if definition["id"] == name]
     done = subprocess.run(
         [*shlex.split(entry), *args], cwd=repository.folder, capture_output=True, text=True, check=False
     )
@@ -247,25 +247,25 @@ def hook(repository: Repository, name: str, *args: str) -> tuple[int, str]:
 
 
 def test_the_hooks_are_of_the_documented_shape() -> None:
-    assert [each["id"] for each in HOOKS] == ["llmaz-validate", "llmaz-render", "llmaz-check"]
-    for each in HOOKS:
-        assert {"id", "name", "entry", "language"} <= set(each)
-        assert each["language"] == "python"
-        assert each["pass_filenames"] is False
-        assert each["always_run"] is True  # a deleted file alone starts no hook otherwise
+    assert [definition["id"] for definition in HOOKS] == ["llmaz-validate", "llmaz-render", "llmaz-check"]
+    for definition in HOOKS:
+        assert {"id", "name", "entry", "language"} <= set(definition)
+        assert definition["language"] == "python"
+        assert definition["pass_filenames"] is False
+        assert definition["always_run"] is True  # a deleted file alone starts no hook otherwise
 
 
 def test_hooks_on_a_clean_tree(repository: Repository) -> None:
-    for each in HOOKS:
-        assert hook(repository, each["id"], "--strict")[0] == 0, each["id"]
+    for definition in HOOKS:
+        assert hook(repository, definition["id"], "--strict")[0] == 0, definition["id"]
 
 
 def test_hooks_on_a_wrong_input(repository: Repository) -> None:
     repository.change("backendName: llamacpp", "backendName: llamacp")
-    for each in HOOKS:
-        code, said = hook(repository, each["id"])
-        assert code == 2, each["id"]
-        assert "chat.yaml:24:" in said
+    for definition in HOOKS:
+        code, output = hook(repository, definition["id"])
+        assert code == 2, definition["id"]
+        assert "chat.yaml:24:" in output
 
 
 def test_hooks_on_a_change(repository: Repository) -> None:
@@ -283,11 +283,11 @@ def test_hooks_on_a_new_file(repository: Repository) -> None:
     (repository.folder / "untracked.yaml").write_text("nobody's: file\n")
     repository.git("add", "more.yaml")
     for _ in range(2):
-        code, said = hook(repository, "llmaz-render")
+        code, output = hook(repository, "llmaz-render")
         assert code == 1
-        assert "rendered/demo/more.yaml" in said
-        assert "untracked.yaml" not in said
-        assert "git add" in said
+        assert "rendered/demo/more.yaml" in output
+        assert "untracked.yaml" not in output
+        assert "git add" in output
     assert hook(repository, "llmaz-check")[0] == 1
     repository.git("add", "rendered")
     assert hook(repository, "llmaz-render")[0] == 0
