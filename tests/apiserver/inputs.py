@@ -30,7 +30,7 @@ class Input(NamedTuple):
 
 def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
     """So many different examples; the same ones every time."""
-    found: list[T] = []
+    examples: list[T] = []
 
     @settings(
         max_examples=count,
@@ -42,10 +42,10 @@ def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
     )
     @given(strategy)
     def collect(example: T) -> None:
-        found.append(example)
+        examples.append(example)
 
     collect()
-    return found
+    return examples
 
 
 # ---- words ----
