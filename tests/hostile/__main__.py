@@ -1,10 +1,11 @@
 """`python -m tests.hostile --count 20000`: made-up hostile repositories, and whether the program holds.
 
 Each trial writes a repository: most of them the project's own cases with hostile text where the schemas take it, the
-others spoilt documents, odd names, links and pipes; and runs one command in it. None may end with exit status 3, take
-more than five seconds of a processor, read or write outside of the repository, or print a character that a terminal
-obeys. A chart has to give Helm what is rendered, and kubeconform has to take what is valid. Exit status 1 when any does
-not, or when less than half of the inputs render; `--only N` runs one trial again.
+others spoilt documents, odd names, links and pipes; and runs one command in it. None may end with exit status 3 or with
+one that does not fit the errors it tells, take more than five seconds of a processor, read or write outside of the
+repository, or print a character that a terminal obeys. A chart has to give Helm what is rendered, and kubeconform has
+to take what is valid. Exit status 1 when any does not, or when less than half of the inputs render; `--only N` runs one
+trial again.
 """
 
 from __future__ import annotations

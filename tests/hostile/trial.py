@@ -27,6 +27,11 @@ RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u
 WORKFLOW = re.compile(r"^\s*::(?!(?:error|warning|notice) file=[^\n]*,title=llmaz )|^(?!::)[^\n]*##\[", re.MULTILINE)
 
 
+# An error that is told: by its code, in whatever format, or in a sentence about the command line.
+ERROR = re.compile(r"\bE\d{3}\b|^Error: |^[\d,]+ errors?\b", re.MULTILINE)
+WARNING = re.compile(r"\bW\d{3}\b")
+RENDERED = re.compile(r"^[\d,]+ apps?, [\d,]+ objects?( → .+: .+|: .+ is up to date)$", re.MULTILINE)
+
 HELM = ("render", "--to", "helm", "-o", "made")  # where nothing lies about
 DIFFS = (
     ("diff", "HEAD~1"),
@@ -200,8 +205,21 @@ def _leashed(number: int, arguments: tuple[str, ...]) -> tuple[object, str] | Fa
 
 def _text_faults(arguments: tuple[str, ...], code: object, text: str) -> Iterator[tuple[str, str]]:
     """What is wrong with an exit status and what was printed."""
-    if code not in (0, 1, 2):
+    if code not in ((0, 1, 2) if arguments[:2] == ("render", "--check") else (0, 2)):
         yield f"exit {code}", text[-400:]
+    elif "--stdout" not in arguments and code != 1:
+        errors = ERROR.search(text) or ("--strict" in arguments and WARNING.search(text))
+        if code == 2 and not errors:
+            yield "exit 2 without an error", text[-400:]
+        if code == 0 and errors and arguments[0] != "diff":  # whose notes quote the errors of its base
+            yield "exit 0 despite an error", text[-400:]
+    if (
+        code == 0
+        and arguments[0] == "render"
+        and not {"--stdout", "--format"} & {*arguments}
+        and not RENDERED.search(text)
+    ):
+        yield "no summary", text[-400:]
     if match := RAW.search(text):
         yield "raw character", repr(text[max(match.start() - 60, 0) : match.end() + 30])
     if "CANARY" in text:
