@@ -318,10 +318,15 @@ def test_a_link_in_the_output_folder_is_not_read(name: str, target: str, reposit
     path = repository / "rendered" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(target)
-    for words in (["render", "--check"], ["render"], ["render", "--to", "helm", "-o", "rendered"]):
+    in_the_way = name == "demo/chat.yaml"  # of a manifest, but of no file of the chart
+    for words, code in (
+        (["render", "--check"], 2),
+        (["render"], 2 if in_the_way else 0),
+        (["render", "--to", "helm", "-o", "rendered"], 0 if in_the_way else 2),
+    ):
         program = [sys.executable, "-c", "from renderer.cli import main; main()", *words]
         done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.PIPE)
-        assert done.returncode in (0, 1, 2)
+        assert done.returncode == code, done.stderr
         assert "SECRET" not in done.stderr
 
 

@@ -160,25 +160,26 @@ def test_the_hostile_folder_is_one(hostile: Hostile) -> None:
 
 
 LLMAZ = (sys.executable, "-m", "renderer")
-WAYS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "diff of a part": (".", ("diff", "BASE", "--", "models")),
-    "diff of two commits": (".", ("diff", "BASE...HEAD", "--", "models")),
-    "diff inside": ("models", ("diff", "BASE")),
-    "validate inside": ("models", ("validate",)),
-    "applications inside": ("models", ("argocd", "application")),
-    "flux inside": ("models", ("flux", "kustomization")),
-    "init inside": ("models", ("init", "new")),
+# Where, the words, and what is said at the end: the remote that git names is a folder of this machine.
+WAYS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    "diff of a part": (".", ("diff", "BASE", "--", "models"), ""),
+    "diff of two commits": (".", ("diff", "BASE...HEAD", "--", "models"), ""),
+    "diff inside": ("models", ("diff", "BASE"), ""),
+    "validate inside": ("models", ("validate",), ""),
+    "applications inside": ("models", ("argocd", "application"), "[E723]"),
+    "flux inside": ("models", ("flux", "kustomization"), "[E723]"),
+    "init inside": ("models", ("init", "new"), "[E723]"),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_of_a_proposed_tree_runs(way: str, hostile: Hostile) -> None:
-    at, words = WAYS[way]
+    at, words, refusal = WAYS[way]
     words = tuple(word.replace("BASE", hostile.base) for word in words)
     done = run(*LLMAZ, *words, at=hostile.folder / at, PYTHONPATH=str(ROOT))
     assert not hostile.canary.exists()
-    assert done.code in (0, 2), done.err
-    assert "internal fault" not in done.err
+    assert done.code == (2 if refusal else 0), done.err
+    assert refusal in done.err
 
 
 @pytest.mark.parametrize("inputs", [{}, {"PATHS": "models"}, {"WORKING_DIRECTORY": "models"}], ids=str)
