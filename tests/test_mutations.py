@@ -112,13 +112,21 @@ def dumped(documents: list[Any]) -> str:
     return str(yaml.dump_all(documents, allow_unicode=True, sort_keys=False))
 
 
+# The last line of `render`, `validate` and `check`, by exit code.
+LAST_LINE = {
+    0: re.compile(r"[\d,]+ apps?, [\d,]+ objects?( → .+|: valid)|[\d,]+ objects? checked, 0 errors.*"),
+    2: re.compile(r"[\d,]+ errors?(, .*|; nothing was written)?|[\d,]+ objects? checked, [1-9][\d,]* errors?.*"),
+}
+ERROR_WITH_PLACE = re.compile(r"^[\w.-]+:\d+:\d+: (?!warning: ).+ \[E\d{3}\]$", re.MULTILINE)
+
+
 def answered(done: Outcome, seed: int) -> int:
     """The exit code, once it is sure that the program knew what it said."""
-    assert done.code in (0, 2), (seed, done.err)
+    assert done.code in LAST_LINE, (seed, done.err)
+    assert LAST_LINE[done.code].fullmatch(done.err.splitlines()[-1]), (seed, done.err)
     assert "Traceback" not in done.err, (seed, done.err)
     assert not re.search(r"<[a-z_. ]+ (object )?at 0x", done.out + done.err), (seed, done.err)
-    if done.code == 2:
-        assert re.search(r" \[E\d{3}\]$", done.err, re.MULTILINE), (seed, done.err)
+    assert bool(ERROR_WITH_PLACE.search(done.err)) == (done.code == 2), (seed, done.err)
     return done.code
 
 
@@ -141,15 +149,15 @@ def test_changed_inputs(block: int, folder: Path, llmaz: Llmaz) -> None:
         chance = random.Random(seed)
         source = chance.choice(INPUTS)
         put(folder, source, dumped(changed_tree(documents(source), chance)))
-        code = answered(llmaz("render", "-o", f"out-{seed}", "--allow-empty"), seed)
-        codes[code] += 1
+        done = llmaz("render", "-o", f"out-{seed}", "--allow-empty")
+        codes[answered(done, seed)] += 1
         out = folder / f"out-{seed}"
-        if code == 0 and out.exists():
+        assert out.exists() == (done.code == 0 and done.counts["new"] > 0), (seed, done.err)
+        if out.exists():
             assert llmaz("render", "-o", f"out-{seed}", "--allow-empty", "--check").code == 0, seed
             check = llmaz("check", f"out-{seed}")
             assert check.code == 0, (seed, check.err)
-        elif code == 2:
-            assert not out.exists(), seed
+    assert codes[0] > 0
     assert codes[2] > 0
 
 
