@@ -51,6 +51,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """See hostile/test_git.py."""
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"], check=True)
+    subprocess.run(["git", "remote", "add", "origin", "https://git.example.com/a/b.git"], check=True)
     started: list[Sequence[Any]] = []
     begin = subprocess.Popen.__init__
 
@@ -66,8 +69,15 @@ def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatc
     (bare / "config").write_text(f'[core]\n\tfsmonitor = "touch {tmp_path}/RUN"\n\thooksPath = hooks\n')
     (bare / "x.yaml").write_text("!!python/object/apply:os.system [id] # llmaz.io/\n")
     (repository / "a.yaml").write_text(own_runtime("{{ ModelName.__class__.__mro__ }}"))
-    for words in (["render"], ["diff"], ["diff", "--", "models"], ["check", "."], ["argocd", "application"]):
-        assert llmaz(*words).code in (0, 1, 2)
+    for words, code, message in (
+        (["render"], 2, "an attribute is not allowed in a template [E420]"),
+        (["diff"], 2, "an attribute is not allowed in a template [E420]"),
+        (["diff", "--", "models"], 2, "the tag !!python/object/apply:os.system is not allowed [E107]"),
+        (["check", "."], 0, "not checked, no Kubernetes object: models/x.yaml"),
+        (["argocd", "application"], 0, ""),
+    ):
+        done = llmaz(*words)
+        assert (done.code, message in done.err) == (code, True), done.err
     assert {command[0] for command in started} <= {"git"}
     assert not (tmp_path / "RUN").exists()
 
