@@ -141,7 +141,7 @@ def test_commit_never_overwrites(repository: Repository, tmp_path: Path) -> None
     newer = repository.commit("meanwhile")
     repository.git("push", "--quiet", str(origin), "main")
     code, output = bash(script, clone, BRANCH="main")
-    assert code != 0
+    assert code == 1
     assert "rejected" in output
     assert repository.git("ls-remote", str(origin), "main").split()[0] == newer
 

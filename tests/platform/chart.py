@@ -71,7 +71,7 @@ def chart_values(body: Body) -> Body:
 
 def refused(folder: Path, values: Values) -> str:
     done = helm_template(folder, values)
-    assert done.returncode != 0, done.stdout[:500]
+    assert done.returncode == 1, done.stdout[:500]
     assert done.stdout == ""
     return done.stderr
 

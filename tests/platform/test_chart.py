@@ -94,7 +94,8 @@ def test_kubeconform(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(goldens[0].read_text("utf-8").replace("syncPolicy:", "syncPolicies:"), "utf-8")
     done = subprocess.run([*command, wrong], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode != 0
+    assert done.returncode == 1
+    assert "'syncPolicies' not allowed" in done.stdout
 
 
 # --- switches -------------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_missing_weights(pods: Callable[..., Pod], job: Path, tmp_path: Path) ->
     pod = pods("first", job)
     pod.start(pod.lock)
     until(pod.holds_lock)
-    assert pod.start(pod.loader).wait(20) != 0
+    assert pod.start(pod.loader).wait(20) == 1
     assert "complete" not in contents(pod)
 
 
