@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.kubernetes import wellknown
 from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
 

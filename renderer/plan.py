@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import disaggregated_sets, wellknown
 
 Body = Mapping[str, object]
 

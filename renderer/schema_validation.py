@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import patterns
 from renderer.diagnostics import MAX_PROBLEMS, Path, quoted, suggestion
+from renderer.text import patterns
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
@@ -273,7 +273,7 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
-    from renderer.secret_names import is_literal_secret  # few runs need it
+    from renderer.secrets.names import is_literal_secret  # few runs need it
 
     for part in finding.path[:-1]:
         value = value[part]

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, cast
 
 from msgspec import Struct
 
-from renderer import escapes
+from renderer.text import escapes
 from renderer.yamlio import SharedMap, scalar
 
 Words = Mapping[str, object]

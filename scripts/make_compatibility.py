@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from renderer import component_versions, pipeline, yamlio
+from renderer import pipeline, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError
+from renderer.kubernetes import component_versions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "compatibility.md"

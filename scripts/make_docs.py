@@ -22,7 +22,7 @@ from renderer.cli import cli
 from renderer.diagnostics import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
-from renderer.preset_preview import option_lines
+from renderer.preset_catalog.preview import option_lines
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec

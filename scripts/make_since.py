@@ -1,4 +1,4 @@
-"""Make `renderer/component_versions.json`: which version of Kubernetes, LeaderWorkerSet or a gateway has a field first.
+"""Make `renderer/kubernetes/component_versions.json`: the first version of a component that has a field.
 
     python scripts/make_since.py          # writes; the same bytes every run
     python scripts/make_since.py --check  # exit code 1 when the file differs
@@ -35,7 +35,7 @@ else:  # it runs as a script, with its folder on the path
     import make_schemas as made
 
 HERE = Path(__file__).resolve().parent
-TARGET = HERE.parent / "renderer" / "component_versions.json"
+TARGET = HERE.parent / "renderer" / "kubernetes" / "component_versions.json"
 FACTS = HERE / "since.yaml"
 
 Node = dict[str, Any]

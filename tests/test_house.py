@@ -171,7 +171,7 @@ GLOSSARY_FILES = {
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
     "gateway": {
-        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "gateway_limits"),
+        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "kubernetes/gateway_limits"),
         "resolve/rules/gateway_settings",
     },
     "layer": {"resolve/layers"},
@@ -186,10 +186,9 @@ GLOSSARY_FILES = {
     },
     "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools", "resolve/rules/pools"},
     "preset": {
-        *("cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"),
-        "resolve/engine/preset_args",
+        *("cli/presets", "load/preset_files", "resolve/engine/preset_args"),
     },
-    "provider": {"build/provider", "jwt_providers", "resolve/rules/providers"},
+    "provider": {"build/provider", "kubernetes/jwt_providers", "resolve/rules/providers"},
     "public name": {"policy/public_names", "resolve/gateway/public_names", "resolve/rules/public_names"},
     "route": {
         *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),

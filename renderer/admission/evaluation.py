@@ -14,7 +14,7 @@ from renderer.admission.records import AdmissionPolicy, NotJudged, PolicyExpress
 from renderer.admission.unknowns import reads_node_port
 from renderer.cel.compiler import Result
 from renderer.cel.messages import server_words
-from renderer.json_values import as_map
+from renderer.kubernetes.json_values import as_map
 
 _LONGEST_MESSAGE: Final = 5 * 1024
 MAX_MEMORY: Final = 1 << 24  # bytes

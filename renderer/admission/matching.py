@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
 from renderer.admission.resources import other_versions
-from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
 
 _CREATE = "CREATE"

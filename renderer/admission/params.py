@@ -11,7 +11,7 @@ from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import resource_of
 from renderer.admission.server_view import server_view
-from renderer.json_values import as_map, map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body
 
 

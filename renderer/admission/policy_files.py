@@ -19,7 +19,7 @@ from renderer.admission.records import (
 )
 from renderer.admission.resources import ADMISSION_GROUP
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
 from renderer.yamlio import Document
 

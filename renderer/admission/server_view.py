@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from renderer import quantity, schema_validation
+from renderer import schema_validation
 from renderer.admission.defaults import CONSTANTS, RULES
+from renderer.kubernetes import quantity
 from renderer.plan import Body
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")

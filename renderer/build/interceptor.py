@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from renderer import wellknown
+from renderer.kubernetes import wellknown
 from renderer.plan import Manifest, Plan, name_origins, route_labels
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, serving_selector
 from renderer.yamlio import SharedMap
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import (
     Body,
     Manifest,

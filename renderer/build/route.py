@@ -7,8 +7,9 @@ from functools import lru_cache, partial
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.plan import (
     Body,
     Manifest,
@@ -24,7 +25,6 @@ from renderer.plan import (
     TrafficPlan,
     route_objects,
 )
-from renderer.wellknown import MODEL_HEADER
 from renderer.yamlio import SharedMap
 
 # The metadata keys under which the AI gateway counts the tokens of a request, by their kind.

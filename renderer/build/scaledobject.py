@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Manifest, Plan, Scaler, name_origins, scale_target
 
 _POLLING, _COOLDOWN = 15, 300  # seconds between two looks, and from the last request to none running

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Body, ClientService, Manifest, Plan, Port, app_selector, name_origins, serving_selector
 from renderer.yamlio import SharedMap
 

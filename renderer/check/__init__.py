@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from msgspec.structs import replace
 
-from renderer import component_versions, schema_validation
+from renderer import schema_validation
 from renderer.api import Inputs, Scope
 from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
@@ -41,8 +41,9 @@ from renderer.check.nulls import without_nulls
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, has_errors, make_diagnostic
-from renderer.file_header import MARK
-from renderer.json_values import text_at
+from renderer.kubernetes import component_versions
+from renderer.kubernetes.json_values import text_at
+from renderer.output.file_header import MARK
 from renderer.output.folder_writer import OutputFolder
 from renderer.plan import Manifest
 from renderer.source.tree import InputFile

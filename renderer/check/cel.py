@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from renderer import schema_validation
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, list_at
+from renderer.kubernetes.json_values import as_map, as_maps, list_at
 
 
 def _visible_route(*backends: object) -> object:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, map_at
+from renderer.kubernetes.json_values import as_map, map_at
 
 _BUILT_IN = (
     "apps",

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer import wellknown
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
-from renderer.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
-from renderer.json_values import as_map, as_maps, map_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
+from renderer.kubernetes.json_values import as_map, as_maps, map_at
 
 _SCALABLE = frozenset({"LeaderWorkerSet", "Deployment", "StatefulSet", "ReplicaSet"})
 

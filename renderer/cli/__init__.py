@@ -90,7 +90,7 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
 
 def _show(error: click.ClickException) -> None:
     """Prints a usage error; the words that it quotes are escaped."""
-    from renderer import escapes
+    from renderer.text import escapes
 
     if not isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # all of that is ours
         error.message = escapes.line(error.message)  # type: ignore[misc]

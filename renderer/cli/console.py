@@ -124,7 +124,7 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
 
     ordered = told_problems(problems)
     if form == "text":
-        from renderer import escapes
+        from renderer.text import escapes
 
         write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in ordered)))
     else:

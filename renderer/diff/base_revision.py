@@ -12,7 +12,7 @@ from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
 from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diff.charts import Chart, find_chart
 from renderer.diff.output_folders import Side
-from renderer.file_header import MARK, source_of
+from renderer.output.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
 from renderer.source import git

@@ -32,10 +32,10 @@ from renderer.diff.objects import (
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
-from renderer.disaggregated_sets import KIND
+from renderer.kubernetes.disaggregated_sets import KIND
+from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.output.manifest_files import OutputFile
-from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
-from renderer.wellknown import AUTOSCALERS, DEPLOYMENT
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
 
 class ObjectChange(Struct, frozen=True):

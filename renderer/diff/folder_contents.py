@@ -9,8 +9,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic
-from renderer.file_header import source_of
 from renderer.output import manifest_files
+from renderer.output.file_header import source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.source.commit import CommitTree
 from renderer.source.git import GitEntry

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, wellknown
 from renderer.diff.objects import Body, Items
-from renderer.json_values import list_at, map_at, maps_at
+from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes.json_values import list_at, map_at, maps_at
 
 CLAIM_TEMPLATE = "ResourceClaimTemplate"
 _FLAVORS = wellknown.FLAVORS

@@ -1,6 +1,6 @@
 """Writes a difference as the comment of a pull request.
 
-Text from the input is always put into code, where Markdown, HTML and @ have no effect (renderer/escapes.py).
+Text from the input is always put into code, where Markdown, HTML and @ have no effect (renderer/text/escapes.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from renderer.diff.wording import (
     title,
     yaml_diff,
 )
-from renderer.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
+from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
 _ROOM = MOST - 600  # the rest is for what was cut

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
 from renderer.diff.options import OptionChange, compare_options
-from renderer.json_values import map_at, maps_at, value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, value_at
 
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {

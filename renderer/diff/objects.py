@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown, yamlio
-from renderer.json_values import map_at, text_at
+from renderer import yamlio
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]

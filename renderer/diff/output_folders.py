@@ -14,8 +14,8 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diff.folder_contents import FolderContents, FolderFile
 from renderer.diff.output_settings import OutputSettings
-from renderer.file_header import MARK
 from renderer.integrations.helm.installed_files import is_installed
+from renderer.output.file_header import MARK
 from renderer.output.foreign_files import is_synced
 from renderer.output.manifest_files import is_shared
 from renderer.source.commit import CommitTree

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload, pod_template
-from renderer.json_values import value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import value_at
 
 _LABELS = ("metadata", "labels")
 _APP = wellknown.NAME

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diff.objects import Body, Items, ObjectKey
-from renderer.json_values import list_at, map_at, maps_at, value_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, value_at
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
 _POOL, _REWRITE = "InferencePool", "InferenceModelRewrite"

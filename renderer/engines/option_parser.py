@@ -218,7 +218,7 @@ def _stray_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
 
 def _quote(args: Sequence[str], index: int) -> str:
     """An argument for a message: secrets hidden, in one line, truncated."""
-    from renderer.secret_detection import hide_in_args, hide_in_text  # few runs need it
+    from renderer.secrets.detection import hide_in_args, hide_in_text  # few runs need it
 
     line = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"

@@ -13,7 +13,7 @@ from renderer.diagnostics import Diagnostic, Path, RenderError, dotted, make_dia
 from renderer.explain.question import APPS, MissingField, Question, find_path, parse_question, split_field
 from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
-from renderer.secret_detection import hide_in_line, hide_secrets
+from renderer.secrets.detection import hide_in_line, hide_secrets
 
 _TEMPLATES = ("leaderTemplate", "workerTemplate")  # which may stand alone before a field of their pods
 

@@ -15,10 +15,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, wellknown
 from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.kubernetes import quantity, wellknown
 from renderer.plan import Manifest
 from renderer.template import matches_template
 from renderer.yamlio import ChangedDocument, Document

@@ -18,7 +18,7 @@ from renderer.explain.answers import Answers, answer_block, find_objects
 from renderer.explain.question import APPS, Question, names_of_item
 from renderer.explain.reasons import ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
-from renderer.file_header import LONGEST_LINE, source_of
+from renderer.output.file_header import LONGEST_LINE, source_of
 from renderer.source import tree
 from renderer.yamlio import Document
 

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, disaggregated_sets, load, resolve, wellknown
+from renderer import build, load, resolve
 from renderer.api import App, Inputs, RenderOptions, TrafficInput
 from renderer.build.lws import lws
 from renderer.diagnostics import Diagnostic, Origin, Path, has_errors, naming_file
+from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.plan import Manifest, Plan, TrafficPlan
 
 Item = App | TrafficInput

@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diagnostics import Path
-from renderer.json_values import text_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
 
 
 class FieldRule(Struct, frozen=True):

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from renderer import wellknown, yamlio
+from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
 from renderer.diagnostics.rule import NamedSource, read_error
-from renderer.file_header import MARK
+from renderer.kubernetes import wellknown
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
+from renderer.output.file_header import MARK
 from renderer.source.paths import MAX_BYTES, POLICY, FileTooLargeError
 from renderer.source.tree import ReadableFile
 

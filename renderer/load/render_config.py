@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from renderer import component_versions, escapes, schema_validation, yamlio
+from renderer import schema_validation, yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.kubernetes import component_versions
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.targets import target_problems, unsupported_targets
 from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
+from renderer.text import escapes
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from renderer import schema_validation, suggestions
+from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
+from renderer.text import suggestions
 from renderer.yamlio import Document
 
 GROUPS = ("llmaz.io", "inference.llmaz.io", "renderer.llmaz.io")

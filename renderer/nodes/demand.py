@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import quantity, resolve
+from renderer import resolve
 from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
-from renderer.json_values import map_at, maps_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import Container, DeviceTemplate, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer import check, file_header, wellknown, yamlio
+from renderer import check, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
+from renderer.kubernetes import wellknown
 from renderer.nodes.demand import FleetDemand, fleet_demand
 from renderer.nodes.disk import DISK
 from renderer.nodes.node_pools import NodePool, pools
 from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, EXPIRE_AFTER, KarpenterSettings
+from renderer.output import file_header
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG
 

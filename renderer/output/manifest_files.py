@@ -12,7 +12,7 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.file_header import LONGEST_LINE, MARK, header, source_of
+from renderer.output.file_header import LONGEST_LINE, MARK, header, source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.foreign_files import allowed_foreign, is_synced
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan

@@ -12,8 +12,8 @@ from itertools import chain
 
 from renderer.api import App, BackendRuntime, ClaimedName, Inputs, OpenModel, RenderPolicy, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
-from renderer.file_header import LONGEST_LINE, MARK, source_of
 from renderer.load.validation import GROUPS
+from renderer.output.file_header import LONGEST_LINE, MARK, source_of
 from renderer.plan import Manifest
 from renderer.policy.config_keys import judge_config
 from renderer.policy.definitions import at_models, judge_claims, judge_definition

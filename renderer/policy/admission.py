@@ -11,7 +11,7 @@ from renderer.admission.records import KnownNamespace, UnjudgedReason
 from renderer.admission.reporting import expression_problems, unjudged_diagnostics, verdict_diagnostics
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Diagnostic
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
 from renderer.yamlio import Document
 

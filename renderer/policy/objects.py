@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import as_map, map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body, Manifest
 from renderer.yamlio import Document
 

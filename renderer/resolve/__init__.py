@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets
 from renderer.api import App, BackendRuntime, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors
+from renderer.kubernetes import disaggregated_sets
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.apps import inference_models, model_routes

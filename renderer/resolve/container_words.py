@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from renderer import escapes
 from renderer.template import Words
+from renderer.text import escapes
 
 
 class ContainerWords(dict[str, object]):

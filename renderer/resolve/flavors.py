@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import component_versions, quantity, template
+from renderer import template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 from renderer.engines.accelerator import NONE, Accelerator
+from renderer.kubernetes import component_versions, quantity
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import History, Located, Position, ValueLayer
-from renderer.suggestions import closest
+from renderer.text.suggestions import closest
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:

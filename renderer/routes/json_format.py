@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from renderer import escapes
 from renderer.routes.rows import ProviderBehind, RouteLeg, RouteRow, RouteTable, WorkloadBehind
+from renderer.text import escapes
 
 
 def to_json(table: RouteTable) -> str:

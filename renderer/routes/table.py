@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from renderer import escapes
 from renderer.diagnostics import counted
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
+from renderer.text import escapes
 
 _CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
 _WIDEST = 48  # of a cell: a served name may have 4,096 bytes

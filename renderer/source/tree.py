@@ -10,7 +10,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from renderer import patterns
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG as CONFIG
@@ -25,6 +24,7 @@ from renderer.source.paths import (
     read_file_inside,
     real_path_inside,
 )
+from renderer.text import patterns
 
 SUFFIXES = (".yaml", ".yml", ".json")
 

@@ -28,13 +28,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from renderer import escapes, load
+from renderer import load
 from renderer.api import RenderOptions
 from renderer.cli import standard_streams
 from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diagnostics.formats import as_github, as_sarif, fingerprints
 from renderer.source import git
 from renderer.source.commit import commit_tree
+from renderer.text import escapes
 
 Result = TypeVar("Result")
 

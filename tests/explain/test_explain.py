@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import astuple, replace
 
-from renderer import load, quantity, resolve, yamlio
+from renderer import load, resolve, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Path as Steps
 from renderer.diagnostics import dotted
@@ -22,6 +22,7 @@ from renderer.explain import rules
 from renderer.explain.answers import leaves
 from renderer.explain.reasons import FILLED, MADE, RULE, SAID, InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.kubernetes import quantity
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
 from tests.test_cases import INPUTS

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer import file_header
-from renderer.output import manifest_files
+from renderer.output import file_header, manifest_files
 from renderer.output.folder_writer import OutputFolder, write_file
 from renderer.output.manifest_files import OutputFile
 from renderer.source.paths import FileTooLargeError, OutsideError, read_file, read_file_inside

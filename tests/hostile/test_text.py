@@ -27,8 +27,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from renderer import escapes, load, yamlio
+from renderer import load, yamlio
 from renderer.diagnostics import Diagnostic
+from renderer.text import escapes
 from scripts.action import run as action
 from tests.diagnostics.test_formats import commands
 from tests.inputs import document
@@ -613,7 +614,7 @@ def test_nobody_else_prints() -> None:
 
 
 def test_text_is_escaped_in_one_place() -> None:
-    """Whoever prints text of others takes renderer/escapes.py."""
+    """Whoever prints text of others takes renderer/text/escapes.py."""
     own = re.compile(r"ensure_ascii=False|repr\(\w+\)\[1:-1\]|&#\{|%0A|for \w+ in text.*isprintable")
     sources = [*(ROOT / "renderer").rglob("*.py"), *(ROOT / "scripts" / "action").rglob("*.py")]
     names: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}

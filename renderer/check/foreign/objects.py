@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
 from renderer.check.graph.pods import group_pods, template_pods
 from renderer.check.graph.set_pods import set_pods
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, kind_in, kind_of
-from renderer.json_values import as_map, map_at, maps_at, text_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import ReadableFile
 from renderer.yamlio import Document

@@ -7,15 +7,15 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import host_place
 from renderer.check.graph.pods import WorkloadPods, group_pods
 from renderer.check.graph.set_pods import role_labels
 from renderer.check.graph.view import ObjectView, Place, selects
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
-from renderer.wellknown import GROUPS
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.wellknown import GROUPS
 
 _RECREATED = "RecreateGroupOnPodRestart"
 _MOST_RANKS = 8  # ports of a pool

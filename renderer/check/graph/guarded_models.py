@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import view_pods
 from renderer.check.graph.pods import POD_LABELS
@@ -18,8 +17,9 @@ from renderer.check.graph.policies import targets
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import Key, ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path, quoted
-from renderer.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
-from renderer.wellknown import MODEL_HEADER
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
 
 ROUTES = (
     "AIGatewayRoute",
@@ -306,7 +306,7 @@ def validate_patterns(body: Body, namespace: str, names: Mapping[Place, Set[str]
 
 def _matched_names(pattern: str, names: Set[str]) -> list[str]:
     """The names that a regular expression matches as a whole."""
-    from renderer import patterns  # few routes have one
+    from renderer.text import patterns  # few routes have one
 
     try:
         expression = patterns.expression(pattern)

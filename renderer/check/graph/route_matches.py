@@ -10,8 +10,8 @@ from renderer.check.finding import Body
 from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_maps, as_text, as_texts, map_at
-from renderer.wellknown import (
+from renderer.kubernetes.json_values import as_maps, as_text, as_texts, map_at
+from renderer.kubernetes.wellknown import (
     MODEL_HEADER,
 )
 

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, patterns
 from renderer.check.finding import Body, Finding
-from renderer.component_versions import TargetVersions
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_text, list_at
-from renderer.suggestions import closest
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.component_versions import TargetVersions
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at
+from renderer.text import patterns
+from renderer.text.suggestions import closest
 
 Key: TypeAlias = tuple[str, str, str]
 """Kind, namespace ('' for a cluster-scoped object, or one that names none), name."""

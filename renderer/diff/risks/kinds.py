@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from renderer.diff.fields import FieldChange
 from renderer.diff.objects import Body, ObjectKey
-from renderer.secret_detection import hide_in_text
+from renderer.secrets.detection import hide_in_text
 
 GUARD = "guard"
 KINDS = {

@@ -10,7 +10,7 @@ from renderer.diagnostics import Path
 from renderer.diff.fields import format_path
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
-from renderer.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
+from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _NODE_NAMESPACES = {"hostPID": "processes", "hostNetwork": "network", "hostIPC": "shared memory"}

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from renderer import load, wellknown
+from renderer import load
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError, has_errors
+from renderer.kubernetes import wellknown
 from renderer.source import git
 
 

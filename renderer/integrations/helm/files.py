@@ -9,10 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import escapes, file_header, yamlio
+from renderer import yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.file_header import MARK
 from renderer.integrations.helm.actions import dump
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
@@ -25,9 +24,12 @@ from renderer.integrations.helm.replicas import (
     refer_from_shared_route,
     refer_to_replicas,
 )
-from renderer.json_values import value_at
+from renderer.kubernetes.json_values import value_at
+from renderer.output import file_header
+from renderer.output.file_header import MARK
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import CONFIG
+from renderer.text import escapes
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from renderer import escapes, wellknown
 from renderer.integrations.helm.actions import Action, ActionText, value_expression
 from renderer.integrations.helm.replicas import is_workload
+from renderer.kubernetes import wellknown
+from renderer.text import escapes
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
 _FREE_FORM_KEYS = (

@@ -8,9 +8,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, escapes, wellknown
 from renderer.integrations.helm.actions import ActionNumber
-from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
+from renderer.text import escapes
 
 _LEADERS = {wellknown.WORKER_INDEX: "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first

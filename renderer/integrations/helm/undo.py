@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import escapes
+from renderer.text import escapes
 
 _MAX_TEXT = 16 * 1024 * 1024  # characters of an undone template
 _MAX_DEPTH = 20  # of parentheses and of blocks

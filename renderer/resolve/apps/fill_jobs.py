@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
 from renderer.resolve.model_cache import ModelCache, fitting_name

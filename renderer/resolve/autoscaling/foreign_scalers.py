@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from renderer import disaggregated_sets, wellknown
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import WORKLOAD_VERSIONS, Body, Scaler
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import patterns, yamlio
+from renderer import yamlio
 from renderer.diagnostics import Origin
 from renderer.source.paths import PRESETS
+from renderer.text import patterns
 
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh"))
 _SCRIPT_OPTION = re.compile(r"-[a-z]*c")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from renderer import template
-from renderer.json_values import list_at, map_at
+from renderer.kubernetes.json_values import list_at, map_at
 from renderer.plan import Body, Container
 from renderer.yamlio import SharedMap
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from renderer import schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic, suggestion
-from renderer.json_values import list_at, map_at, maps_at
+from renderer.kubernetes.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources

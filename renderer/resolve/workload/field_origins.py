@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Pod
 from renderer.resolve import app_annotations
 from renderer.resolve.autoscaling import keda, triggers

@@ -14,10 +14,10 @@ import yaml
 from renderer import resolve, workers
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics.rule import NamedSource
-from renderer.file_header import header
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedDocument, ParsedFile
 from renderer.output import manifest_files
+from renderer.output.file_header import header
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, ModelNeed, MonitorNeed, NameClaim, SharedNeed, SharedPlan
 from renderer.source.tree import InputFile

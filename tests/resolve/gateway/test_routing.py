@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 from renderer.resolve.rules import judged

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer.json_values import as_map, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import as_map, maps_at, text_at, value_at
 
 GROUP = "disaggregatedset.x-k8s.io"
 KIND = "DisaggregatedSet"

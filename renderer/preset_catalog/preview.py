@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, wellknown, yamlio
+from renderer import build, check, load, resolve, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.engines import image_version, option_lists, version_order
-from renderer.json_values import value_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import value_at
 from renderer.load import PresetRefused
 from renderer.load.option_lists import VERSION, OptionListReader
 from renderer.plan import Plan

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.secret_names import (
+from renderer.secrets.names import (
     REFERENCE,
     VARIABLE_NAME,
     is_harmless,
@@ -25,7 +25,7 @@ from renderer.secret_names import (
     names_secret,
     reveals_secret,
 )
-from renderer.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
+from renderer.secrets.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
 
 HIDDEN = "<hidden>"
 ANOTHER = "<hidden, another one>"

@@ -7,13 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import __version__, escapes, load, yamlio
+from renderer import __version__, load, yamlio
 from renderer.api import Inputs, RenderOptions
 from renderer.diagnostics import RenderError
 from renderer.load import PresetRefused
 from renderer.output.folder_writer import write_file
-from renderer.sequence_diff import unified
 from renderer.source import tree
+from renderer.text import escapes
+from renderer.text.differences import unified
 from renderer.yamlio import Document
 
 _KINDS = {"backends": "BackendRuntime", "models": "OpenModel"}
