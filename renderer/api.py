@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -67,6 +67,9 @@ class OptionFiles(Protocol):
         """The option file at `path`; None when there is none. Raises UnreadableList."""
 
 
+ItemKey = tuple[str, str, str]  # kind, namespace, name
+
+
 class App(Struct, frozen=True):
     """A Playground or a Service. `file`: its input path as in headers; `namespace`: never empty."""
 
@@ -82,6 +85,11 @@ class App(Struct, frozen=True):
     role: str = ""  # prefill or decode, where the pods of a Playground share its work (`variant_of` is its name)
     role_args: int = 0  # how many of its arguments, the last ones, are its role's own
     role_scaler: str = ""  # of a role of a DisaggregatedSet: the kind that an autoscaler targets
+
+    @property
+    def key(self) -> ItemKey:
+        """Its identity in a tree."""
+        return self.kind, self.namespace, self.name
 
     @property
     def label(self) -> str:
@@ -116,6 +124,11 @@ class TrafficInput(Struct, frozen=True):
     document: Document
     file: str
     outside: bool = False
+
+    @property
+    def key(self) -> ItemKey:
+        """Its identity in a tree."""
+        return self.kind, self.namespace, self.name
 
     @property
     def label(self) -> str:
@@ -215,24 +228,10 @@ class RenderPolicy(Struct, frozen=True, eq=False):
         return Origin(self.document, ("spec", *path), key)
 
 
-class ReusedItems(Struct, frozen=True):
-    """Results of another run that hold for this one too. `items`: apps and routes by kind, namespace and name;
-    `models`: names of models without problems; `parts`: the results of the items (result.Part).
-    """
-
-    items: Set[tuple[str, str, str]]
-    models: Set[str]
-    parts: Sequence[Any]
-
-
-ItemSelector = Callable[["Inputs"], Set[tuple[str, str, str]]]
-
-
 class RenderOptions(Struct, frozen=True):
     """The options of the command line. `output`: None for RenderConfig's; `texts`: return the rendered files;
     `compare`: compare with the output folder; `skipped_keys`: keys of RenderConfig that the caller reads itself;
-    `env`: one environment, '' for all of RenderConfig's; `skip_texts`: selects items whose files are not written out;
-    `parsed_files`, `reused`: results of another run. `policy`: the file of a RenderPolicy in place of the tree's;
+    `env`: one environment, '' for all of RenderConfig's; `policy`: the file of a RenderPolicy in place of the tree's;
     `earlier_policies`: those of other revisions that count as well; `unjudged`: no policy counts.
     """
 
@@ -246,9 +245,6 @@ class RenderOptions(Struct, frozen=True):
     allow_empty: bool = False
     kubeconform: str | None = None
     file_system: FileSystem = DISK
-    skip_texts: ItemSelector | None = None
-    parsed_files: Mapping[tuple[str, bool], Any] = {}
-    reused: ReusedItems | None = None
     skipped_keys: tuple[str, ...] = ()
     env: str = ""
     policy: str = ""
@@ -265,7 +261,7 @@ class Scope(Struct, frozen=True):
     """What one run covers: the options, RenderConfig, the files below PATHS, and the output folder.
 
     `pruned_paths`: the input paths whose stale output this run deletes; empty: the whole tree. `problems`: those of
-    RenderConfig and RenderPolicy. `parsed_files`: the parsed files, where workers read them already (load.ParsedFile).
+    RenderConfig and RenderPolicy.
     `policies`: each of them has to allow what is rendered.
     """
 
@@ -276,7 +272,6 @@ class Scope(Struct, frozen=True):
     folder: str
     pruned_paths: tuple[str, ...]
     problems: tuple[Diagnostic, ...] = ()
-    parsed_files: Iterator[Any] | None = None
     policies: tuple[RenderPolicy, ...] = ()
 
     @property
@@ -328,7 +323,7 @@ class Inputs(Struct, frozen=True, eq=False):
     those below PATHS that rendered objects are compared with. `traffic`: ModelRoutes and InferenceModels;
     `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
     the environment deletes; `disabled_names`: those of them, where they have one. `device_classes`: by DeviceClass, the
-    vendor of its devices. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
+    vendor of its devices.
     """
 
     config: RenderConfig
@@ -351,7 +346,6 @@ class Inputs(Struct, frozen=True, eq=False):
     disabled: int = 0
     disabled_names: Set[str] = frozenset()
     device_classes: Mapping[str, str] = {}
-    parsed_files: Mapping[tuple[str, bool], Any] = {}
 
     @property
     def rendered_traffic(self) -> tuple[TrafficInput, ...]:

@@ -46,7 +46,7 @@ class Changes(Struct, frozen=True):
 class RenderResult(Struct, frozen=True):
     """The result of a run. `states`: path → same, new, changed, foreign or gone; `texts`: if options ask for them;
     `skipped_shared`: shared files that a run with PATHS needs, but does not write; `changes`: for `pipeline.write`,
-    none with errors; `textless_parts`: the results of items whose texts were not needed.
+    none with errors; `listed_parts`: the results of items whose texts were not asked for.
     """
 
     folder: str
@@ -57,7 +57,7 @@ class RenderResult(Struct, frozen=True):
     inputs: Inputs
     skipped_shared: list[str]
     changes: Sequence[Changes] = ()
-    textless_parts: Sequence[Part] = ()
+    listed_parts: Sequence[Part] = ()
 
 
 def merge_results(

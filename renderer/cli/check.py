@@ -47,7 +47,7 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     with report_failures(form):
         from renderer.check import validate_documents
         from renderer.check.graph import declared_objects
-        from renderer.load import manifests, policies_of, split_by_cluster
+        from renderer.load.manifest_tree import manifests, policies_of, split_by_cluster
 
         files = manifests(paths)
         problems = files.problems

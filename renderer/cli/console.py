@@ -103,12 +103,12 @@ def run(options: RenderOptions, form: str) -> RenderResult:
     from renderer.load import read_ahead
 
     try:
-        with read_ahead(options) as scopes:
+        with read_ahead(options) as opened:
             from renderer import check
             from renderer.pipeline import render, write
 
-            check.precompile_rules(scopes[1][0])
-            result = render(options, scopes)
+            check.precompile_rules(opened.scopes[0])
+            result = render(options, (opened.folder, opened.scopes), opened.inputs)
             write(result)
             return result
     except Exception as error:  # an unforeseen fault, too

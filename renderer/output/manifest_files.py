@@ -1,4 +1,4 @@
-"""Stage 4: Manifests → texts, the same bytes every run; compares, writes and prunes the output folder."""
+"""Manifests → texts, the same bytes every run; compares, writes and prunes the output folder."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def texts(plans: Sequence[Plan | TrafficPlan], manifests: Sequence[Manifest], la
     return [OutputFile(paths[0], yamlio.dump(*bodies, head=line))]
 
 
-def textless_files(
+def empty_files(
     plans: Sequence[Plan | TrafficPlan], manifests: Sequence[Manifest], layout: str = "file"
 ) -> list[OutputFile]:
     """The files of `texts`, with empty texts."""
