@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 from msgspec.structs import replace
 
+from renderer.build.route_objects import RouteObject, route_objects
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.wellknown import MODEL_HEADER
@@ -17,13 +18,11 @@ from renderer.plan import (
     PackedRule,
     Plan,
     RouteName,
-    RouteObject,
     RoutePlan,
     RouteTarget,
     SharedPlan,
     TokenLimit,
     TrafficPlan,
-    route_objects,
 )
 from renderer.yamlio import SharedMap
 
