@@ -19,7 +19,7 @@ NAMELESS = {"base", "common", "helpers", "manager", "utils"}
 CATCH_ALL = {
     "renderer/cli/console.py": "an unforeseen fault becomes one line and exit code 3",
     "renderer/workers.py": "a worker sends whatever ends it to the process that started it",
-    "renderer/yamlio/__init__.py": "whatever the quick ways stumble over, the careful way has words for it",
+    "renderer/yamlio/document.py": "whatever the quick ways stumble over, the careful way has words for it",
     "renderer/yamlio/located_reader.py": "libyaml and PyYAML promise nothing about what they raise",
 }
 SCHEME = "ollama"  # also the scheme of a URI, in the operator's API: once
@@ -176,11 +176,11 @@ GLOSSARY_FILES = {
     },
     "layer": {"resolve/layers"},
     "loader": {"resolve/pod/loaders"},
-    "manifest": {"nodes/manifests", "output/manifest_files"},
+    "manifest": {"build/manifests", "load/manifest_tree", "nodes/manifests", "output/manifest_files"},
     "openmodel": {"build/openmodel"},
     "origin": {"diagnostics/origin", "resolve/pod/pod_origins", "resolve/workload/field_origins"},
     "picker": {"resolve/gateway/pickers"},
-    "plan": {"plan"},
+    "plan": {"plan", "resolve/apps/item_plans"},
     "playground": {
         *("resolve/apps/playground", "resolve/pod/playground_pod", "resolve/workload/running_playground"),
     },
@@ -191,7 +191,13 @@ GLOSSARY_FILES = {
     "provider": {"build/provider", "kubernetes/jwt_providers", "resolve/rules/providers"},
     "public name": {"policy/public_names", "resolve/gateway/public_names", "resolve/rules/public_names"},
     "route": {
-        *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),
+        *(
+            "build/route",
+            "build/route_objects",
+            "cli/routes",
+            "check/graph/route_conflicts",
+            "check/graph/route_limits",
+        ),
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends", "resolve/apps/app_routes"),
         *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
