@@ -66,12 +66,12 @@ class Types:
         self.classes: dict[str, dict[str, str]] = {}
         self.names: dict[tuple[tuple[str, str], ...], str] = {}
 
-    def name(self, wanted: str, parent: str, fields: dict[str, str]) -> str:
+    def name(self, preferred: str, parent: str, fields: dict[str, str]) -> str:
         """The class with these fields; made when there is none."""
         shape = tuple(sorted(fields.items()))
         if shape in self.names:
             return self.names[shape]
-        name = wanted if wanted not in self.classes else parent.removesuffix("Spec") + wanted
+        name = preferred if preferred not in self.classes else parent.removesuffix("Spec") + preferred
         if name in self.classes:
             raise ValueError(f"two classes would be called {name}")
         self.names[shape], self.classes[name] = name, fields
@@ -104,15 +104,15 @@ class Types:
             return f"Mapping[str, {self.type_of(more, root, key, parent, True)}]"
         return "Mapping[str, object]"
 
-    def class_of(self, nodes: list[tuple[Node, Node]], wanted: str, parent: str = "") -> str:
+    def class_of(self, nodes: list[tuple[Node, Node]], preferred: str, parent: str = "") -> str:
         """The class with the properties of all these objects; those of a key that several have become alternatives."""
         fields: dict[str, list[str]] = {}
         for node, root in nodes:
             for key, value in sorted(node.get("properties", {}).items()):
-                kind = self.type_of(value, root, key, wanted)
+                kind = self.type_of(value, root, key, preferred)
                 if kind not in fields.setdefault(key, []):
                     fields[key].append(kind)
-        return self.name(wanted, parent, {key: " | ".join(kinds) for key, kinds in sorted(fields.items())})
+        return self.name(preferred, parent, {key: " | ".join(kinds) for key, kinds in sorted(fields.items())})
 
 
 def resolved(node: Node, root: Node) -> Node:

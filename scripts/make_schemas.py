@@ -239,11 +239,11 @@ def form(name: str) -> Node:
 @cache
 def definitions() -> dict[str, Node]:
     """Kubernetes' OpenAPI definitions under short names: `core.v1.Container`, `util.intstr.IntOrString`."""
-    found: dict[str, Node] = {}
+    by_name: dict[str, Node] = {}
     for data in files(KUBERNETES, OPENAPI, "_openapi.json"):
         for name, value in json.loads(data).get("components", {}).get("schemas", {}).items():
-            found[short(name)] = value
-    return found
+            by_name[short(name)] = value
+    return by_name
 
 
 def short(name: str) -> str:
@@ -259,7 +259,7 @@ def enums() -> dict[tuple[str, str], list[str]]:
 
 def enumerated(code: str) -> dict[tuple[str, str], list[str]]:
     """(definition, property) → values, in that Go code."""
-    found: dict[tuple[str, str], list[str]] = {}
+    values: dict[tuple[str, str], list[str]] = {}
     definition = field = ""
     for line in code.splitlines():
         if match := re.match(r"func schema_k8sio_(?:api|apimachinery_pkg_apis)_([a-z]+)_(v[a-z0-9]+)_(\w+)\(", line):
@@ -269,14 +269,14 @@ def enumerated(code: str) -> dict[tuple[str, str], list[str]]:
         elif match := re.match(r'\t{5}"([\w$-]+)": \{$', line):
             field = match[1]
         elif definition and (match := re.search(r"Enum:\s+\[\]interface\{\}\{(.*)\},$", line)):
-            found[definition, field] = json.loads(f"[{match[1]}]")
-    return found
+            values[definition, field] = json.loads(f"[{match[1]}]")
+    return values
 
 
 def crds(source: Source) -> Iterator[Node]:
     """The CustomResourceDefinitions of a source."""
     local = () if source.module else sorted((HERE / source.folder).glob("*.yaml"))
-    for data in [each.read_bytes() for each in local] or files(source.module, source.folder, ".yaml"):
+    for data in [path.read_bytes() for path in local] or files(source.module, source.folder, ".yaml"):
         if source.kinds and not any(f"kind: {kind}\n".encode() in data for kind in source.kinds):
             continue
         for document in yaml.load_all(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -436,9 +436,9 @@ def defaulted(condition: Node, raw: Node) -> Node:
     properties = raw.get("properties", {})
     needed = [
         field
-        for field, wanted in condition.get("properties", {}).items()
+        for field, subschema in condition.get("properties", {}).items()
         if "default" in properties.get(field, {})
-        and not jsonschema.Draft7Validator(wanted).is_valid(properties[field]["default"])
+        and not jsonschema.Draft7Validator(subschema).is_valid(properties[field]["default"])
     ]
     return {**condition, "required": sorted({*condition.get("required", ()), *needed})} if needed else condition
 
@@ -487,11 +487,11 @@ def referred(raw: Node) -> str:
 def merge_lists(definition: str, path: str = "") -> Iterator[tuple[str, list[str]]]:
     """`spec.containers[]` → `[name]`: the lists of a type that a strategic merge merges."""
     for field, raw in sorted(definitions()[definition].get("properties", {}).items()):
-        here, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
+        field_path, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
         if keys:
-            yield f"{here}[]", keys
+            yield f"{field_path}[]", keys
         if inner and (keys or "items" not in raw):
-            yield from merge_lists(inner, f"{here}[]" if keys else here)
+            yield from merge_lists(inner, f"{field_path}[]" if keys else field_path)
 
 
 def patch(definition: str, keys: list[str] | None = None) -> Node:
@@ -522,8 +522,8 @@ def patched(node: Node, raw: Node) -> Node:
         names = dict(node.get("propertyNames", {}))
         if "pattern" in names:
             names["pattern"] = rf"^\$patch$|{names['pattern']}"
-        made = {**node, "properties": {"$patch": directive("delete", "replace")}}
-        return {**made, "propertyNames": names} if names else made
+        with_directive = {**node, "properties": {"$patch": directive("delete", "replace")}}
+        return {**with_directive, "propertyNames": names} if names else with_directive
     return node
 
 
@@ -670,7 +670,7 @@ def input_kinds() -> Iterator[tuple[str, Node]]:
         versions = [version for crd in read for version in crd["spec"]["versions"]]  # the first is the widest
         group = read[0]["spec"]["group"]
         body = structural(versions[0]["schema"]["openAPIV3Schema"], number=True)
-        yield from own_kind(kind, [f"{group}/{each['name']}" for each in versions], body, extensions)
+        yield from own_kind(kind, [f"{group}/{version['name']}" for version in versions], body, extensions)
     for kind, rules in extensions["kinds"].items():
         if kind not in INPUT_CRDS:
             body = {"type": "object", "properties": {"spec": bounded(shorthand(rules["spec"]), extensions["lists"])}}
@@ -865,11 +865,11 @@ def written(schema: Node) -> bytes:
 
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
-    made = {
+    schemas = {
         path: schema for kinds in (built_in_kinds, custom_kinds, model_kind, input_kinds) for path, schema in kinds()
     }
-    made.update({f"usual/{name}.json": usual(made[f"{name}.json"], name) for name in KINDS})
-    results = {TARGET / path: written(schema) + b"\n" for path, schema in made.items()}
+    schemas.update({f"usual/{name}.json": usual(schemas[f"{name}.json"], name) for name in KINDS})
+    results = {TARGET / path: written(schema) + b"\n" for path, schema in schemas.items()}
     stale = [path for path, data in results.items() if not path.exists() or path.read_bytes() != data]
     gone = [path for path in TARGET.rglob("*.json") if path not in results]
     for path in sorted([*stale, *gone]):
