@@ -162,9 +162,15 @@ def superfluous(request: pytest.FixtureRequest) -> Callable[[Path, set[Path]], l
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, and the current one."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    path = tmp_path / "here"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def here(folder: Path) -> Path:
+    """The same for tests that still call it so."""
     return folder

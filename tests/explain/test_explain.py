@@ -272,10 +272,10 @@ spec: {modelClaim: {modelName: qwen3-4b-instruct-gguf}, backendRuntimeConfig: {b
 
 
 @pytest.fixture
-def apps(here: Path) -> Path:
+def apps(folder: Path) -> Path:
     """Two apps of one name, and one of another."""
-    (here / "apps.yaml").write_text(APPS)
-    return here
+    (folder / "apps.yaml").write_text(APPS)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -471,6 +471,6 @@ def test_nothing_is_written(apps: Path, llmaz: Llmaz) -> None:
     assert sorted(path.name for path in apps.iterdir()) == ["apps.yaml"]
 
 
-def test_long_texts_are_cut(here: Path, llmaz: Llmaz) -> None:
-    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", here)
+def test_long_texts_are_cut(folder: Path, llmaz: Llmaz) -> None:
+    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", folder)
     assert max(map(len, llmaz("explain", "chat").out.splitlines())) <= 120

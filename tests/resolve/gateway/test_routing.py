@@ -41,9 +41,9 @@ def test_who_drains_how_long() -> None:
 
 
 def test_a_name_stays_in_its_bucket_when_others_come() -> None:
-    here = of(routeLayout="packed", routeBuckets=8)
+    gateway = of(routeLayout="packed", routeBuckets=8)
     names = [f"model-{i}" for i in range(400)]
-    first = {name: packed_routes.packed_route(here, name) for name in names}
+    first = {name: packed_routes.packed_route(gateway, name) for name in names}
     assert set(first.values()) == {f"llmaz-{i}" for i in range(8)}
     assert max(Counter(first.values()).values()) < 80  # spread, not heaped
     wider = of(routeLayout="packed", routeBuckets=9)
@@ -53,8 +53,10 @@ def test_a_name_stays_in_its_bucket_when_others_come() -> None:
 
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:
-    here = of(auth={"apiKeys": {"secretName": "tenants"}})
-    near, far = (map_at(settings.auth_policy(here, across_namespaces=across), "apiKeyAuth") for across in (False, True))
+    gateway = of(auth={"apiKeys": {"secretName": "tenants"}})
+    near, far = (
+        map_at(settings.auth_policy(gateway, across_namespaces=across), "apiKeyAuth") for across in (False, True)
+    )
     assert near["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants"}]
     assert far["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants", "namespace": "llmaz-system"}]
     assert near["forwardClientIDHeader"] == "x-tenant-id"
