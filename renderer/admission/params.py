@@ -16,10 +16,10 @@ from renderer.plan import Body
 
 
 class Param(Struct, frozen=True):
-    """An object that is a param, as the policy sees it; its bytes."""
+    """An object that is a param."""
 
-    view: Mapping[str, object]
-    size: int
+    view: Mapping[str, object]  # the object as the policy sees it
+    size: int  # of it, in bytes
 
 
 class Params:

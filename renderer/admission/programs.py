@@ -25,20 +25,16 @@ _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
 
 
 class Compiled(Struct, frozen=True):
-    """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not
-    take it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
-    names; `hidden`: the roots of names without a value that it reads in a way that does not fail; `growth`: how many
-    times as large as what it reads its values may be.
-    """
+    """An expression and its program. There is a program where neither `unknown` nor `problem` is set."""
 
     expression: PolicyExpression
-    code: str
-    variables: Sequence[str] = ()
-    hidden: frozenset[str] = frozenset()
-    growth: int = 1
+    code: str  # the text of the expression without literals and spaces
+    variables: Sequence[str] = ()  # of the policy, those that the expression names
+    hidden: frozenset[str] = frozenset()  # roots of the names without a value that it reads in a way that does not fail
+    growth: int = 1  # how many times as large as what it reads its values may be
     program: Program | None = None
-    unknown: str = ""
-    problem: Problem | None = None
+    unknown: str = ""  # why it cannot be evaluated here, '' where it can
+    problem: Problem | None = None  # why the server would refuse it
 
 
 class Programs(Struct, frozen=True):

@@ -143,12 +143,13 @@ def _write_quantity(value: Any) -> Any:
 
 
 class _Completion:
-    """Fills in the defaults of a CRD below a node of its schema. `_fields`: those below which there are defaults."""
+    """Fills in the defaults of a CRD below a node of its schema."""
 
     def __init__(
         self, fields: Mapping[str, _Completion], defaults: Mapping[str, object], items: _Completion | None
     ) -> None:
-        self._fields, self._defaults, self._items = fields, defaults, items
+        self._fields = fields  # only those with defaults below them
+        self._defaults, self._items = defaults, items
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, dict):
