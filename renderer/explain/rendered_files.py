@@ -30,11 +30,11 @@ _RENDER_HINT = "run llmaz render, or name the input's folder behind the file whe
 
 
 class FilePlace(Struct, frozen=True):
-    """A place in a file as the user wrote it: `name` the file, `line` the text behind it, '' for the whole file."""
+    """A place in a file, as the user wrote it."""
 
     text: str
-    name: str
-    line: str
+    name: str  # of the file
+    line: str  # the text behind the name, '' for the whole file
 
     @property
     def origin(self) -> Origin:
