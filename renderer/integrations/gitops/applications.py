@@ -46,14 +46,13 @@ class Application(TypedDict):
 
 
 class SyncOptions(Struct, frozen=True):
-    """Options of the Applications. `handed`: workloads (namespace, name) that an autoscaler is taking over;
-    `deployments`: the apps (the same) whose workloads are Deployments.
-    """
+    """Options of the Applications."""
 
     project: str
     namespace: str
     create_namespaces: bool = False
-    handed: tuple[tuple[str, str], ...] = ()
+    handed: tuple[tuple[str, str], ...] = ()  # namespace and name of workloads that an autoscaler is taking over
+    # Namespace and name of the apps whose workloads are Deployments.
     deployments: frozenset[tuple[str, str]] = frozenset()
 
     def workload_kind(self, namespace: str, name: str) -> tuple[str, str]:

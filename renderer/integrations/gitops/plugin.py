@@ -38,10 +38,10 @@ USER 999
 
 
 class PluginCall(Struct, frozen=True):
-    """A call of the plugin. `root`: the copy of the repository; `path`: the Application's folder in it."""
+    """A call of the plugin."""
 
-    root: str
-    path: str
+    root: str  # the copy of the repository
+    path: str  # the Application's folder in it
     environment: str
     overrides: tuple[str, ...]
 

@@ -48,10 +48,11 @@ def services(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 class ValueReferences:
-    """Replaces these namespaces and every image in objects by actions. `hosts`: name and namespace of Services."""
+    """Replaces these namespaces and every image in objects by actions."""
 
     def __init__(self, names: Iterable[str], hosts: Iterable[tuple[str, str]]) -> None:
         self._actions = {name: Action(f"{{{{ {value_expression('.Values.namespaces', name)} }}}}") for name in names}
+        # By host name of a Service: `<name>.<namespace>`.
         self._hosts = {
             f"{service}.{name}": ActionText(f"{service}.", self._actions[name])
             for service, name in hosts
