@@ -19,18 +19,14 @@ _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
 
 
 class Manifests(Struct, frozen=True):
-    """The documents of files with Kubernetes objects, Lists expanded; their problems; the number of files read.
+    """The manifests in the files of a tree."""
 
-    `charts`: folders that Helm has to render first; `patches`: files that a kustomization names as a part of it;
-    `others`: files without an object.
-    """
-
-    documents: list[Document]
+    documents: list[Document]  # with Kubernetes objects, Lists expanded
     problems: list[Diagnostic]
-    file_count: int
-    charts: Sequence[str]
-    patches: list[str]
-    others: list[str]
+    file_count: int  # of the files that were read
+    charts: Sequence[str]  # folders that Helm has to render first
+    patches: list[str]  # files that a kustomization names as a part of it
+    others: list[str]  # files without an object
 
 
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:

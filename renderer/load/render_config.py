@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class ConfigOverride(Struct, frozen=True):
-    """`--set KEY=VALUE`: the path below RenderConfig's `spec`, and the value as YAML reads it."""
+    """`--set KEY=VALUE`."""
 
-    path: tuple[str, ...]
-    value: object
+    path: tuple[str, ...]  # below RenderConfig's `spec`
+    value: object  # as YAML reads it
     text: str
 
 
