@@ -26,14 +26,14 @@ _MAX_NAME = 63  # a node's label holds the name of its pool
 
 
 class NodePool(Struct, frozen=True):
-    """The nodes of one flavor. `origin`: of the flavor; `requirements`: each with its origin; `labels`: of nodes."""
+    """The nodes of one flavor."""
 
     name: str
     flavor: str
     settings: KarpenterSettings
-    origin: Origin
-    requirements: tuple[tuple[Origin, RequirementSpec], ...]
-    labels: Mapping[str, str]
+    origin: Origin  # of the flavor
+    requirements: tuple[tuple[Origin, RequirementSpec], ...]  # each with its origin
+    labels: Mapping[str, str]  # of nodes
     taints: tuple[Mapping[str, str], ...]
     limits: Mapping[str, str]
 
