@@ -531,10 +531,10 @@ class SharedPlan(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """One object, its keys in reading order; `origins()`: by path of a field (docs/design/delivery.md#origins)."""
+    """One object."""
 
-    body: dict[str, Any]
-    origins: Callable[[], Mapping[Path, Origin]]
+    body: dict[str, Any]  # its keys are in reading order
+    origins: Callable[[], Mapping[Path, Origin]]  # by path of a field (docs/design/delivery.md#origins)
 
     @property
     def field_origins(self) -> Mapping[Path, Origin]:

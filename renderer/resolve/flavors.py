@@ -69,10 +69,10 @@ class Flavor(Struct, frozen=True):
 
 
 class FlavorOrigins(Struct, frozen=True):
-    """The origins of a flavor's fields: in the OpenModel, at `model`, or in the catalog."""
+    """The origins of a flavor's fields, in the OpenModel or in the catalog."""
 
     flavor: Flavor
-    model: Origin
+    model: Origin  # of the flavor in the OpenModel
 
     def at(self, *path: str | int) -> Origin:
         """The origin of a key of `limits`, `node` or `params`."""

@@ -64,12 +64,12 @@ def runtime_in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
 
 
 class _SpecChange:
-    """A runtime's spec while entries are applied. `sources`: by path of a changed field, its path in the document."""
+    """A runtime's spec while entries are applied."""
 
     def __init__(self, spec: BackendRuntimeSpec) -> None:
         self.engine: dict[str, Any] = dict(spec["engine"])
         self.spec: dict[str, Any] = {**spec, "engine": self.engine}
-        self.sources: dict[Path, Path] = {}
+        self.sources: dict[Path, Path] = {}  # by path of a changed field, its path in the document
 
     def keep_derived(self, kept: Sequence[int]) -> None:
         """Removes the entries of `derived` except these indexes."""

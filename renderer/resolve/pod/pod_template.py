@@ -454,12 +454,12 @@ class _Merge(Struct):
 
 
 class _Items:
-    """The items of a list, indexed by their merge keys. `bodies`: None where one is deleted."""
+    """The items of a list, indexed by their merge keys."""
 
     __slots__ = ("_keys", "_positions", "bodies")
 
     def __init__(self, bodies: Iterable[Body], keys: Sequence[str]) -> None:
-        self.bodies: list[Body | None] = [*bodies]
+        self.bodies: list[Body | None] = [*bodies]  # None where an item is deleted
         self._keys = keys
         # By the merge keys that a patch has, and their values: the positions of the items.
         self._positions: dict[tuple[str, ...], dict[tuple[object, ...], list[int]]] = {}
