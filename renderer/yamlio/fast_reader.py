@@ -71,14 +71,13 @@ _FLOW_DEPTH: Final = 5
 
 
 class _Line(Struct, frozen=True):
-    """A parsed line. `dash`: its column, -1 without one, -2 for the start of a document; `indentation`: the column of
-    the key or value; `copy`: makes a copy of a flow collection, since each document gets its own.
-    """
+    """A parsed line."""
 
-    dash: int
-    indentation: int
+    dash: int  # its column, -1 without one, -2 for the start of a document
+    indentation: int  # the column of the key or value
     key: str | None = None
     value: object = None
+    # Makes a copy of a flow collection, since each document gets its own.
     copy: Callable[[object], object] | None = None
     has_value: bool = False
 
