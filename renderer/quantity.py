@@ -29,12 +29,12 @@ _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re kee
 
 
 class _Quantity(Struct, frozen=True):
-    """`units` * 10**`power`. `text`: the string, where apimachinery keeps it as it was written."""
+    """A number `units` * 10**`power`, as apimachinery parses it."""
 
     units: int
     power: int
     family: str  # decimal | binary | exponent
-    text: str | None = None
+    text: str | None = None  # as it was written, where apimachinery keeps that
 
 
 # Both memos are keyed by strings and integers only: True == 1 == 1.0 would share an entry.

@@ -39,14 +39,12 @@ _NONE: FormerFields = {}
 
 
 class SchemaFinding(Struct, frozen=True):
-    """One finding. `code`: of a diagnostic; `path`: below the value; `key`: the finding is about the key there;
-    `words`: of the message.
-    """
+    """One finding about a value."""
 
-    code: str
-    path: Path
-    key: bool
-    words: Mapping[str, str]
+    code: str  # of a diagnostic
+    path: Path  # below the value
+    key: bool  # the finding is about the key at `path`, not about its value
+    words: Mapping[str, str]  # of the message
 
 
 def path_of(name: str) -> str:

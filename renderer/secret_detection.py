@@ -129,11 +129,11 @@ def _values(shell: ShellText, span: Span, *, quoted: bool = False) -> Iterator[S
 
 
 class _Value(Struct, frozen=True):
-    """A value in a text. `quoted`: whether operators in it are none of a shell."""
+    """A value in a text."""
 
     text: str
     span: Span
-    quoted: bool = False
+    quoted: bool = False  # operators in it are none of a shell
 
 
 def _make_value(shell: ShellText, begin: int, end: int, *, quoted: bool = False) -> _Value | None:

@@ -45,14 +45,12 @@ _WIDE = r"%[^A-Za-z%]*?(?:\*|[0-9]{4})"  # in a format: a width of more than 999
 
 
 class TemplateError(ValueError):
-    """What is wrong with a template, in one short sentence. `path`: of the string below the compiled value; `word`: the
-    unknown one, '' for other errors.
-    """
+    """What is wrong with a template, in one short sentence."""
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = (), word: str = "") -> None:
         super().__init__(reason)
-        self.path = path
-        self.word = word
+        self.path = path  # of the string below the compiled value
+        self.word = word  # the unknown word, '' for other errors
 
 
 def compile_template(
