@@ -187,7 +187,7 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
     resource = request.resource
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     plural = {"group": resource.group, "version": resource.version, "resource": resource.plural}
-    asked: dict[str, object] = {
+    request_fields: dict[str, object] = {
         "kind": kind,
         "resource": plural,
         "requestKind": kind,
@@ -196,8 +196,14 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
         "name": request.name,
     }
     if request.namespace or resource.kind == "Namespace":
-        asked["namespace"] = request.namespace or request.name
-    return {"object": view, "oldObject": None, "request": asked, "namespaceObject": namespace, "params": params}
+        request_fields["namespace"] = request.namespace or request.name
+    return {
+        "object": view,
+        "oldObject": None,
+        "request": request_fields,
+        "namespaceObject": namespace,
+        "params": params,
+    }
 
 
 def _mentions(code: str, name: str) -> bool:

@@ -73,9 +73,9 @@ class Judge:
 
     def take_unjudged(self) -> list[UnjudgedReason]:
         """What could not be judged since this was asked for last, each reason of a policy once."""
-        taken = [*self._unjudged.values()]
+        reasons = [*self._unjudged.values()]
         self._unjudged = {}
-        return taken
+        return reasons
 
     def verdicts(self, judged: AdmittedObject) -> Iterator[Verdict]:
         """What is denied of an object, in the order of the policies and of their bindings."""

@@ -26,12 +26,12 @@ class Params:
     """The objects of the tree that may be params, found by apiVersion and kind."""
 
     def __init__(self, bodies: Iterable[Body], kinds: Iterable[tuple[str, str] | None]) -> None:
-        wanted = {kind for kind in kinds if kind}
+        param_kinds = {kind for kind in kinds if kind}
         self._params: dict[int, Param] = {}  # by the identity of bodies, which `_bodies` keeps
-        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in wanted}
+        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in param_kinds}
         for body in bodies:
             kind = (text_at(body, "apiVersion"), text_at(body, "kind"))
-            if kind in wanted:
+            if kind in param_kinds:
                 self._bodies[kind].append(body)
 
     def of(self, policy: AdmissionPolicy, binding: Binding, request: CreateRequest) -> Sequence[Param | None]:

@@ -79,8 +79,8 @@ def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[PolicyExpression, Pro
     for item in compiled:
         types = item.expression.result.split()
         if item.program and types and item.program.type_name.lower() not in types:
-            wanted = types[0] if len(types) == 1 else f"one of {types}".replace("'", "").replace(",", "")
-            words = f"must evaluate to {wanted} but got {item.program.type_name.lower()}"
+            result_types = types[0] if len(types) == 1 else f"one of {types}".replace("'", "").replace(",", "")
+            words = f"must evaluate to {result_types} but got {item.program.type_name.lower()}"
             faults.append((item.expression, Problem(1, 1, words)))
     return faults
 

@@ -71,8 +71,8 @@ class _StructWriter:
             if not is_omitted:
                 self._always.append((field, self._fields[field][0]))
 
-    def __call__(self, given: Any) -> dict[str, Any]:
-        value = dict(given) if isinstance(given, dict) else {}
+    def __call__(self, raw: Any) -> dict[str, Any]:
+        value = dict(raw) if isinstance(raw, dict) else {}
         for field, default in self._constants.items():
             present = value.get(field)
             if present is None or present == "" or (present == 0 and field in self._numbers):
