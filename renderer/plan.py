@@ -277,7 +277,7 @@ class Adapter(Struct, frozen=True):
     """A LoRA adapter that an engine loads."""
 
     name: str  # its public name
-    asked: str  # by what name requests ask the engine for it
+    name_in_engine: str  # by which requests ask the engine for it
     model: str = ""  # its OpenModel, '' where the engine's options load it
 
 

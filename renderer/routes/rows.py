@@ -200,7 +200,7 @@ def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> Workload
         high=high,
         picker=plan.pool.name if plan.pool else "",
         prefill=prefill,
-        adapters={adapter.asked: adapter.model or adapter.name for adapter in plan.adapters},
+        adapters={adapter.name_in_engine: adapter.model or adapter.name for adapter in plan.adapters},
     )
 
 
