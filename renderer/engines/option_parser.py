@@ -108,14 +108,14 @@ def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iter
                 yield rules.finding(start, "433", **words)
             i += 0 if has_value else 1
             continue
-        taken, enough = _count_values(style, option.arity, args, i)
+        value_count, enough = _count_values(style, option.arity, args, i)
         if not enough:
             yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
-        for value in args[i : i + taken] if style.kind in _GREEDY else ():
+        for value in args[i : i + value_count] if style.kind in _GREEDY else ():
             if style.head(value)[0] in rules.option_list.options:
                 hint = f"write {_value_words(option) or 'a value'} between the two"
                 yield rules.finding(start, "W439", option=spelling, value=value, hint=hint)
-        i += taken
+        i += value_count
 
 
 def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
@@ -234,8 +234,8 @@ def _next_option(style: Dialect, args: Sequence[str], i: int) -> int:
 def _count_values(style: Dialect, arity: str, args: Sequence[str], i: int) -> tuple[int, bool]:
     """How many arguments from index `i` on an option of this arity takes as values, and whether they are enough."""
     if arity in ("?", "+", "*"):
-        taken = _next_option(style, args, i) - i
-        return (min(taken, 1) if arity == "?" else taken), arity != "+" or taken > 0
+        count = _next_option(style, args, i) - i
+        return (min(count, 1) if arity == "?" else count), arity != "+" or count > 0
     needed = int(arity)
-    taken = min(needed, (len(args) if style.kind in _GREEDY else _next_option(style, args, i)) - i)
-    return taken, taken == needed
+    count = min(needed, (len(args) if style.kind in _GREEDY else _next_option(style, args, i)) - i)
+    return count, count == needed

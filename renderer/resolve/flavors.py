@@ -409,8 +409,8 @@ _PARAMS = (*_SIZING_PARAMS, "INSTANCE-TYPE")
 def misspelt_params(params: Mapping[str, str], origin: Origin) -> Iterator[Diagnostic]:
     """A warning for each param whose name resembles a known one; all others are the user's own."""
     for name in params:
-        if name not in _PARAMS and (meant := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
-            yield make_diagnostic("W214", origin.at(name, key=True), name=name, meant=meant)
+        if name not in _PARAMS and (known_param := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
+            yield make_diagnostic("W214", origin.at(name, key=True), name=name, meant=known_param)
 
 
 def _closest_param(word: str) -> str:
