@@ -36,7 +36,7 @@ class NodeDemand(Struct, frozen=True):
     app: str
     name: str
     flavors: Sequence[tuple[str, Mapping[str, str]]]  # name and node labels of the flavors that it may run on
-    handed: bool  # another scheduler chooses among the flavors
+    other_scheduler: bool  # another scheduler chooses among the flavors
     weights: float  # GiB that each pod loads to its node's disk, 0 if unknown
     pods: tuple[PodGroup, ...]
 
@@ -82,7 +82,7 @@ def _item_demands(
                 app=item.name,
                 name=plan.name,
                 flavors=[(flavor.name, dict(flavor.node)) for flavor in place.flavors],
-                handed=place.inftyai_scheduler,
+                other_scheduler=place.inftyai_scheduler,
                 weights=weights if loads else 0,
                 pods=tuple(pods),
             )

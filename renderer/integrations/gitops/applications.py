@@ -51,7 +51,7 @@ class SyncOptions(Struct, frozen=True):
     project: str
     namespace: str
     create_namespaces: bool = False
-    handed: tuple[tuple[str, str], ...] = ()  # namespace and name of workloads that an autoscaler is taking over
+    hand_over: tuple[tuple[str, str], ...] = ()  # namespace and name of workloads that an autoscaler is taking over
     # Namespace and name of the apps whose workloads are Deployments.
     deployments: frozenset[tuple[str, str]] = frozenset()
 
@@ -141,7 +141,7 @@ def _globs(paths: Iterable[str]) -> str:
 
 def _shared(place: EnvironmentSource, options: SyncOptions, paths: tuple[str, ...]) -> Application:
     source = _source(place, place.folder, {"recurse": True, "include": _globs(paths)})
-    return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, handed=()), source)
+    return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, hand_over=()), source)
 
 
 def _source(place: EnvironmentSource, path: str, directory: Body) -> Body:
@@ -185,7 +185,7 @@ def _application(
             },
         },
     }
-    if options.handed:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
+    if options.hand_over:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
         spec["ignoreDifferences"] = [
             {
                 **dict(zip(("group", "kind"), options.workload_kind(namespace, name), strict=True)),
@@ -193,7 +193,7 @@ def _application(
                 "name": name,
                 "jsonPointers": ["/spec/replicas"],
             }
-            for namespace, name in options.handed
+            for namespace, name in options.hand_over
         ]
     return {
         "apiVersion": _API,

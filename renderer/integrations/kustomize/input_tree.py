@@ -179,13 +179,13 @@ def _without_kustomize_annotations(item: Item) -> Item:
     metadata = item.get("metadata")
     if not isinstance(metadata, dict):
         return item
-    kept = {key: value for key, value in metadata.items() if key != "annotations"}
+    own_metadata = {key: value for key, value in metadata.items() if key != "annotations"}
     if isinstance(annotations := metadata.get("annotations"), dict):
-        if kept_annotations := {key: value for key, value in annotations.items() if not _is_kustomize_annotation(key)}:
-            kept["annotations"] = kept_annotations
+        if own_annotations := {key: value for key, value in annotations.items() if not _is_kustomize_annotation(key)}:
+            own_metadata["annotations"] = own_annotations
     elif annotations is not None:
-        kept["annotations"] = annotations
-    return {**item, "metadata": kept}
+        own_metadata["annotations"] = annotations
+    return {**item, "metadata": own_metadata}
 
 
 def _is_kustomize_annotation(key: str) -> bool:
