@@ -384,17 +384,17 @@ def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFi
         yield from _explain_error(max(nested, key=lambda sub: len(sub.absolute_path)))
 
 
-def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
+def type_finding(path: Path, instance: object, types: object) -> SchemaFinding:
     """The finding that a value has none of the wanted types."""
-    wanted = _as_list(wanted)
+    types = _as_list(types)
     return SchemaFinding(
         "E303",
         path,
         False,
         _words(
-            wanted=" or ".join(_TYPE_NAMES[w] for w in wanted),
+            wanted=" or ".join(_TYPE_NAMES[w] for w in types),
             found=_describe_value(instance),
-            kind=wanted[0] if len(wanted) == 1 else "",
+            kind=types[0] if len(types) == 1 else "",
             hint="",
         ),
     )
@@ -402,16 +402,16 @@ def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
 
 def _type_hint(error: Any) -> str:
     """How to write the value in the wanted type; '' where that is unknown."""
-    instance, schema, wanted = error.instance, error.schema, _as_list(error.validator_value)
-    if isinstance(instance, dict) and wanted == ["string"] and {"args", "command"} & {*error.absolute_path}:
+    instance, schema, types = error.instance, error.schema, _as_list(error.validator_value)
+    if isinstance(instance, dict) and types == ["string"] and {"args", "command"} & {*error.absolute_path}:
         return "put JSON in single quotes; write an option and its value as two items"
     if isinstance(instance, str) and instance:
         items, needed = schema.get("items") or {}, list(schema.get("required") or ())
-        if wanted in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
+        if types in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
             return f"write {instance} without quotes"
-        if wanted == ["array"] and items.get("type") == "string":
+        if types == ["array"] and items.get("type") == "string":
             return f'write a list: ["{instance}"]'
-        if wanted == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
+        if types == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
             return f"write {{{needed[0]}: {instance}}}"
     return ""
 

@@ -235,12 +235,12 @@ def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str |
 
 
 class _Term(Struct, frozen=True):
-    """A word, or its comparison with an operand; `wanted`: the truth value for which the term holds."""
+    """A word, or its comparison with an operand."""
 
     word: str
     compare: Callable[[Any, Any], object] | None
     operand: int | str | None
-    wanted: bool
+    truth: bool  # the term holds where the word or comparison has this truth value
 
 
 def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
@@ -252,14 +252,14 @@ def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str |
             return None
         negated, word, sign, quoted, number = term.groups()
         terms.append(_Term(word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
-    if len(terms) == 1 and terms[0].compare is None and terms[0].wanted:
+    if len(terms) == 1 and terms[0].compare is None and terms[0].truth:
         return operator.itemgetter(terms[0].word)
 
     def holds(words: Words) -> bool:
         try:
             for term in terms:
                 value = words[term.word]
-                if bool(term.compare(value, term.operand) if term.compare else value) is not term.wanted:
+                if bool(term.compare(value, term.operand) if term.compare else value) is not term.truth:
                     return False
         except TypeError as error:
             raise TemplateError(str(error), path) from None

@@ -68,13 +68,13 @@ def answer_file(place: FilePlace, options: RenderOptions, show: bool = False) ->
     if source is None:
         raise place.refuse("E228", "this file was not rendered by llmaz", _hint_of_input(data))
     documents = _rendered_documents(place, path, source, data)
-    wanted = _document_at(place, data, documents) if place.line else None
+    document_field = _document_at(place, data, documents) if place.line else None
     run = ExplainRun(_options_for(path, source, options))
     if run.wrong:
         raise RenderError(run.wrong)
     reasons = ReasonFinder(run)
-    if wanted is not None:
-        document, field = wanted
+    if document_field is not None:
+        document, field = document_field
         rendered = _object_of(run, place, document)
         block = answer_block(reasons, rendered, _current_path(place, document.value, rendered, field), show)
         return Answers((block,), bool(field), _stale(place, not _is_same(document, rendered)))

@@ -75,14 +75,14 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
             origin = document.origin("apiVersion")
             problems.append(make_diagnostic("E212", origin, version=version, kind=kind, right=KINDS[kind]))
         return ""
-    if version is None and (meant := _meant_without_version(value)):
-        hint = f"write apiVersion: {KINDS[meant]}, and kind: {meant}"
+    if version is None and (likely_kind := _kind_without_version(value)):
+        hint = f"write apiVersion: {KINDS[likely_kind]}, and kind: {likely_kind}"
         problems.append(_missing_field(document, "apiVersion", hint))
         return ""
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
-def _meant_without_version(value: Mapping[str, object]) -> str:
+def _kind_without_version(value: Mapping[str, object]) -> str:
     """The kind that an object without apiVersion names in other letters, as `playground`; '' for what may be another's:
     a service, and what is no object.
     """
