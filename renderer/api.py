@@ -133,6 +133,15 @@ class TrafficInput(Struct, frozen=True):
         return Origin(self.document, path, key)
 
 
+def _value_at(spec: object, path: tuple[str, ...], default: object) -> object:
+    """The value at a path of maps, else the default; a null is a value."""
+    for key in path:
+        if not isinstance(spec, dict) or key not in spec:
+            return default
+        spec = spec[key]
+    return spec
+
+
 class RenderConfig(Struct, frozen=True, eq=False):
     """RenderConfig: the file's keys, overridden by `--set`."""
 
@@ -142,12 +151,7 @@ class RenderConfig(Struct, frozen=True, eq=False):
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
-        value: object = self.spec
-        for part in path:
-            if not isinstance(value, dict) or part not in value:
-                return default
-            value = value[part]
-        return value
+        return _value_at(self.spec, path, default)
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """The origin of the key at a path below `spec`."""
@@ -195,12 +199,7 @@ class RenderPolicy(Struct, frozen=True, eq=False):
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
-        value: object = self.spec
-        for part in path:
-            if not isinstance(value, dict) or part not in value:
-                return default
-            value = value[part]
-        return value
+        return _value_at(self.spec, path, default)
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """The origin of the key at a path below `spec`."""
