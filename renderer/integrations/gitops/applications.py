@@ -88,34 +88,36 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
         raise RenderError([make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint=hint)])
     manifests: list[Mapping[str, object]] = []
     for place in places:
-        by_app = place.layout == "app"
-        below = "" if place.folder == "." else f"{place.folder}/"
-        stars, top = "*/*" if by_app else "*", escapes.glob_literal(below)
-        directories = [{"path": f"{top}{stars}"}, {"path": f"{top}_extra{'/*' if by_app else ''}", "exclude": True}]
-        namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
-        name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
-        literal = _template_source(place)
-        source = _source(literal, "{{.path.path}}", {"recurse": True})
-        template = _application(name, ".", literal, options, source, namespace)
-        git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
-        manifests.append(
-            {
-                "apiVersion": _API,
-                "kind": "ApplicationSet",
-                "metadata": {"name": place.name, "namespace": options.namespace},
-                "spec": {
-                    "goTemplate": True,
-                    "goTemplateOptions": ["missingkey=error"],
-                    "generators": [{"git": git}],
-                    "template": {
-                        "metadata": {"name": name, "annotations": template["metadata"]["annotations"]},
-                        "spec": template["spec"],
-                    },
-                },
-            }
-        )
-        manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if by_app else ()))))
+        manifests.append(_application_set(place, options))
+        manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if place.layout == "app" else ()))))
     return manifests
+
+
+def _application_set(place: EnvironmentSource, options: SyncOptions) -> Mapping[str, object]:
+    by_app = place.layout == "app"
+    below = "" if place.folder == "." else f"{place.folder}/"
+    stars, top = "*/*" if by_app else "*", escapes.glob_literal(below)
+    directories = [{"path": f"{top}{stars}"}, {"path": f"{top}_extra{'/*' if by_app else ''}", "exclude": True}]
+    namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
+    name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
+    literal = _template_source(place)
+    source = _source(literal, "{{.path.path}}", {"recurse": True})
+    template = _application(name, ".", literal, options, source, namespace)
+    git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
+    return {
+        "apiVersion": _API,
+        "kind": "ApplicationSet",
+        "metadata": {"name": place.name, "namespace": options.namespace},
+        "spec": {
+            "goTemplate": True,
+            "goTemplateOptions": ["missingkey=error"],
+            "generators": [{"git": git}],
+            "template": {
+                "metadata": {"name": name, "annotations": template["metadata"]["annotations"]},
+                "spec": template["spec"],
+            },
+        },
+    }
 
 
 def _template_source(place: EnvironmentSource) -> EnvironmentSource:
@@ -157,12 +159,6 @@ def _application(
     name: str, watched: str, place: EnvironmentSource, options: SyncOptions, source: Body, namespace: str = ""
 ) -> Application:
     """An Application. `watched`: paths below the source's path; Argo CD ignores commits that change none of them."""
-    if cluster := place.flags.get("--destination-name"):
-        destination = {"name": cluster}
-    else:
-        destination = {"server": place.flags["--destination-server"]}
-    if namespace:
-        destination["namespace"] = namespace
     sync_options = [
         "ServerSideApply=true",  # LeaderWorkerSets outgrow the annotation of client-side apply
         "SkipDryRunOnMissingResource=true",  # CRDs may come later, by another Application
@@ -173,7 +169,7 @@ def _application(
     spec: Body = {
         "project": options.project,
         "source": source,
-        "destination": destination,
+        "destination": _destination(place, namespace),
         "syncPolicy": {
             "automated": {"prune": True, "selfHeal": True},
             "syncOptions": sync_options,
@@ -186,18 +182,26 @@ def _application(
         },
     }
     if options.hand_over:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
-        spec["ignoreDifferences"] = [
-            {
-                **dict(zip(("group", "kind"), options.workload_kind(namespace, name), strict=True)),
-                "namespace": namespace,
-                "name": name,
-                "jsonPointers": ["/spec/replicas"],
-            }
-            for namespace, name in options.hand_over
-        ]
+        spec["ignoreDifferences"] = [_ignored_replicas(options, *workload) for workload in options.hand_over]
     return {
         "apiVersion": _API,
         "kind": "Application",
         "metadata": {"name": name, "namespace": options.namespace, "annotations": {_PATHS: watched}},
         "spec": spec,
     }
+
+
+def _destination(place: EnvironmentSource, namespace: str) -> Body:
+    if cluster := place.flags.get("--destination-name"):
+        destination: Body = {"name": cluster}
+    else:
+        destination = {"server": place.flags["--destination-server"]}
+    if namespace:
+        destination["namespace"] = namespace
+    return destination
+
+
+def _ignored_replicas(options: SyncOptions, namespace: str, name: str) -> Body:
+    """The field of a workload that Argo CD leaves alone while an autoscaler takes over."""
+    group, kind = options.workload_kind(namespace, name)
+    return {"group": group, "kind": kind, "namespace": namespace, "name": name, "jsonPointers": ["/spec/replicas"]}
