@@ -56,8 +56,9 @@ class RenderResult(Struct, frozen=True):
 def merge_results(
     options: RenderOptions, folder: str, scopes: Sequence[Scope], results: Sequence[RenderResult]
 ) -> RenderResult:
-    """The results of all environments, with paths relative to their common folder, and its leftovers; `inputs`: those
-    of the first environment, with the apps of all. A single result without environments, or for one, is unchanged.
+    """The results of all environments, with paths relative to their common folder, and its leftovers. The inputs
+    are those of the first environment, with the apps of all. A single result without environments, or for one, is
+    unchanged.
     """
     names = [scope.options.env for scope in scopes]
     if options.env or not names[0]:

@@ -319,17 +319,17 @@ _TOO_LONG = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
 
 
 def _json(value: object) -> str:
-    """The filter `json`: a value of JSON."""
+    """The filter `json`, which makes a value of JSON."""
     return escapes.json_text(value)
 
 
 def _shell(value: object) -> str:
-    """The filter `shell`: one word of a shell."""
+    """The filter `shell`, which makes one word of a shell."""
     return escapes.shell_word(str(value))
 
 
 def _yaml(value: object) -> str:
-    """The filter `yaml`: a scalar of YAML in one line."""
+    """The filter `yaml`, which makes a scalar of YAML in one line."""
     return scalar(value)
 
 

@@ -97,7 +97,8 @@ def parameters(environments: tuple[str, ...]) -> list[Body]:
 def config() -> Body:
     """The content of plugin.yaml, a file of the sidecar in the form of a Kubernetes object.
 
-    No `discover`: Argo CD would also apply it to plugins chosen by name, and llmaz.yaml may be in a parent or missing.
+    It has no `discover`, since Argo CD would also apply it to plugins chosen by name, and llmaz.yaml may be in a parent
+    or missing.
     """
     return {
         "apiVersion": "argoproj.io/v1alpha1",
