@@ -147,7 +147,7 @@ class RenderConfig(Struct, frozen=True, eq=False):
 
     spec: RenderConfigSpec
     document: Source
-    sources: Mapping[Path, Source] = {}  # by the path of a key that `--set` set, that override
+    sources: Mapping[Path, Source] = {}  # the override that set a key, by the path of the key
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
@@ -179,7 +179,7 @@ class AdmissionDocuments(Struct, frozen=True, eq=False):
     """The documents that `admission` of a RenderPolicy names, and those of the tree that belong to them."""
 
     documents: tuple[Document, ...] = ()  # of the files that it names
-    facts: tuple[Document, ...] = ()  # of the tree, those that the policies may ask for
+    facts: tuple[Document, ...] = ()  # documents of the tree that the policies may ask for
     problems: tuple[Diagnostic, ...] = ()  # of the files
 
     @property
@@ -193,7 +193,7 @@ class RenderPolicy(Struct, frozen=True, eq=False):
 
     spec: RenderPolicySpec
     document: Document
-    folder: str = ""  # to which its paths are relative, '' for that of llmaz.yaml
+    folder: str = ""  # its paths are relative to this one, '' for that of llmaz.yaml
     revision: str = ""  # the commit that holds it, '' for that of the tree
     admission: AdmissionDocuments = AdmissionDocuments()  # of the files that its `admission` names
 
@@ -233,7 +233,7 @@ class RenderOptions(Struct, frozen=True):
     skip_texts: ItemSelector | None = None  # selects items whose files are not written out
     parsed_files: Mapping[tuple[str, bool], Any] = {}  # of another run, as Inputs has them
     reused: ReusedItems | None = None  # results of another run
-    skipped_keys: tuple[str, ...] = ()  # of RenderConfig, those that the caller reads itself
+    skipped_keys: tuple[str, ...] = ()  # keys of RenderConfig that the caller reads itself
     env: str = ""  # one environment, '' for all of RenderConfig's
     policy: str = ""  # the file of a RenderPolicy in place of the tree's
     earlier_policies: tuple[RenderPolicy, ...] = ()  # those of other revisions, which count as well
@@ -255,7 +255,7 @@ class Scope(Struct, frozen=True):
     folder: str
     pruned_paths: tuple[str, ...]  # the input paths whose stale output this run deletes, empty for the whole tree
     problems: tuple[Diagnostic, ...] = ()  # of RenderConfig and RenderPolicy
-    parsed_files: Iterator[Any] | None = None  # as load.ParsedFile, where workers have read them already
+    parsed_files: Iterator[Any] | None = None  # each a load.ParsedFile, where workers have read them already
     policies: tuple[RenderPolicy, ...] = ()  # each of them has to allow what is rendered
 
     @property
@@ -317,7 +317,7 @@ class Inputs(Struct, frozen=True, eq=False):
     pickers: Mapping[str, Document] = {}  # by name
     disabled: int = 0  # the number of documents below PATHS that the environment deletes
     disabled_names: Set[str] = frozenset()  # of the deleted documents that have one
-    device_classes: Mapping[str, str] = {}  # by DeviceClass, the vendor of its devices
+    device_classes: Mapping[str, str] = {}  # the vendor of the devices, by DeviceClass
     # By file name and whether it lies outside PATHS, for RenderOptions.
     parsed_files: Mapping[tuple[str, bool], Any] = {}
 

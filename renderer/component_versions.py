@@ -31,7 +31,7 @@ class Component(Struct, frozen=True):
     newest: str  # the newest known to have what we render
     tested: str  # that of our schemas
     default: str = ""  # the target without one in RenderConfig, '' where it cannot have one
-    # By the first version with the need, the versions of other components that it needs.
+    # The versions of other components that it needs, by its first version with the need.
     asks: Mapping[str, Mapping[str, str]] = {}
 
 

@@ -64,7 +64,7 @@ class Judge:
             _BoundPolicy(policy, [binding for binding in bindings if binding.policy_name == policy.name])
             for policy in policies.values()
         ]
-        # Among the bodies, the objects that policies take as params.
+        # The objects among the bodies that policies take as params.
         self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
         self._namespaces = namespaces
         self._namespace_objects: dict[str, Mapping[str, object]] = {}  # by name, those that objects lie in

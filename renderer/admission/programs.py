@@ -29,7 +29,7 @@ class Compiled(Struct, frozen=True):
 
     expression: PolicyExpression
     code: str  # the text of the expression without literals and spaces
-    variables: Sequence[str] = ()  # of the policy, those that the expression names
+    variables: Sequence[str] = ()  # the policy's variables that the expression names
     hidden: frozenset[str] = frozenset()  # roots of the names without a value that it reads in a way that does not fail
     growth: int = 1  # how many times as large as what it reads its values may be
     program: Program | None = None

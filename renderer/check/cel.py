@@ -138,7 +138,7 @@ class _Node:
     def __init__(self, raw: _NodeFacts, nodes: Sequence[_Node], rules: Sequence[Sequence[str]]) -> None:
         cel_names = raw.get("as", {})
         fields = raw.get("fields", {}).items()
-        # By name, the name in CEL and the node.
+        # The name in CEL and the node of each field, by its name.
         self.fields = {name: (cel_names.get(name, name), nodes[number]) for name, number in fields}
         self.items = nodes[raw["items"]] if "items" in raw else None
         self.values = nodes[raw["values"]] if "values" in raw else None

@@ -25,7 +25,7 @@ class RenderedObject(Struct, frozen=True):
     item: Item | None  # None for shared objects
     plan: Plan | TrafficPlan | None
     plan_origins: Mapping[Path, Origin]  # those that its plan recorded
-    # Of a DisaggregatedSet, the LeaderWorkerSets that its controller makes of its roles.
+    # The LeaderWorkerSets that the controller of a DisaggregatedSet makes of its roles.
     roles: tuple[RenderedObject, ...] = ()
 
     @property

@@ -139,7 +139,7 @@ class ChangedDocument(Document):
     def __init__(self, whole: Document, value: object, moved: Mapping[Path, Path]) -> None:
         super().__init__(whole._file, whole.index, value)
         self.whole: Final = whole  # the document before the change
-        self._moved: Final = moved  # by a path in `value`, the path in `whole`
+        self._moved: Final = moved  # the paths in `whole`, by those in `value`
 
     def behind(self, path: Path) -> tuple[Source, Path]:
         """The source that set the field, and its path there; the document may be a MergedSource itself."""

@@ -43,7 +43,7 @@ class LocatedNode:
         self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
         self.value = value
         self.raw = raw  # the text of a scalar, None for a mapping or list
-        # Nodes of a list; of a mapping, by key, the place of the key and the node.
+        # The nodes of a list; in a mapping the place of each key and its node, by key.
         self.children: Any = {} if value.__class__ is dict else []
         self.size = 1  # values in here with all aliases written out
         self.length = 0 if raw is None else len(raw)  # characters in these

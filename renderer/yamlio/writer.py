@@ -149,8 +149,8 @@ class _Level:
     def __init__(self, pad: str) -> None:
         self.pad = pad
         self.dash = f"\n{pad}-"
-        self.heads = ScalarCache(lambda key: _key_text(pad, key))  # by key, the beginning of its line
-        # By such a beginning, the same with a dash.
+        self.heads = ScalarCache(lambda key: _key_text(pad, key))  # the beginning of a line, by its key
+        # The same beginning with a dash, by the one without.
         self.items = ScalarCache(lambda text: f"\n{pad[2:]}- {text[len(pad) + 1 :]}")
         self.below: _Level | None = None
 

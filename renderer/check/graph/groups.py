@@ -28,7 +28,7 @@ class _Group(Struct, frozen=True):
     selector: Mapping[str, str]  # labels that all of its pods have
     leader: WorkloadPods
     worker: WorkloadPods
-    # By the port of a pod's first data parallel rank, the ports of all its ranks.
+    # The ports of a pod's data parallel ranks, by the port of the first.
     ranks: Mapping[float, Sequence[float]]
     recreated: bool  # the end of one pod ends its group
 
