@@ -278,7 +278,7 @@ class Adapter(Struct, frozen=True):
     """A LoRA adapter that an engine loads."""
 
     name: str  # its public name
-    asked: str  # by what name requests ask the engine for it
+    name_in_engine: str  # by which requests ask the engine for it
     model: str = ""  # its OpenModel, '' where the engine's options load it
 
 
@@ -527,10 +527,10 @@ class SharedPlan(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """One object, its keys in reading order; `origins()`: by path of a field (docs/design/delivery.md#origins)."""
+    """One object."""
 
-    body: dict[str, Any]
-    origins: FieldOrigins
+    body: dict[str, Any]  # its keys are in reading order
+    origins: FieldOrigins  # by path of a field (docs/design/delivery.md#origins)
 
     @property
     def field_origins(self) -> Mapping[Path, Origin]:

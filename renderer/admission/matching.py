@@ -13,12 +13,13 @@ _CREATE = "CREATE"
 
 
 class CreateRequest:
-    """The creation of an object. `namespace`: its name, empty where the object has none."""
+    """The creation of an object."""
 
     def __init__(self, body: Body, resource: Resource, namespaces: Mapping[str, KnownNamespace]) -> None:
         self.body, self.resource = body, resource
         metadata = map_at(body, "metadata")
         self.name = text_at(metadata, "name")
+        # Its name, '' where the object has none.
         self.namespace = text_at(metadata, "namespace") if resource.is_namespaced is not False else ""
         self.labels: Mapping[str, object] = as_map(metadata.get("labels"))
         self._namespaces = namespaces

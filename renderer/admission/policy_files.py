@@ -29,11 +29,11 @@ _VERSIONS: Final = ("v1", "v1beta1")  # of one shape
 
 
 class AdmissionFiles(Struct, frozen=True):
-    """What the files say: policies by name, bindings, all other objects, and problems."""
+    """What the files of policies hold."""
 
-    policies: Mapping[str, AdmissionPolicy]
+    policies: Mapping[str, AdmissionPolicy]  # by name
     bindings: Sequence[Binding]
-    others: Sequence[Document]
+    others: Sequence[Document]  # all other objects
     problems: Sequence[Diagnostic]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema_validation
@@ -203,13 +204,35 @@ def validate_documents(
 
     `external`: what they may refer to besides; `alone`: without the rules between objects.
     """
+    judged = _judge_each(read, external.targets if external else None)
+    if alone:
+        return judged.problems, judged.unknown
+    valid, bodies = judged.valid, judged.bodies
+    problems = [*judged.problems, *_repeated_objects(valid, bodies)]
+    problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
+    documents = [*valid, *judged.opaque]
+    external = replace(external or ExternalObjects(), present=frozenset(judged.broken))
+    problems += [
+        _diagnostic(documents[finding.index], finding)
+        for finding in validate_whole_graph([*bodies, *(document.value for document in judged.opaque)], external)
+    ]
+    return problems, judged.unknown
+
+
+class _JudgedDocuments(Struct, frozen=True):
+    """Hand-written manifests, each judged alone."""
+
     problems: list[Diagnostic] = []
-    bodies: list[Body] = []
     valid: list[Document] = []
-    present: set[Key] = set()  # objects that rules cannot look into
-    unjudged: list[Document] = []  # of kinds without a schema, that rules need not look into
-    unknown = []
-    targets = external.targets if external else None
+    bodies: list[Body] = []  # of `valid`, as the API server reads them
+    unknown: list[Document] = []  # of kinds without a schema
+    opaque: list[Document] = []  # of kinds without a schema that rules need not look into
+    broken: set[Key] = set()  # objects that rules would have to look into, and cannot
+
+
+def _judge_each(read: Sequence[Document], targets: component_versions.TargetVersions | None) -> _JudgedDocuments:
+    """The documents, judged without the rules between objects."""
+    judged = _JudgedDocuments()
     for document in read:
         value = document.value
         if (
@@ -217,34 +240,37 @@ def validate_documents(
             or not isinstance(value.get("kind"), str)
             or not isinstance(value.get("apiVersion"), str)
         ):
-            problems.append(make_diagnostic("E501", document.origin()))
+            judged.problems.append(make_diagnostic("E501", document.origin()))
             continue
         key = _key(value)
         if not schema_validation.has_schema(schema_validation.name_of(value["apiVersion"], value["kind"])):
             if removal := removal_words(value["apiVersion"], value["kind"], targets):
-                problems.append(make_diagnostic("E502", document.origin("apiVersion"), **removal))
+                judged.problems.append(make_diagnostic("E502", document.origin("apiVersion"), **removal))
             else:
-                unknown.append(document)
+                judged.unknown.append(document)
             if key and key[0] in NAMED_KINDS:
-                unjudged.append(document)
+                judged.opaque.append(document)
             elif key:
-                present.add(key)
+                judged.broken.add(key)
             continue
         body = without_nulls(value)
         findings = [
             make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
             for code, path, words in validate_object(body, document.raw, targets)
         ]
-        problems += findings
+        judged.problems.extend(findings)
         if not has_errors(findings):
-            bodies.append(body)
-            valid.append(document)
+            judged.bodies.append(body)
+            judged.valid.append(document)
         elif key:
-            present.add(key)
-    if alone:
-        return problems, unknown
+            judged.broken.add(key)
+    return judged
+
+
+def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+    """An error for each object that another document has already."""
     first_documents: dict[tuple[str, str, str, str], Document] = {}
-    for document, body in zip(valid, bodies, strict=True):
+    for document, body in zip(documents, bodies, strict=True):
         identity = (
             text_at(body, "apiVersion").rpartition("/")[0],
             text_at(body, "kind"),
@@ -256,15 +282,7 @@ def validate_documents(
             duplicate = make_diagnostic(
                 "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
             )
-            problems.append(replace(duplicate, hint="leave one of them out, or give it another name"))
-    problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
-    judged = [*valid, *unjudged]
-    external = replace(external or ExternalObjects(), present=frozenset(present))
-    problems += [
-        _diagnostic(judged[finding.index], finding)
-        for finding in validate_whole_graph([*bodies, *(document.value for document in unjudged)], external)
-    ]
-    return problems, unknown
+            yield replace(duplicate, hint="leave one of them out, or give it another name")
 
 
 def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:

@@ -145,7 +145,7 @@ def require_values(flags: dict[str, Any]) -> None:
     """Raises UsageError for a flag with an empty value, such as an unset shell variable, instead of using a default."""
     for key, value in flags.items():
         if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
-            flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
+            flag = {"folder": "path", "environments": "env"}.get(key, key.replace("_", "-"))
             raise click.UsageError(f"--{flag} has no value")
 
 

@@ -28,9 +28,7 @@ MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings 
 
 
 class Diagnostic(Struct, frozen=True, order=True):
-    """A finding, ready to print; sorts by place. `warning`: legal, but likely wrong. Codes that begin with N are notes,
-    which never make a run fail.
-    """
+    """A finding, ready to print; sorts by place. Codes that begin with N are notes, which never make a run fail."""
 
     file: str
     line: int
@@ -39,7 +37,7 @@ class Diagnostic(Struct, frozen=True, order=True):
     field: str
     message: str
     hint: str = ""
-    warning: bool = False
+    warning: bool = False  # legal, but likely wrong
     document: int = 0  # the index in its file of the object that it is about
 
     def __str__(self) -> str:

@@ -19,16 +19,14 @@ Item = App | TrafficInput
 
 
 class RenderedObject(Struct, frozen=True):
-    """A rendered object. `owner`: the app that it is made for, in words; `item`: None for shared objects;
-    `plan_origins`: the origins that its plan recorded; `roles`: of a DisaggregatedSet, the LeaderWorkerSets that its
-    controller makes of its roles.
-    """
+    """A rendered object."""
 
     manifest: Manifest
-    owner: str
-    item: Item | None
+    owner: str  # the app that it is made for, in words
+    item: Item | None  # None for shared objects
     plan: Plan | TrafficPlan | None
-    plan_origins: Mapping[Path, Origin]
+    plan_origins: Mapping[Path, Origin]  # those that its plan recorded
+    # The LeaderWorkerSets that the controller of a DisaggregatedSet makes of its roles.
     roles: tuple[RenderedObject, ...] = ()
 
     @property

@@ -19,10 +19,10 @@ from renderer.kubernetes.json_values import text_at
 
 
 class FieldRule(Struct, frozen=True):
-    """A rule's text, and the keys of what the field is made of; the first that exists counts."""
+    """A rule that fields are made by."""
 
-    text: str
-    of: tuple[Path, ...] = ()
+    text: str  # of the rule
+    of: tuple[Path, ...] = ()  # keys of what the field is made of; the first that exists counts
 
 
 _NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")

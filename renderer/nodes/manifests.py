@@ -25,12 +25,12 @@ _GROUP = "karpenter.k8s.aws"
 
 
 class NodePoolManifests(Struct, frozen=True):
-    """The text of the file. `pools`: their number; `workloads`: their number with a flavor; `apart`: without one."""
+    """The node pools for the input, as one file."""
 
-    text: str
-    pools: int
-    workloads: int
-    without_flavor: int
+    text: str  # of the file
+    pools: int  # the number of node pools
+    workloads: int  # the number of workloads with a flavor
+    without_flavor: int  # the number of workloads without a flavor
     fleet: FleetDemand
 
 

@@ -149,15 +149,12 @@ def compare(output: OutputFolder | None, files: Sequence[OutputFile]) -> list[tu
 
 
 class OutputFolderState(Struct, frozen=True):
-    """Other files in the output folder, by sorted paths below it. `stale`: rendered files without an input any more;
-    `temporary`: left behind by killed runs; `foreign`: not written by llmaz, and synced by Argo CD or Flux.
-    `problems`: folders that cannot be read.
-    """
+    """Other files in the output folder, by sorted paths below it."""
 
-    stale: list[str]
-    temporary: list[str]
-    foreign: list[str]
-    problems: list[Diagnostic]
+    stale: list[str]  # rendered files whose input is gone
+    temporary: list[str]  # left behind by killed runs
+    foreign: list[str]  # not written by llmaz, and synced by Argo CD or Flux
+    problems: list[Diagnostic]  # folders that cannot be read
 
 
 def folder_state(

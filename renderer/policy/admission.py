@@ -19,10 +19,10 @@ _NAME_LABEL = "kubernetes.io/metadata.name"  # the server gives it to every name
 
 
 class AdmissionRun:
-    """The judges of a run, one for each RenderPolicy that names policies. `problems`: those of their files."""
+    """The judges of a run, one for each RenderPolicy that names policies."""
 
     def __init__(self, policies: Sequence[RenderPolicy]) -> None:
-        self.problems: list[Diagnostic] = []
+        self.problems: list[Diagnostic] = []  # of the files of the policies
         self._judges: list[Judge] = []
         for policy in policies:
             if not policy.admission.documents:

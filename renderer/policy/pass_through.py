@@ -21,11 +21,11 @@ _KINDS = ("passThrough", "kinds")
 
 
 class PassedFile(Struct, frozen=True):
-    """A file that passThrough copies: its key, its objects, and the problems of its YAML, which nobody could judge."""
+    """A file that passThrough copies."""
 
     key: str
     objects: Sequence[Document]
-    problems: Sequence[Diagnostic]
+    problems: Sequence[Diagnostic]  # of its YAML, which nobody could judge
 
 
 def passed_documents(scope: Scope) -> Iterator[PassedFile]:

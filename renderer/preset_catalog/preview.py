@@ -27,11 +27,11 @@ _SHARED_MEMORY = "dshm"  # the volume's name (docs/design/contract.md#names-in-t
 
 
 class BackendPreview(Struct, frozen=True):
-    """The preview as YAML, '' on an error; the diagnostics; and the model that was chosen where none was named."""
+    """What a preset makes of a model."""
 
-    text: str
+    text: str  # YAML, '' on an error
     problems: list[Diagnostic]
-    chosen: str = ""
+    chosen: str = ""  # the model that was chosen where none was named
 
 
 def backend_preview(

@@ -22,17 +22,17 @@ _EDITORS = "# yaml-language-server:"  # a line with the path of a schema that is
 
 
 class VendoredPreset(Struct, frozen=True):
-    """A copy of a preset: its file, and whether `render` reads it."""
+    """A copy of a preset."""
 
-    path: str
-    is_read: bool
+    path: str  # of its file
+    is_read: bool  # `render` reads the file
 
 
 class PresetDifference(Struct, frozen=True):
-    """The user's file, and a unified diff from the preset to it; '' when they are equal."""
+    """A preset beside the user's file in place of it."""
 
-    file: str
-    diff: str
+    file: str  # of the user
+    diff: str  # unified, from the preset to the user's file, '' when they are equal
 
 
 def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:

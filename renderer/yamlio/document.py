@@ -24,14 +24,14 @@ _NULLS = frozenset(["", "~", "null", "Null", "NULL"])  # plain scalars without a
 
 
 class Document:
-    """One YAML document: `value` in JSON terms, `index` its position in the file, from 0. It is a Source."""
+    """One YAML document. It is a Source."""
 
     __slots__ = ("_file", "index", "value")
 
     def __init__(self, file: _File, index: int, value: Any) -> None:
         self._file: Final = file
-        self.index: Final = index
-        self.value: Final = value
+        self.index: Final = index  # its position in the file, from 0
+        self.value: Final = value  # in JSON terms
 
     def __repr__(self) -> str:
         return f"Document({self.name!r}, {self.index})"
@@ -113,14 +113,14 @@ def source_path(moved: Mapping[Path, Path], path: Path) -> Path:
 
 
 class ChangedDocument(Document):
-    """A document `whole` with a changed value; `moved`: path in that value → path in the document. A MergedSource."""
+    """A document with a changed value. It is a MergedSource."""
 
     __slots__ = ("_moved", "whole")
 
     def __init__(self, whole: Document, value: object, moved: Mapping[Path, Path]) -> None:
         super().__init__(whole._file, whole.index, value)
-        self.whole: Final = whole
-        self._moved: Final = moved
+        self.whole: Final = whole  # the document before the change
+        self._moved: Final = moved  # the paths in `whole`, by those in `value`
 
     def behind(self, path: Path) -> tuple[Source, Path]:
         """The source that set the field, and its path there; the document may be a MergedSource itself."""

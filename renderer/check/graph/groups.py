@@ -22,17 +22,15 @@ _MOST_RANKS = 8  # ports of a pool
 
 
 class _Group(Struct, frozen=True):
-    """The pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet, whose groups are of several. `name`: of the
-    LeaderWorkerSet, or set and role; `selector`: labels that all of its pods have; `ranks`: the ports of a pod's data
-    parallel ranks, by that of the first; `recreated`: the end of one pod ends its group.
-    """
+    """The pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet, whose groups have several pods."""
 
-    name: str
-    selector: Mapping[str, str]
+    name: str  # of the LeaderWorkerSet, or of the set and the role
+    selector: Mapping[str, str]  # labels that all of its pods have
     leader: WorkloadPods
     worker: WorkloadPods
+    # The ports of a pod's data parallel ranks, by the port of the first.
     ranks: Mapping[float, Sequence[float]]
-    recreated: bool
+    recreated: bool  # the end of one pod ends its group
 
 
 class _Selection(Struct, frozen=True):

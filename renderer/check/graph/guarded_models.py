@@ -38,24 +38,21 @@ _MOST_STEPS = 8  # from a route to the pods
 
 
 class GuardedModel(Struct, frozen=True):
-    """A model that only some may call. `name`: of its app; `rule`: the words for what says so; `allowed`: who may, by
-    what tells a client; empty where any authorization of a route is as good.
-    """
+    """A model that only some may call."""
 
-    name: str
-    rule: str
+    name: str  # of its app
+    rule: str  # words for the setting that guards it
+    # The clients, by what tells them apart; empty where any authorization of a route will do.
     allowed: frozenset[str] = frozenset()
 
 
 class GuardedPods(Struct, frozen=True):
-    """What leads to guarded models. `objects`: by key of an object whose pods are theirs; `labels`: of their pods, by
-    namespace; `find`: the body of another object; `domain`: of the cluster.
-    """
+    """The objects and pods that lead to guarded models."""
 
-    objects: Mapping[Key, GuardedModel]
-    labels: Mapping[str, Sequence[tuple[Mapping[str, object], GuardedModel]]]
-    find: Callable[[str, str, str], Body | None]
-    domain: str
+    objects: Mapping[Key, GuardedModel]  # by key of an object whose pods are those of a guarded model
+    labels: Mapping[str, Sequence[tuple[Mapping[str, object], GuardedModel]]]  # of the pods, by namespace
+    find: Callable[[str, str, str], Body | None]  # returns the body of another object
+    domain: str  # of the cluster
 
     def behind(self, kind: str, namespace: str, name: str, steps: int = 0) -> GuardedModel | None:
         """The guarded model to which an object leads; None where it leads to none, or nobody knows."""

@@ -25,13 +25,13 @@ _SECRET_KEYS = {"apiKey": "apiKey", "anthropicAPIKey": "apiKey", "azureAPIKey": 
 
 
 class PolicyTarget(Struct, frozen=True):
-    """A target of a policy: an object, or a section of it; `path`: where the policy names it."""
+    """A target of a policy."""
 
     kind: str
     namespace: str
     name: str
-    section: str
-    path: Path
+    section: str  # of the object, '' for all of it
+    path: Path  # where the policy names the target
 
 
 def targets(view: ObjectView, body: Body, namespace: str) -> Iterator[PolicyTarget]:

@@ -17,24 +17,19 @@ from renderer.kubernetes.wellknown import (
 
 
 class RouteMatch(Struct, frozen=True):
-    """One match of one rule of a route on one parent.
-
-    `section`: the listener, '' for all; `hostnames`: as the listeners narrow them; `model`: '' without an exact match;
-    `other_headers`: the other headers that are matched; `route`: namespace/name; `path`: of the model's name; `index`:
-    the route's index among the objects; `has_hostnames`: whether the route itself has hostnames.
-    """
+    """One match of one rule of a route on one parent."""
 
     gateway: Place
-    section: str
-    hostnames: tuple[str, ...]
-    model: str
-    other_headers: str
-    route: str
-    parent: int
-    rule: int
-    path: Path
-    index: int
-    has_hostnames: bool = True
+    section: str  # the listener, '' for all
+    hostnames: tuple[str, ...]  # as the listeners narrow them
+    model: str  # '' without an exact match
+    other_headers: str  # the other headers that are matched
+    route: str  # namespace/name
+    parent: int  # its index in the route
+    rule: int  # its index in the route
+    path: Path  # of the model's name
+    index: int  # of the route among the objects
+    has_hostnames: bool = True  # the route itself has hostnames
 
 
 def route_matches(view: ObjectView, kinds: Collection[str] = ("AIGatewayRoute",)) -> list[RouteMatch]:

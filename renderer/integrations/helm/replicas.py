@@ -24,22 +24,20 @@ AppValues = Mapping[str, Mapping[str, int]]  # by role, '' where an app has none
 
 
 class ChartObject(Struct, frozen=True):
-    """An object of the chart. `path`: of its rendered file; `when`: the condition of an `if` around it, or ''."""
+    """An object of the chart."""
 
-    path: str
+    path: str  # of its rendered file
     body: Any
-    when: str = ""
+    when: str = ""  # the condition of an `if` around it, or ''
 
 
 class _Replicas(Struct, frozen=True):
-    """Replicas that values count: of a workload, or of a role of a DisaggregatedSet. `piece`: the object that runs
-    them; `name`: of their budget and autoscaler; `size`: pods of each; `selector`: the labels of those pods.
-    """
+    """Replicas that values count: of a workload, or of a role of a DisaggregatedSet."""
 
-    piece: ChartObject
-    name: str
-    size: object
-    selector: Mapping[str, object]
+    piece: ChartObject  # the object that runs them
+    name: str  # of their budget and autoscaler
+    size: object  # pods of a replica
+    selector: Mapping[str, object]  # the labels of those pods
 
 
 def app_name(path: str) -> str:

@@ -75,6 +75,6 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
 
 
 def _origins(weights: Weights, cache: ModelCache) -> Mapping[Path, Origin]:
-    """`claim`: of its spec."""
+    """The origins of the fields of a CachePlan; `claim` stands for the claim's spec."""
     pod: Path = ("spec", "template", "spec")
     return {(): weights.origin, ("claim",): cache.origin, (*pod, "volumes", 0): cache.origin}

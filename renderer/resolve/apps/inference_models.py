@@ -199,13 +199,13 @@ def _steering(pool: ServedPool, settings: GatewaySettings, diagnostics: Collecto
     models, item = pool.models, pool.models.item
     name = pickers.picker_name(models.context.inputs, settings, diagnostics)
     # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
-    asked = served_names(pool.plans[0]) if pool.plans else {}
+    engine_names = served_names(pool.plans[0]) if pool.plans else {}
     rewritten = [
         target
         for target in models.targets
-        if target.weight != 0 and (target.listed or asked.get(target.name, target.name) != target.name)
+        if target.weight != 0 and (target.listed or engine_names.get(target.name, target.name) != target.name)
     ]
-    shares = tuple([(asked.get(target.name, target.name), target.weight) for target in rewritten])
+    shares = tuple([(engine_names.get(target.name, target.name), target.weight) for target in rewritten])
     return Steering(
         name=item.name,
         namespace=item.namespace,

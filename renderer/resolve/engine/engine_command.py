@@ -29,10 +29,10 @@ _LONGEST_PORT = 5
 
 
 class Word(Struct, frozen=True):
-    """A word of a command line, and the item of `command` or `args` that it stands in."""
+    """A word of a command line."""
 
     text: str
-    origin: Origin
+    origin: Origin  # the item of `command` or `args` that holds it
 
     @property
     def known(self) -> bool:

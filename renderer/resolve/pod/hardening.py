@@ -59,8 +59,8 @@ def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, B
 def with_capabilities(security: Body, capabilities: Sequence[str]) -> Body:
     """The security context of a container with these capabilities."""
     added: dict[str, object] = {"capabilities": {**map_at(security, "capabilities"), "add": list(capabilities)}}
-    kept = {key: value for key, value in security.items() if key != "allowPrivilegeEscalation"}
-    return {**(kept if needs_escalation(added) else security), **added}
+    without_escalation = {key: value for key, value in security.items() if key != "allowPrivilegeEscalation"}
+    return {**(without_escalation if needs_escalation(added) else security), **added}
 
 
 def deny_escalation(container: Container) -> Container:

@@ -81,8 +81,10 @@ def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
             if pods.volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
                 continue
             where = _place(base.app.origin(*base.claim.models[0].path))
-            meant = closest(path, paths, 0) or paths[0]
-            yield make_diagnostic("W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=meant)
+            nearest_path = closest(path, paths, 0) or paths[0]
+            yield make_diagnostic(
+                "W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=nearest_path
+            )
 
 
 def _overlap(path: str, other: str) -> bool:

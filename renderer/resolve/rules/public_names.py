@@ -121,7 +121,7 @@ def _second_split(claims: Claims, first_claim: RewriteClaim, claim: RewriteClaim
 def taken_held_names(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for public names that the interceptor would know two workloads by."""
     owners: dict[str, str] = {}
-    for claim in claims.held:
+    for claim in claims.interceptor_names:
         other = owners.setdefault(claim.model, claim.app)
         for app in claims.inputs.apps if other != claim.app else ():
             if f"{app.namespace}/{app.name}" == claim.app:

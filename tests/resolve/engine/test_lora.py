@@ -32,7 +32,7 @@ def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tup
         served,
         args,
     )
-    return tuple(adapter.asked for adapter in adapters)
+    return tuple(adapter.name_in_engine for adapter in adapters)
 
 
 def of(engine: str) -> dict[str, Any]:
