@@ -51,17 +51,15 @@ class ObjectChange(Struct, frozen=True):
 
 
 class TreeDiff(Struct, frozen=True):
-    """All differences. `gpus`: of all models together; `notes`: what could not be compared, and why; `roles`: of the
-    apps whose models do a part of the work each.
-    """
+    """All differences."""
 
     objects: tuple[ObjectChange, ...]
     models: tuple[ModelChange, ...]
     traffic: tuple[TrafficChange, ...]
     risks: tuple[Risk, ...]
-    gpus: tuple[GpuChange, ...]
-    notes: tuple[str, ...] = ()
-    roles: tuple[RolesChange, ...] = ()
+    gpus: tuple[GpuChange, ...]  # of all models together
+    notes: tuple[str, ...] = ()  # what could not be compared, and why
+    roles: tuple[RolesChange, ...] = ()  # of the apps whose models do a part of the work each
 
     @property
     def different(self) -> bool:

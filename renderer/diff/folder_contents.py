@@ -69,8 +69,8 @@ class FolderContents:
 
     def read(self, paths: Iterable[str]) -> list[bytes | None]:
         """The bytes of each file; None for what is no regular file, or none at all. Raises RenderError."""
-        wanted = list(paths)
-        missing = [path for path in dict.fromkeys(wanted) if path not in self._known]
+        requested = list(paths)
+        missing = [path for path in dict.fromkeys(requested) if path not in self._known]
         if isinstance(self._file_system, CommitTree):
             regular = [path for path in missing if path in self._entries and self._entries[path].mode != _LINK]
             contents = self._file_system.contents([self._entries[path].path for path in regular])
@@ -78,7 +78,7 @@ class FolderContents:
         else:
             output = OutputFolder(self.folder)
             self._known |= {path: _read(output, path) for path in missing}
-        return [self._known[path] for path in wanted]
+        return [self._known[path] for path in requested]
 
     def identity(self, path: str) -> tuple[bool, bytes] | None:
         """Whether the path is a link, and the bytes of the file or the link; None where there is neither."""

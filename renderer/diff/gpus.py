@@ -20,10 +20,10 @@ _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor
 
 
 class AcceleratorKind(Struct, frozen=True):
-    """A kind of accelerator. `hardware`: the flavor that the pods claim, else the selected node labels, else ''."""
+    """A kind of accelerator."""
 
     resource: str
-    hardware: str
+    hardware: str  # the flavor that the pods claim, else the selected node labels, else ''
 
     def __str__(self) -> str:
         return f"{self.resource} ({self.hardware})" if self.hardware else self.resource

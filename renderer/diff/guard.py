@@ -39,11 +39,11 @@ _Leaves = dict[tuple[str, ...], object]
 
 
 class Judgement(Struct, frozen=True):
-    """`problems`: files that must not be there; `risks`: changed settings; `notes`: what could not be compared."""
+    """What the settings of both sides say about the later one."""
 
-    problems: Sequence[Diagnostic]
-    risks: tuple[Risk, ...]
-    notes: Sequence[str]
+    problems: Sequence[Diagnostic]  # files that must not be there
+    risks: tuple[Risk, ...]  # changed settings
+    notes: Sequence[str]  # what could not be compared
 
 
 class Guard:

@@ -36,17 +36,14 @@ _NEEDED = (
 
 
 class Sides(Struct, frozen=True):
-    """The rendered files of both sides. `problems`: diagnostics of the later side; with errors there are no files;
-    `environment`: its name, or two names with `-` between them where environments are compared; `risks`: those of
-    changed settings.
-    """
+    """The rendered files of both sides."""
 
     before: list[OutputFile]
     after: list[OutputFile]
-    problems: list[Diagnostic]
+    problems: list[Diagnostic]  # of the later side; with errors there are no files
     notes: list[str]
-    environment: str = ""
-    risks: tuple[Risk, ...] = ()
+    environment: str = ""  # its name, or two names with `-` between them where environments are compared
+    risks: tuple[Risk, ...] = ()  # of changed settings
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
