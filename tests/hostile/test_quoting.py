@@ -57,7 +57,7 @@ PLACES = {
     "text/escapes.py _numbered": (1, "a class of our own characters"),
     "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
     "explain/formats.py _place_lines": (1, "escapes.line, behind a bar that no program reads"),
-    "integrations/gitops/applications.py application_sets": (1, "a number"),
+    "integrations/gitops/applications.py _application_set": (1, "a number"),
     "integrations/gitops/flux.py _checks": (1, "expressions of ours"),
     "integrations/helm/actions.py yaml_text": (1, "yamlio.quoted_part, escapes.go_template_text"),
     "integrations/helm/files.py ": (1, "a comment of ours"),
