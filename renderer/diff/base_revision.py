@@ -23,17 +23,17 @@ _NOTES = 10  # errors of a base that are shown; the rest is counted
 
 
 class BaseRevision:
-    """A commit, called `name` in messages.
-
-    `options`: for rendering it, None if it has none of the paths; `form`: `rendered` takes the rendered files that it
-    holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
-    """
+    """A commit that is compared with, and the ways to get its rendered files."""
 
     def __init__(
         self, file_system: CommitTree, side: Side, options: RenderOptions | None, name: str, form: str
     ) -> None:
         self._file_system, self._side = file_system, side
-        self._options, self._name, self._form = options, name, form
+        self._options = options  # for rendering the commit, None if it has none of the paths
+        self._name = name  # of the commit in messages
+        # 'rendered' takes the rendered files that the commit holds, 'inputs' renders it, '' takes rendered files if
+        # there are any, else renders.
+        self._form = form
         self._inputs: reuse.BaseInputs | None = None
         self._scope: Scope | None = None
 

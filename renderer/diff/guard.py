@@ -47,7 +47,7 @@ class Judgement(Struct, frozen=True):
 
 
 class Guard:
-    """Both sides of a difference with their settings. `before`: options of the base. Raises RenderError."""
+    """Both sides of a difference with their settings; `before` holds the options of the base. Raises RenderError."""
 
     def __init__(self, before: RenderOptions, now: RenderOptions) -> None:
         self._now = now
