@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.kubernetes import wellknown
 from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 
 class OpenModel(Struct, frozen=True):
-    """A model. `document`: its source; `ours`: whether it is a preset; `file`: its input path as in headers."""
+    """A model."""
 
     name: str
     spec: OpenModelSpec
-    document: Document
-    ours: bool = False
-    file: str = ""
+    document: Document  # its source
+    ours: bool = False  # it is a preset
+    file: str = ""  # its input path as in headers
 
 
 class BackendRuntime(Struct, frozen=True):
-    """How an engine is run. `ours`: whether it is a preset; `file`: its input path as in headers."""
+    """How an engine is run."""
 
     name: str
     spec: BackendRuntimeSpec
     document: Document
-    ours: bool = False
-    file: str = ""
+    ours: bool = False  # it is a preset
+    file: str = ""  # its input path as in headers
 
 
 class UnreadableList(ValueError):
@@ -48,13 +48,11 @@ class UnreadableList(ValueError):
 
 
 class OptionFile(Struct, frozen=True):
-    """A file that lists options, without comments and blank lines. `versions`: the versions that it covers, oldest
-    first, where its lines may have ranges of versions; `sampled`: these are only some of the releases between them.
-    """
+    """A file that lists options, without comments and blank lines."""
 
     lines: Sequence[str]
-    versions: Sequence[str] = ()
-    sampled: bool = False
+    versions: Sequence[str] = ()  # those that it covers, oldest first, where its lines may have ranges of versions
+    sampled: bool = False  # `versions` are only some of the releases between the first and the last
 
 
 class OptionFiles(Protocol):
@@ -67,21 +65,29 @@ class OptionFiles(Protocol):
         """The option file at `path`; None when there is none. Raises UnreadableList."""
 
 
+ItemKey = tuple[str, str, str]  # kind, namespace, name
+
+
 class App(Struct, frozen=True):
-    """A Playground or a Service. `file`: its input path as in headers; `namespace`: never empty."""
+    """A Playground or a Service."""
 
     kind: str
     name: str
-    namespace: str
+    namespace: str  # never empty
     spec: AppSpec
     annotations: Mapping[str, str]
     document: Document
-    file: str
+    file: str  # its input path as in headers
     variant_of: str = ""  # of a variant: the app's own name
     flavor: str = ""  # of a variant: the one flavor that it runs on
     role: str = ""  # prefill or decode, where the pods of a Playground share its work (`variant_of` is its name)
     role_args: int = 0  # how many of its arguments, the last ones, are its role's own
     role_scaler: str = ""  # of a role of a DisaggregatedSet: the kind that an autoscaler targets
+
+    @property
+    def key(self) -> ItemKey:
+        """Its identity in a tree."""
+        return self.kind, self.namespace, self.name
 
     @property
     def label(self) -> str:
@@ -104,9 +110,7 @@ class App(Struct, frozen=True):
 
 
 class TrafficInput(Struct, frozen=True):
-    """A ModelRoute or an InferenceModel: a public name over several apps. `outside`: it lies outside PATHS, and is not
-    rendered.
-    """
+    """A ModelRoute or an InferenceModel: a public name over several apps."""
 
     kind: str
     version: str
@@ -115,7 +119,12 @@ class TrafficInput(Struct, frozen=True):
     spec: TrafficSpec
     document: Document
     file: str
-    outside: bool = False
+    outside: bool = False  # it lies outside PATHS, and is not rendered
+
+    @property
+    def key(self) -> ItemKey:
+        """Its identity in a tree."""
+        return self.kind, self.namespace, self.name
 
     @property
     def label(self) -> str:
@@ -137,21 +146,25 @@ class TrafficInput(Struct, frozen=True):
         return Origin(self.document, path, key)
 
 
+def _value_at(spec: object, path: tuple[str, ...], default: object) -> object:
+    """The value at a path of maps, else the default; a null is a value."""
+    for key in path:
+        if not isinstance(spec, dict) or key not in spec:
+            return default
+        spec = spec[key]
+    return spec
+
+
 class RenderConfig(Struct, frozen=True, eq=False):
-    """RenderConfig: the file's keys, overridden by `--set`. `sources`: path → the override that set the key."""
+    """RenderConfig: the file's keys, overridden by `--set`."""
 
     spec: RenderConfigSpec
     document: Source
-    sources: Mapping[Path, Source] = {}
+    sources: Mapping[Path, Source] = {}  # the override that set a key, by the path of the key
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
-        value: object = self.spec
-        for part in path:
-            if not isinstance(value, dict) or part not in value:
-                return default
-            value = value[part]
-        return value
+        return _value_at(self.spec, path, default)
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """The origin of the key at a path below `spec`."""
@@ -176,13 +189,11 @@ class ConfigPart(Struct, frozen=True):
 
 
 class AdmissionDocuments(Struct, frozen=True, eq=False):
-    """What `admission` of a RenderPolicy names: the documents of the files; the facts of the tree that their policies
-    may ask for; the problems of the files.
-    """
+    """The documents that `admission` of a RenderPolicy names, and those of the tree that belong to them."""
 
-    documents: tuple[Document, ...] = ()
-    facts: tuple[Document, ...] = ()
-    problems: tuple[Diagnostic, ...] = ()
+    documents: tuple[Document, ...] = ()  # of the files that it names
+    facts: tuple[Document, ...] = ()  # documents of the tree that the policies may ask for
+    problems: tuple[Diagnostic, ...] = ()  # of the files
 
     @property
     def values(self) -> tuple[list[object], list[object]]:
@@ -191,69 +202,41 @@ class AdmissionDocuments(Struct, frozen=True, eq=False):
 
 
 class RenderPolicy(Struct, frozen=True, eq=False):
-    """RenderPolicy: what folders may do. `folder`: the one that its paths are relative to, '' for that of llmaz.yaml;
-    `revision`: the commit that it stands in, where it is not that of the tree; `admission`: the files that it names.
-    """
+    """RenderPolicy: what folders may do."""
 
     spec: RenderPolicySpec
     document: Document
-    folder: str = ""
-    revision: str = ""
-    admission: AdmissionDocuments = AdmissionDocuments()
+    folder: str = ""  # its paths are relative to this one, '' for that of llmaz.yaml
+    revision: str = ""  # the commit that holds it, '' for that of the tree
+    admission: AdmissionDocuments = AdmissionDocuments()  # of the files that its `admission` names
 
     def get(self, *path: str, default: object = None) -> Any:
         """The value at a path below `spec`, else the default."""
-        value: object = self.spec
-        for part in path:
-            if not isinstance(value, dict) or part not in value:
-                return default
-            value = value[part]
-        return value
+        return _value_at(self.spec, path, default)
 
     def origin(self, *path: str | int, key: bool = False) -> Origin:
         """The origin of the key at a path below `spec`."""
         return Origin(self.document, ("spec", *path), key)
 
 
-class ReusedItems(Struct, frozen=True):
-    """Results of another run that hold for this one too. `items`: apps and routes by kind, namespace and name;
-    `models`: names of models without problems; `parts`: the results of the items (result.Part).
-    """
-
-    items: Set[tuple[str, str, str]]
-    models: Set[str]
-    parts: Sequence[Any]
-
-
-ItemSelector = Callable[["Inputs"], Set[tuple[str, str, str]]]
-
-
 class RenderOptions(Struct, frozen=True):
-    """The options of the command line. `output`: None for RenderConfig's; `texts`: return the rendered files;
-    `compare`: compare with the output folder; `skipped_keys`: keys of RenderConfig that the caller reads itself;
-    `env`: one environment, '' for all of RenderConfig's; `skip_texts`: selects items whose files are not written out;
-    `parsed_files`, `reused`: results of another run. `policy`: the file of a RenderPolicy in place of the tree's;
-    `earlier_policies`: those of other revisions that count as well; `unjudged`: no policy counts.
-    """
+    """The options of the command line."""
 
     paths: tuple[str, ...] = ()
-    output: str | None = None
+    output: str | None = None  # None for RenderConfig's
     overrides: tuple[str, ...] = ()
     strict: bool = False
     write: bool = False
-    compare: bool = False
-    texts: bool = False
+    compare: bool = False  # with the output folder
+    texts: bool = False  # return the rendered files
     allow_empty: bool = False
     kubeconform: str | None = None
     file_system: FileSystem = DISK
-    skip_texts: ItemSelector | None = None
-    parsed_files: Mapping[tuple[str, bool], Any] = {}
-    reused: ReusedItems | None = None
-    skipped_keys: tuple[str, ...] = ()
-    env: str = ""
-    policy: str = ""
-    earlier_policies: tuple[RenderPolicy, ...] = ()
-    unjudged: bool = False
+    skipped_keys: tuple[str, ...] = ()  # keys of RenderConfig that the caller reads itself
+    env: str = ""  # one environment, '' for all of RenderConfig's
+    policy: str = ""  # the file of a RenderPolicy in place of the tree's
+    earlier_policies: tuple[RenderPolicy, ...] = ()  # those of other revisions, which count as well
+    unjudged: bool = False  # no policy counts
 
     @property
     def compares(self) -> bool:
@@ -262,22 +245,16 @@ class RenderOptions(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """What one run covers: the options, RenderConfig, the files below PATHS, and the output folder.
-
-    `pruned_paths`: the input paths whose stale output this run deletes; empty: the whole tree. `problems`: those of
-    RenderConfig and RenderPolicy. `parsed_files`: the parsed files, where workers read them already (load.ParsedFile).
-    `policies`: each of them has to allow what is rendered.
-    """
+    """What one run covers: the options, RenderConfig, the files below PATHS, and the output folder."""
 
     options: RenderOptions
     config: RenderConfig
     config_path: str | None
     tree: InputTree
     folder: str
-    pruned_paths: tuple[str, ...]
-    problems: tuple[Diagnostic, ...] = ()
-    parsed_files: Iterator[Any] | None = None
-    policies: tuple[RenderPolicy, ...] = ()
+    pruned_paths: tuple[str, ...]  # the input paths whose stale output this run deletes, empty for the whole tree
+    problems: tuple[Diagnostic, ...] = ()  # of RenderConfig and RenderPolicy
+    policies: tuple[RenderPolicy, ...] = ()  # each of them has to allow what is rendered
 
     @property
     def layout(self) -> str:
@@ -300,58 +277,45 @@ class ForeignDocument(Struct, frozen=True):
 
 
 class ForeignFile(Struct, frozen=True):
-    """A file that is not parsed, since none of our kinds is in it. `names`: the names that stand in it."""
+    """A file that is not parsed, since it holds none of our kinds."""
 
     file: ReadableFile
-    names: Set[bytes]
+    names: Set[bytes]  # those that its text holds
 
 
 class ClaimedName(Struct, frozen=True):
-    """A public name that a rendered route has. `gateway`: namespace and name; `hostnames`: empty for all hosts;
-    `adapter`: the OpenModel of the adapter that has it, '' for another name.
-    """
+    """A public name that a rendered route has."""
 
-    gateway: tuple[str, str]
-    hostnames: tuple[str, ...]
+    gateway: tuple[str, str]  # namespace and name
+    hostnames: tuple[str, ...]  # empty for all hosts
     model: str
     owner: App | TrafficInput
-    adapter: str = ""
+    adapter: str = ""  # the OpenModel of the adapter of that name, '' for another name
 
 
 class Inputs(Struct, frozen=True, eq=False):
-    """All input of a run.
-
-    `models`, `runtimes`, `loaders`, `pickers`: by name, the user's before presets, which are parsed on first access.
-    `definitions`: the user's models and runtimes below PATHS. `broken`: by kind and name, invalid documents.
-    `unreadable`: whether documents may be missing. `foreign`: the number of documents of other kinds;
-    `foreign_objects`: those that routes may refer to, and autoscalers, unchecked; `foreign_documents`, `foreign_files`:
-    those below PATHS that rendered objects are compared with. `traffic`: ModelRoutes and InferenceModels;
-    `outside_apps`: apps outside PATHS, which these may refer to. `disabled`: the number of documents below PATHS that
-    the environment deletes; `disabled_names`: those of them, where they have one. `device_classes`: by DeviceClass, the
-    vendor of its devices. `parsed_files`: by file name and whether it lies outside PATHS, for RenderOptions.
-    """
+    """All input of a run. Maps by name have the user's objects before presets, which are parsed on first access."""
 
     config: RenderConfig
     apps: tuple[App, ...]
-    models: Mapping[str, OpenModel]
-    runtimes: Mapping[str, BackendRuntime]
-    loaders: Mapping[str, Document]
+    models: Mapping[str, OpenModel]  # by name
+    runtimes: Mapping[str, BackendRuntime]  # by name
+    loaders: Mapping[str, Document]  # by name
     accelerators: tuple[Mapping[str, str], ...]
-    definitions: tuple[OpenModel | BackendRuntime, ...]
+    definitions: tuple[OpenModel | BackendRuntime, ...]  # the user's models and runtimes below PATHS
     option_files: OptionFiles
-    broken: Mapping[tuple[str, str], Document]
-    unreadable: bool
-    foreign: int
-    foreign_objects: tuple[Any, ...] = ()
-    foreign_documents: tuple[ForeignDocument, ...] = ()
-    foreign_files: tuple[ForeignFile, ...] = ()
-    traffic: tuple[TrafficInput, ...] = ()
-    outside_apps: tuple[App, ...] = ()
-    pickers: Mapping[str, Document] = {}
-    disabled: int = 0
-    disabled_names: Set[str] = frozenset()
-    device_classes: Mapping[str, str] = {}
-    parsed_files: Mapping[tuple[str, bool], Any] = {}
+    broken: Mapping[tuple[str, str], Document]  # invalid documents, by kind and name
+    unreadable: bool  # documents may be missing
+    foreign: int  # the number of documents of other kinds
+    foreign_objects: tuple[Any, ...] = ()  # those that routes may refer to, and autoscalers, unchecked
+    foreign_documents: tuple[ForeignDocument, ...] = ()  # those below PATHS that rendered objects are compared with
+    foreign_files: tuple[ForeignFile, ...] = ()  # those below PATHS that rendered objects are compared with
+    traffic: tuple[TrafficInput, ...] = ()  # ModelRoutes and InferenceModels
+    outside_apps: tuple[App, ...] = ()  # apps outside PATHS, to which `traffic` may refer
+    pickers: Mapping[str, Document] = {}  # by name
+    disabled: int = 0  # the number of documents below PATHS that the environment deletes
+    disabled_names: Set[str] = frozenset()  # of the deleted documents that have one
+    device_classes: Mapping[str, str] = {}  # the vendor of the devices, by DeviceClass
 
     @property
     def rendered_traffic(self) -> tuple[TrafficInput, ...]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, unchanged_items, workers
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, ReusedItems, Scope, TrafficInput
+from renderer import build, check, load, resolve, workers
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
-from renderer.items import Item, items
+from renderer.loaded_tree import Item, LoadedTree, Reader, items, read_tree
 from renderer.output import foreign_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
@@ -25,19 +25,38 @@ if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
     from renderer.policy.admission import AdmissionRun
 
-Reader = Callable[[Scope], tuple[Inputs, list[Diagnostic]]]  # `load.inputs`, or a replacement
 Result = TypeVar("Result")
 
 
+class Selection(Struct, frozen=True):
+    """The items of a run."""
+
+    rendered: Sequence[Item]
+    listed: Sequence[Item] = ()  # rendered too, but the files get no text: only their paths are asked for
+    parts: Sequence[Part] = ()  # what other items came to in another run
+    compares_foreign: bool = True  # with the rendered objects, for which all of them have to be rendered here
+
+
+Selector = Callable[[Inputs], Selection]
+
+
+def select_all(inputs: Inputs) -> Selection:
+    """All items below PATHS."""
+    return Selection(items(inputs))
+
+
 def render(
-    options: RenderOptions, scopes: tuple[str, list[Scope]] | None = None, read: Reader = load.inputs
+    options: RenderOptions,
+    scopes: tuple[str, list[Scope]] | None = None,
+    read: Reader = load.inputs,
+    select: Selector = select_all,
 ) -> RenderResult:
     """The rendered and checked files of all environments, compared with the output folder; writes nothing.
 
     `scopes`: the result of `load.scopes`, where the caller has it already. Raises RenderError.
     """
     folder, environments = scopes or load.scopes(options)
-    results = [render_environment(scope, read) for scope in environments]
+    results = [render_environment(scope, read, select) for scope in environments]
     result = merge_results(options, folder, environments, results)
     writes = options.write and not has_errors(result.problems, options.strict)
     return result if writes else replace(result, changes=())
@@ -53,68 +72,54 @@ def write(result: RenderResult) -> None:
 
 
 class Run(Struct, frozen=True):
-    """What all items of an environment share. `output`: the folder that files are compared with, if any;
-    `compares_foreign`: whether foreign objects are compared with the rendered ones; `admission`: what judges by
-    ValidatingAdmissionPolicies, where a RenderPolicy names some.
-    """
+    """What all items of an environment share."""
 
     scope: Scope
     context: resolve.RunContext
     external: check.ExternalObjects
-    output: OutputFolder | None
+    output: OutputFolder | None  # the folder that files are compared with
     compares_foreign: bool
-    admission: AdmissionRun | None = None
+    admission: AdmissionRun | None  # what judges by ValidatingAdmissionPolicies, where a RenderPolicy names some
 
 
 class Rendered(Struct, frozen=True):
-    """The objects of an item, or objects that apps share; their files and problems; and the shared objects that the
-    item needs.
-    """
+    """The objects of an item, or objects that apps share."""
 
     manifests: Sequence[Manifest]
     texts: Sequence[OutputFile]
     problems: Sequence[Diagnostic]
-    needs: Sequence[SharedNeed] = ()
+    needs: Sequence[SharedNeed] = ()  # the shared objects that the item needs
 
 
-def render_environment(scope: Scope, read: Reader) -> RenderResult:
+def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderResult:
     """Renders one environment, from input files to the changes of its output folder. Raises RenderError."""
-    options = scope.options
-    inputs, problems = read(scope)
-
-    context, outside = resolve.run_context(inputs), check.external_objects(inputs)
-    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
-
-    compares_foreign = bool(inputs.foreign_documents or inputs.foreign_files) and options.reused is None
-    output = OutputFolder(scope.folder) if options.compares else None
-    if scope.policies:
-        from renderer import policy as policy  # here, since workers begin with what is imported
-    run = Run(scope, context, outside, output, compares_foreign, admission_run(scope))
-    rendered_items, textless_items, reused_parts = split_items(inputs, options)
-    textless_parts = workers.run(partial(render_items, run, textless=True), textless_items)
-    parts = [*workers.run(partial(render_items, run), rendered_items), *textless_parts, *reused_parts]
-    problems += [problem for part in parts for problem in part.problems]
-    problems += load.no_input_errors(inputs, scope, problems)
+    options, tree = scope.options, read_tree(scope, read)
+    selection = select(tree.inputs)
+    run = prepare_run(tree, compares_foreign=selection.compares_foreign)
+    rendered_parts = workers.run(partial(render_items, run), selection.rendered)
+    listed_parts = workers.run(partial(render_items, run, listed=True), selection.listed)
+    parts = [*rendered_parts, *listed_parts, *selection.parts]
+    problems = [*tree.problems, *(problem for part in parts for problem in part.problems)]
+    problems += load.no_input_errors(tree.inputs, scope, problems)
     states = {path: state for part in parts for path, state in part.states}
     texts = sorted((text for part in parts for text in part.texts), key=lambda text: text.path)
 
     needs = {need for part in parts for need in part.needs}
-    shared_plans, shared_problems = resolve.shared_plans(context, needs)
-    shared, skipped_shared = [render_shared(outside, joint) for joint in shared_plans], list[str]()
+    shared_plans, shared_problems = resolve.shared_plans(tree.context, needs)
+    shared, skipped_shared = [render_shared(run.external, shared_plan) for shared_plan in shared_plans], list[str]()
     if scope.pruned_paths:  # shared files depend on the whole tree, so a run with PATHS does not write them
         shared, skipped_shared = [], sorted(text.path for rendered in shared for text in rendered.texts)
-    common_files, common_problems = manifest_files.common_files(
-        scope, states, [text for rendered in shared for text in rendered.texts]
-    )
-    problems += [*resolve.route_conflicts(inputs, needs), *shared_problems, *common_problems]
+    shared_texts = [text for rendered in shared for text in rendered.texts]
+    common_files, common_problems = manifest_files.common_files(scope, states, shared_texts)
+    problems += [*resolve.route_conflicts(tree.inputs, needs), *shared_problems, *common_problems]
     problems += [problem for rendered in shared for problem in rendered.problems]
 
-    problems += validate_foreign_objects(run, inputs, parts, shared, problems) if compares_foreign else ()
-    problems += judge_tree(run, inputs, parts, shared, needs) if scope.policies else ()
+    problems += validate_foreign_objects(run, tree.inputs, parts, shared, problems) if run.compares_foreign else ()
+    problems += judge_tree(run, tree.inputs, parts, shared, needs) if scope.policies else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
     if options.kubeconform and not has_errors(problems, options.strict):
-        findings = workers.run(partial(kubeconform_items, run), rendered_items, size=len(rendered_items))
+        findings = workers.run(partial(kubeconform_items, run), selection.rendered, size=len(selection.rendered))
         problems += [problem for part in findings for problem in part] + run_kubeconform(options, shared)
     leftovers = manifest_files.folder_state(scope, states)
     problems += foreign_files.findings(scope, leftovers)
@@ -126,10 +131,25 @@ def render_environment(scope: Scope, read: Reader) -> RenderResult:
         states=states | dict.fromkeys(leftovers.stale, "gone"),
         texts=[*texts, *common_files] if options.texts else [],
         objects=sum(part.objects for part in parts) + sum(len(rendered.manifests) for rendered in shared),
-        inputs=inputs,
+        inputs=tree.inputs,
         skipped_shared=skipped_shared,
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
-        textless_parts=textless_parts,
+        listed_parts=listed_parts,
+    )
+
+
+def prepare_run(tree: LoadedTree, *, compares_foreign: bool) -> Run:
+    """What all items of the tree share; workers begin with what is imported here."""
+    scope, inputs = tree.scope, tree.inputs
+    if scope.policies:
+        from renderer import policy as policy
+    return Run(
+        scope=scope,
+        context=tree.context,
+        external=check.external_objects(inputs),
+        output=OutputFolder(scope.folder) if scope.options.compares else None,
+        compares_foreign=compares_foreign and bool(inputs.foreign_documents or inputs.foreign_files),
+        admission=admission_run(scope),
     )
 
 
@@ -178,26 +198,12 @@ def compared_objects(apps: Sequence[App | TrafficInput], rendered: Sequence[Rend
     return [
         compared
         for item, app in zip(apps, rendered, strict=True)
-        for compared in foreign.own_objects(app.manifests, unchanged_items.item_key(item))
+        for compared in foreign.own_objects(app.manifests, item.key)
     ]
 
 
-def split_items(inputs: Inputs, options: RenderOptions) -> tuple[list[Item], list[Item], Sequence[Part]]:
-    """The items to render, those to render without texts, and the results of another run for all others."""
-    skipped = options.skip_texts(inputs) if options.skip_texts else frozenset()
-    reused = options.reused or ReusedItems(frozenset(), frozenset(), ())
-    rendered: list[Item] = []
-    textless: list[Item] = []
-    for item in items(inputs):
-        if not isinstance(item, (App, TrafficInput)):
-            rendered += [] if item.name in reused.models else [item]
-        elif unchanged_items.item_key(item) not in reused.items:
-            (textless if unchanged_items.item_key(item) in skipped else rendered).append(item)
-    return rendered, textless, reused.parts
-
-
-def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> Part:
-    """Renders a chunk: apps and traffic; models and runtimes are only checked. `textless`: with empty files."""
+def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Part:
+    """Renders a chunk: apps and traffic; models and runtimes are only checked. `listed`: of files only the paths."""
     options = run.scope.options
     apps, definitions = split_apps(chunk)
     problems = list(chain.from_iterable(each_of(definitions, partial(resolve.validate_item, run.context))))
@@ -209,7 +215,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
     objects = 0
-    rendered = render_apps(run, apps, textless=textless)
+    rendered = render_apps(run, apps, listed=listed)
     for app in rendered:
         problems += app.problems
         needs.update(app.needs)
@@ -222,7 +228,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, textless: bool = False) -> 
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
-    return Part(problems, states, [] if textless else texts, objects, needs, own_objects, unjudged)
+    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
@@ -231,11 +237,11 @@ def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[Op
     return apps, [item for item in chunk if not isinstance(item, (App, TrafficInput))]
 
 
-def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, textless: bool = False) -> list[Rendered]:
+def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, listed: bool = False) -> list[Rendered]:
     """The objects, files and problems of apps and traffic; each stage runs over all of them before the next."""
     if not apps:
         return []
-    make_texts = partial(manifest_files.textless_files if textless else manifest_files.texts, layout=run.scope.layout)
+    make_texts = partial(manifest_files.empty_files if listed else manifest_files.texts, layout=run.scope.layout)
     plans, plan_problems = zip(*each_of(apps, partial(resolve.plan, run.context)), strict=True)
     manifests = each_of(apps, build.build_manifests, plans)
     problems = each_of(

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 
 Body = Mapping[str, object]
+FieldOrigins: TypeAlias = Callable[[], Mapping[Path, Origin]]  # by path in the record, worked out when it is called
 
 
 class Port(Struct, frozen=True):
@@ -277,7 +278,7 @@ class Adapter(Struct, frozen=True):
     """A LoRA adapter that an engine loads."""
 
     name: str  # its public name
-    asked: str  # by what name requests ask the engine for it
+    name_in_engine: str  # by which requests ask the engine for it
     model: str = ""  # its OpenModel, '' where the engine's options load it
 
 
@@ -300,7 +301,7 @@ class RoutePlan(Struct, frozen=True):
     targets: tuple[RouteTarget, ...]
     request_timeout: str  # as in Gateway API
     owned_by: str  # as the gateway lists the model
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
     stream_idle_timeout: str = ""  # as in Gateway API
     created_at: str = ""  # as the gateway lists the model
     allowed_tenants: tuple[str, ...] = ()  # those that may call, all when empty
@@ -327,7 +328,7 @@ class ProviderPlan(Struct, frozen=True):
     hostname: str
     port: int
     auth: tuple[str, str, str]  # the type, the name of the Secret, the region
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
 
 
 class Rewrite(Struct, frozen=True):
@@ -347,7 +348,7 @@ class Steering(Struct, frozen=True):
     pool: str  # its name
     priority: int | None  # of their requests, None for none of their own
     rewrites: tuple[Rewrite, ...]  # the model names that replace them
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
 
 
 class PoolPlan(Struct, frozen=True):
@@ -377,7 +378,7 @@ class PackedRoute(Struct, frozen=True):
     gateway: tuple[str, str]  # namespace and name
     hostnames: tuple[str, ...]
     rules: tuple[PackedRule, ...]
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
 
 
 class GatewayPlan(Struct, frozen=True):
@@ -395,7 +396,7 @@ class GatewayPlan(Struct, frozen=True):
     authentication: Body
     secret: str  # with the API keys
     granted_namespaces: tuple[str, ...]  # those whose SecurityPolicies may refer to `secret`
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
     grant_version: str = "v1"  # of ReferenceGrant
 
 
@@ -415,7 +416,7 @@ class Plan(Struct, frozen=True):
     worker: Pod
     port: Port
     disruption_budget: bool
-    origins: Callable[[], Mapping[Path, Origin]]  # of its fields
+    origins: FieldOrigins  # of its fields
     leader: Pod | None = None
     all_serve: bool = False  # every pod of a replica answers requests, else its leader alone
     sub_groups: Body = {}
@@ -476,18 +477,13 @@ class TrafficPlan(Struct, frozen=True):
     route: RoutePlan | None = None  # None for a public name that is only reserved
 
 
-def config_name(app: str) -> str:
-    """The name of an app's ConfigMap."""
-    return app + wellknown.CONFIG_MAP
-
-
 class MonitorPlan(Struct, frozen=True):
     """A PodMonitor of a namespace's engines, or the ServiceMonitor of its pickers."""
 
     name: str
     labels: Body
     interval: str  # between two scrapes
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
     kind: str = wellknown.LEADER_WORKER_SET  # of the workloads whose pods it reads
     all_serve: bool = False  # of replicas in which every pod answers requests
 
@@ -498,7 +494,7 @@ class ModelPlan(Struct, frozen=True):
     name: str
     labels: Body
     spec: Body
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
 
 
 class CachePlan(Struct, frozen=True):
@@ -511,7 +507,7 @@ class CachePlan(Struct, frozen=True):
     labels: Body
     template: Body  # of the Job's pod
     size: str  # of the weights in GiB, '' where unknown
-    origins: Callable[[], Mapping[Path, Origin]]
+    origins: FieldOrigins
 
 
 class SharedPlan(Struct, frozen=True):
@@ -531,10 +527,10 @@ class SharedPlan(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """One object, its keys in reading order; `origins()`: by path of a field (docs/design/delivery.md#origins)."""
+    """One object."""
 
-    body: dict[str, Any]
-    origins: Callable[[], Mapping[Path, Origin]]
+    body: dict[str, Any]  # its keys are in reading order
+    origins: FieldOrigins  # by path of a field (docs/design/delivery.md#origins)
 
     @property
     def field_origins(self) -> Mapping[Path, Origin]:
@@ -551,83 +547,5 @@ class Manifest(Struct, frozen=True):
 
 
 @lru_cache(maxsize=16)
-def _cached_origins(origins: Callable[[], Mapping[Path, Origin]]) -> Mapping[Path, Origin]:
+def _cached_origins(origins: FieldOrigins) -> Mapping[Path, Origin]:
     return origins()
-
-
-WORKLOAD_VERSIONS = {wellknown.LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", wellknown.DEPLOYMENT: "apps/v1"}
-
-
-_MAX_RULES = 15  # of an AIGatewayRoute; the AI gateway adds a sixteenth
-_MAX_MATCHES = 64  # of a rule of the HTTPRoute that it makes
-_MAX_ROUTE_MATCHES = 127  # of that HTTPRoute, beside the one that the AI gateway adds
-
-
-class RouteObject(Struct, frozen=True):
-    """An AIGatewayRoute of a route."""
-
-    name: str
-    rules: tuple[tuple[RouteName, ...], ...]  # the public names of each, which lead to the same targets
-
-
-def route_objects(route: RoutePlan) -> list[RouteObject]:
-    """The AIGatewayRoutes that hold the names of a route: one, or as many as the limits of the API ask for. A pool's
-    names share a rule.
-    """
-    names = (RouteName(route.model, route.targets), *route.others)
-    pool = route.targets[0].pool
-    most, rule_size = (_MAX_ROUTE_MATCHES, _MAX_MATCHES) if pool else (_MAX_RULES, 1)
-    objects = []
-    for i, start in enumerate(range(0, len(names), most)):
-        part = names[start : start + most]
-        rules = tuple([part[first : first + rule_size] for first in range(0, len(part), rule_size)])
-        objects.append(RouteObject(f"{route.name}-{i + 1}" if i else route.name, rules))
-    return objects
-
-
-def scale_target(plan: Plan) -> Body:
-    """The reference of an autoscaler to the workload."""
-    if plan.kind == disaggregated_sets.KIND:
-        version, kind = f"{disaggregated_sets.GROUP}/v1", disaggregated_sets.ROLE_SCALER
-        return {"apiVersion": version, "kind": kind, "name": plan.name}
-    return {"apiVersion": WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "name": plan.name}
-
-
-def name_origins(plan: Plan) -> dict[Path, Origin]:
-    """The origins of an object in which only the name and the namespace come from the app."""
-    origins = plan.origins()
-    return {(): origins[()], ("metadata", "name"): origins["name",], ("metadata", "namespace"): origins["namespace",]}
-
-
-def route_labels(plan: Plan) -> Body:
-    """The labels of the objects between a route and a workload: the route's own map where it is equal, since its text
-    is cached.
-    """
-    labels = {**plan.labels, wellknown.COMPONENT: "route"}
-    return plan.route.labels if plan.route and plan.route.labels == labels else labels
-
-
-def app_selector(plan: Plan, *, of_leaders: bool = True) -> Body:
-    """The labels that select the pods of all workloads of an app that answer requests."""
-    labels = {key: plan.labels[key] for key in (wellknown.NAME, wellknown.COMPONENT)}
-    if plan.kind == wellknown.DEPLOYMENT or not of_leaders:
-        return labels
-    return {**labels, wellknown.WORKER_INDEX: "0"}
-
-
-def serving_selector(plan: Plan) -> Body:
-    """The labels that select the pods of a workload that answer requests."""
-    if plan.kind == wellknown.DEPLOYMENT:
-        return {**app_selector(plan), wellknown.WORKLOAD: plan.name}
-    if plan.all_serve:
-        return group_selector(plan)
-    return {**group_selector(plan), wellknown.WORKER_INDEX: "0"}
-
-
-def group_selector(plan: Plan) -> Body:
-    """The labels that select all pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet: of that one the name of
-    its LeaderWorkerSet changes with every pod template.
-    """
-    if plan.role and plan.kind == disaggregated_sets.KIND:
-        return {disaggregated_sets.SET: plan.shared_name, disaggregated_sets.ROLE: plan.role.name}
-    return {wellknown.GROUPS: plan.name}

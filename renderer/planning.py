@@ -11,7 +11,7 @@ from msgspec import Struct
 from renderer import load, resolve, workers
 from renderer.api import App, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, naming_file
-from renderer.items import Item, items
+from renderer.loaded_tree import Item, items, read_tree
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 
 Ask = Callable[[resolve.RunContext, App | TrafficInput, Sequence[Plan | TrafficPlan]], object]
@@ -30,11 +30,10 @@ def plan_tree(options: RenderOptions, ask: Ask) -> tuple[PlannedTree, list[Diagn
     of rendered objects are not found. Raises RenderError.
     """
     scope = load.scope(options)
-    inputs, problems = load.inputs(scope)
-    context = resolve.run_context(inputs)
-    problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
+    tree = read_tree(scope)
+    inputs, context = tree.inputs, tree.context
     parts = workers.run(partial(_ask_items, ask, context), items(inputs))
-    problems += [problem for part in parts for problem in part.problems]
+    problems = [*tree.problems, *(problem for part in parts for problem in part.problems)]
     needs = {need for part in parts for need in part.needs}
     problems += resolve.route_conflicts(inputs, needs) + resolve.shared_plans(context, needs)[1]
     problems += load.no_input_errors(inputs, scope, problems)

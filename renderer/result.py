@@ -20,19 +20,15 @@ if TYPE_CHECKING:
 
 
 class Part(Struct, frozen=True):
-    """The results of a chunk of items. `states`: path and state (new, same, changed or foreign) of each file; `texts`:
-    the files that are returned or written; `objects`: their number; `needs`: the shared objects that they need;
-    `compared`: the objects, where foreign ones are compared with them; `unjudged`: what of ValidatingAdmissionPolicies
-    could not be judged.
-    """
+    """The results of a chunk of items."""
 
     problems: Sequence[Diagnostic]
-    states: Sequence[tuple[str, str]]
-    texts: Sequence[OutputFile]
-    objects: int
-    needs: Set[SharedNeed]
-    compared: Sequence[OwnObject] = ()
-    unjudged: Sequence[UnjudgedReason] = ()
+    states: Sequence[tuple[str, str]]  # path and state (new, same, changed or foreign) of each file
+    texts: Sequence[OutputFile]  # the files that are returned or written
+    objects: int  # their number
+    needs: Set[SharedNeed]  # the shared objects that the items need
+    compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
+    unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
 
 
 class Changes(Struct, frozen=True):
@@ -44,27 +40,25 @@ class Changes(Struct, frozen=True):
 
 
 class RenderResult(Struct, frozen=True):
-    """The result of a run. `states`: path → same, new, changed, foreign or gone; `texts`: if options ask for them;
-    `skipped_shared`: shared files that a run with PATHS needs, but does not write; `changes`: for `pipeline.write`,
-    none with errors; `textless_parts`: the results of items whose texts were not needed.
-    """
+    """The result of a run."""
 
     folder: str
     problems: list[Diagnostic]
-    states: dict[str, str]
-    texts: list[OutputFile]
+    states: dict[str, str]  # by path: same, new, changed, foreign or gone
+    texts: list[OutputFile]  # if options ask for them
     objects: int
     inputs: Inputs
-    skipped_shared: list[str]
-    changes: Sequence[Changes] = ()
-    textless_parts: Sequence[Part] = ()
+    skipped_shared: list[str]  # shared files that a run with PATHS needs, but does not write
+    changes: Sequence[Changes] = ()  # for `pipeline.write`, none with errors
+    listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
 
 
 def merge_results(
     options: RenderOptions, folder: str, scopes: Sequence[Scope], results: Sequence[RenderResult]
 ) -> RenderResult:
-    """The results of all environments, with paths relative to their common folder, and its leftovers; `inputs`: those
-    of the first environment, with the apps of all. A single result without environments, or for one, is unchanged.
+    """The results of all environments, with paths relative to their common folder, and its leftovers. The inputs
+    are those of the first environment, with the apps of all. A single result without environments, or for one, is
+    unchanged.
     """
     names = [scope.options.env for scope in scopes]
     if options.env or not names[0]:

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import patterns
 from renderer.diagnostics import MAX_PROBLEMS, Path, quoted, suggestion
+from renderer.text import patterns
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
 _NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{0,99}(?:/[a-z0-9][-_.a-z0-9]{0,99}){1,3}")  # of a schema
@@ -39,14 +39,12 @@ _NONE: FormerFields = {}
 
 
 class SchemaFinding(Struct, frozen=True):
-    """One finding. `code`: of a diagnostic; `path`: below the value; `key`: the finding is about the key there;
-    `words`: of the message.
-    """
+    """One finding about a value."""
 
-    code: str
-    path: Path
-    key: bool
-    words: Mapping[str, str]
+    code: str  # of a diagnostic
+    path: Path  # below the value
+    key: bool  # the finding is about the key at `path`, not about its value
+    words: Mapping[str, str]  # of the message
 
 
 def path_of(name: str) -> str:
@@ -273,7 +271,7 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
-    from renderer.secret_names import is_literal_secret  # few runs need it
+    from renderer.secrets.names import is_literal_secret  # few runs need it
 
     for part in finding.path[:-1]:
         value = value[part]
@@ -312,42 +310,23 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
         yield SchemaFinding("E306", (*path, instance), True, _words(value=instance, means=_pattern_meaning(error)))
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
-        known = sorted(error.schema.get("properties", {}))
         pattern_properties = error.schema.get("patternProperties", {})
         if isinstance(instance, dict) and error.validator_value is False and not pattern_properties:
-            for word in instance:
-                if word not in known:
-                    yield SchemaFinding("E301", (*path, word), True, _words(word=word, hint=suggestion(word, known)))
+            yield from _unknown_fields(error, path, instance)
             return
     elif rule == "required":
-        for word in error.validator_value:
-            if isinstance(instance, dict) and word not in instance:
-                needs = "then" in error.absolute_schema_path and instance.get("type")
-                hint = f"type {needs} needs it" if needs else ""
-                yield SchemaFinding("E302", path, True, _words(word=word, hint=hint))
+        yield from _missing_fields(error, path, instance)
         return
     elif rule == "type":
         if "enum" not in error.schema or isinstance(instance, (dict, list)):
-            finding = type_finding(path, instance, error.validator_value)
-            known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
-            yield replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
+            yield _wrong_type(error, path, instance)
         return
     elif rule == "not" and list(error.validator_value) == ["required"]:
-        if not isinstance(instance, dict):  # its type is wrong, which is another finding
-            return
-        fields = error.validator_value["required"]
-        exclusive = f"only one of {' and '.join(fields)} may be given"
-        what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"
-        yield SchemaFinding("E307", (*path, fields[-1]), True, _words(what=what))
+        if isinstance(instance, dict):  # else its type is wrong, which is another finding
+            yield _excluded_fields(error.validator_value["required"], path)
         return
     elif rule in ("enum", "const"):
-        allowed = error.validator_value if rule == "enum" else [error.validator_value]
-        if isinstance(instance, (dict, list)):
-            yield type_finding(path, instance, "string")
-        else:
-            hint = suggestion(str(instance), [str(value) for value in allowed if value])
-            hint = hint if hint.startswith("did you mean") else ""
-            yield SchemaFinding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
+        yield _other_value(error, path, instance)
         return
     elif rule in ("anyOf", "oneOf"):
         yield from _alternatives(error, path, instance)
@@ -364,6 +343,44 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
         yield SchemaFinding("E306", path, False, _words(value=instance, means=_pattern_meaning(error)))
         return
     yield SchemaFinding("E307", path, False, _words(what=_limit_text(rule, error)))
+
+
+def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> Iterator[SchemaFinding]:
+    known = sorted(error.schema.get("properties", {}))
+    for word in instance:
+        if word not in known:
+            yield SchemaFinding("E301", (*path, word), True, _words(word=word, hint=suggestion(word, known)))
+
+
+def _wrong_type(error: Any, path: Path, instance: object) -> SchemaFinding:
+    finding = type_finding(path, instance, error.validator_value)
+    known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
+    return replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
+
+
+def _missing_fields(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
+    for word in error.validator_value:
+        if isinstance(instance, dict) and word not in instance:
+            needs = "then" in error.absolute_schema_path and instance.get("type")
+            hint = f"type {needs} needs it" if needs else ""
+            yield SchemaFinding("E302", path, True, _words(word=word, hint=hint))
+
+
+def _excluded_fields(fields: Sequence[str], path: Path) -> SchemaFinding:
+    """The finding that these fields may not be there together; a single one not at all."""
+    exclusive = f"only one of {' and '.join(fields)} may be given"
+    what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"
+    return SchemaFinding("E307", (*path, fields[-1]), True, _words(what=what))
+
+
+def _other_value(error: Any, path: Path, instance: object) -> SchemaFinding:
+    """The finding that a value is none of those that are allowed."""
+    if isinstance(instance, (dict, list)):
+        return type_finding(path, instance, "string")
+    allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
+    hint = suggestion(str(instance), [str(value) for value in allowed if value])
+    hint = hint if hint.startswith("did you mean") else ""
+    return SchemaFinding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
 
 
 def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
@@ -386,17 +403,17 @@ def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFi
         yield from _explain_error(max(nested, key=lambda sub: len(sub.absolute_path)))
 
 
-def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
+def type_finding(path: Path, instance: object, types: object) -> SchemaFinding:
     """The finding that a value has none of the wanted types."""
-    wanted = _as_list(wanted)
+    types = _as_list(types)
     return SchemaFinding(
         "E303",
         path,
         False,
         _words(
-            wanted=" or ".join(_TYPE_NAMES[w] for w in wanted),
+            wanted=" or ".join(_TYPE_NAMES[w] for w in types),
             found=_describe_value(instance),
-            kind=wanted[0] if len(wanted) == 1 else "",
+            kind=types[0] if len(types) == 1 else "",
             hint="",
         ),
     )
@@ -404,16 +421,16 @@ def type_finding(path: Path, instance: object, wanted: object) -> SchemaFinding:
 
 def _type_hint(error: Any) -> str:
     """How to write the value in the wanted type; '' where that is unknown."""
-    instance, schema, wanted = error.instance, error.schema, _as_list(error.validator_value)
-    if isinstance(instance, dict) and wanted == ["string"] and {"args", "command"} & {*error.absolute_path}:
+    instance, schema, types = error.instance, error.schema, _as_list(error.validator_value)
+    if isinstance(instance, dict) and types == ["string"] and {"args", "command"} & {*error.absolute_path}:
         return "put JSON in single quotes; write an option and its value as two items"
     if isinstance(instance, str) and instance:
         items, needed = schema.get("items") or {}, list(schema.get("required") or ())
-        if wanted in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
+        if types in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
             return f"write {instance} without quotes"
-        if wanted == ["array"] and items.get("type") == "string":
+        if types == ["array"] and items.get("type") == "string":
             return f'write a list: ["{instance}"]'
-        if wanted == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
+        if types == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
             return f"write {{{needed[0]}: {instance}}}"
     return ""
 

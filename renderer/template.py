@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, cast
 
 from msgspec import Struct
 
-from renderer import escapes
+from renderer.text import escapes
 from renderer.yamlio import SharedMap, scalar
 
 Words = Mapping[str, object]
@@ -45,14 +45,12 @@ _WIDE = r"%[^A-Za-z%]*?(?:\*|[0-9]{4})"  # in a format: a width of more than 999
 
 
 class TemplateError(ValueError):
-    """What is wrong with a template, in one short sentence. `path`: of the string below the compiled value; `word`: the
-    unknown one, '' for other errors.
-    """
+    """What is wrong with a template, in one short sentence."""
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = (), word: str = "") -> None:
         super().__init__(reason)
-        self.path = path
-        self.word = word
+        self.path = path  # of the string below the compiled value
+        self.word = word  # the unknown word, '' for other errors
 
 
 def compile_template(
@@ -237,12 +235,12 @@ def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str |
 
 
 class _Term(Struct, frozen=True):
-    """A word, or its comparison with an operand; `wanted`: the truth value for which the term holds."""
+    """A word, or its comparison with an operand."""
 
     word: str
     compare: Callable[[Any, Any], object] | None
     operand: int | str | None
-    wanted: bool
+    truth: bool  # the term holds where the word or comparison has this truth value
 
 
 def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str | int, ...]) -> Filler | None:
@@ -254,14 +252,14 @@ def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str |
             return None
         negated, word, sign, quoted, number = term.groups()
         terms.append(_Term(word, _COMPARISONS.get(sign), int(number) if number else quoted, not negated))
-    if len(terms) == 1 and terms[0].compare is None and terms[0].wanted:
+    if len(terms) == 1 and terms[0].compare is None and terms[0].truth:
         return operator.itemgetter(terms[0].word)
 
     def holds(words: Words) -> bool:
         try:
             for term in terms:
                 value = words[term.word]
-                if bool(term.compare(value, term.operand) if term.compare else value) is not term.wanted:
+                if bool(term.compare(value, term.operand) if term.compare else value) is not term.truth:
                     return False
         except TypeError as error:
             raise TemplateError(str(error), path) from None
@@ -321,17 +319,17 @@ _TOO_LONG = f"a value has {{:,}} characters, at most {MAX_VALUE:,} are allowed"
 
 
 def _json(value: object) -> str:
-    """The filter `json`: a value of JSON."""
+    """The filter `json`, which makes a value of JSON."""
     return escapes.json_text(value)
 
 
 def _shell(value: object) -> str:
-    """The filter `shell`: one word of a shell."""
+    """The filter `shell`, which makes one word of a shell."""
     return escapes.shell_word(str(value))
 
 
 def _yaml(value: object) -> str:
-    """The filter `yaml`: a scalar of YAML in one line."""
+    """The filter `yaml`, which makes a scalar of YAML in one line."""
     return scalar(value)
 
 

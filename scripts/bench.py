@@ -66,7 +66,7 @@ class Model(NamedTuple):
     other: str = ""
 
 
-def model(i: int, mixed: bool = False) -> Model:
+def numbered_model(i: int, mixed: bool = False) -> Model:
     reached = ("pool" if i % 10 < 3 else "over" if i % 10 == 5 else "route") if mixed else "route"
     return Model(
         reached=reached,
@@ -84,11 +84,11 @@ def model(i: int, mixed: bool = False) -> Model:
     )
 
 
-def source(each: Model) -> str:
+def source(model: Model) -> str:
     scale = (
         f"""  elasticConfig:
     minReplicas: 2
-    maxReplicas: {each.replicas + 1}
+    maxReplicas: {model.replicas + 1}
     scaleTrigger:
       hpa:
         metrics:
@@ -97,56 +97,56 @@ def source(each: Model) -> str:
               metric: {{name: vllm_num_requests_waiting}}
               target: {{type: AverageValue, averageValue: 5}}
 """
-        if each.elastic
-        else f"  replicas: {each.replicas}\n"
+        if model.elastic
+        else f"  replicas: {model.replicas}\n"
     )
     return f"""apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
 metadata:
-  name: {each.model}
+  name: {model.model}
 spec:
   familyName: qwen3
   source:
     modelHub:
-      modelID: {each.repo}
-      revision: {each.revision}
+      modelID: {model.repo}
+      revision: {model.revision}
   inferenceConfig:
     flavors:
       - name: a100
-        limits: {{nvidia.com/gpu: {each.gpus}}}
+        limits: {{nvidia.com/gpu: {model.gpus}}}
         nodeSelector: {{gpu.example.com/type: a100}}
 ---
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
 metadata:
-  name: {each.app}
-  namespace: {each.namespace}
+  name: {model.app}
+  namespace: {model.namespace}
 spec:
   modelClaim:
-    modelName: {each.model}
+    modelName: {model.model}
   backendRuntimeConfig:
     backendName: vllm
-    args: [--max-model-len, "{each.length}"]
+    args: [--max-model-len, "{model.length}"]
     envs:
       - {{name: VLLM_LOGGING_LEVEL, value: INFO}}
     resources:
-      requests: {{cpu: 8, memory: {each.memory}}}
-      limits: {{cpu: 8, memory: {each.memory}}}
-{scale}{"  gateway: {mode: pool}" if each.reached == "pool" else ""}
+      requests: {{cpu: 8, memory: {model.memory}}}
+      limits: {{cpu: 8, memory: {model.memory}}}
+{scale}{"  gateway: {mode: pool}" if model.reached == "pool" else ""}
 """
 
 
-def model_route(each: Model) -> str:
+def model_route(model: Model) -> str:
     return f"""apiVersion: renderer.llmaz.io/v1alpha1
 kind: ModelRoute
 metadata:
-  name: to-{each.app}
-  namespace: {each.namespace}
+  name: to-{model.app}
+  namespace: {model.namespace}
 spec:
-  modelName: public-{each.app}
+  modelName: public-{model.app}
   backends:
-    - {{playground: {each.app}, weight: 90}}
-    - {{playground: {each.other}, weight: 10}}
+    - {{playground: {model.app}, weight: 90}}
+    - {{playground: {model.other}, weight: 10}}
     - provider:
         schema: OpenAI
         hostname: api.example.com
@@ -257,10 +257,10 @@ def corpus(size: int, mixed: bool = False) -> Path:
     folder.mkdir(parents=True)
     (folder / "llmaz.yaml").write_text(config())
     for i in range(size):
-        each = model(i, mixed)
-        path = folder / each.namespace / f"{each.app}.yaml"
+        model = numbered_model(i, mixed)
+        path = folder / model.namespace / f"{model.app}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source(each) + (f"---\n{model_route(each)}" if each.other else ""))
+        path.write_text(source(model) + (f"---\n{model_route(model)}" if model.other else ""))
     return folder
 
 
@@ -304,12 +304,12 @@ def files(folder: Path) -> list[tuple[str, bytes]]:
 
 
 def plain_write(content: list[tuple[str, bytes]], folder: Path) -> None:
-    made = set()
+    folders = set()
     for name, data in content:
         path = f"{folder}/{name}"
-        if (parent := os.path.dirname(path)) not in made:
+        if (parent := os.path.dirname(path)) not in folders:
             os.makedirs(parent, exist_ok=True)
-            made.add(parent)
+            folders.add(parent)
         with open(path, "wb") as file:
             file.write(data)
 
@@ -326,18 +326,18 @@ def _maps(value: Any) -> Iterator[str]:
     """Every map in it that is not empty, as text."""
     if isinstance(value, dict) and value:
         yield json.dumps(value)
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _maps(each)
+    for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _maps(child)
 
 
 def _interned(value: Any, often: Mapping[str, int], known: dict[str, yamlio.SharedMap]) -> Any:
     """The value, each map that occurs more than once being one whose text is kept, as where the renderer shares it."""
     if isinstance(value, list):
-        return [_interned(each, often, known) for each in value]
+        return [_interned(child, often, known) for child in value]
     if not isinstance(value, dict) or not value:
         return value
-    made, text = {key: _interned(each, often, known) for key, each in value.items()}, json.dumps(value)
-    return known.setdefault(text, yamlio.SharedMap(made)) if often[text] > 1 else made
+    interned, text = {key: _interned(child, often, known) for key, child in value.items()}, json.dumps(value)
+    return known.setdefault(text, yamlio.SharedMap(interned)) if often[text] > 1 else interned
 
 
 def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -352,20 +352,20 @@ def floor(size: int) -> tuple[Callable[[], None], Callable[[], None]]:
     }
     often = Counter(text for bodies in parsed.values() for body in bodies for text in _maps(body))
     known: dict[str, yamlio.SharedMap] = {}
-    made = [(f"{WORK}/floor/{name}", _interned(bodies, often, known)) for name, bodies in parsed.items()]
+    outputs = [(f"{WORK}/floor/{name}", _interned(bodies, often, known)) for name, bodies in parsed.items()]
 
     def ready() -> None:
         fresh("floor", WORK / f"in-{size}")
-        for path, _ in made:
+        for path, _ in outputs:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        for each in known.values():
-            each.texts.clear()
+        for shared_map in known.values():
+            shared_map.texts.clear()
 
     def half(first: int) -> None:
         for source in paths[first::2]:
             for document in yamlio.parse(str(source), source.read_bytes())[0]:
                 schema_validation.is_valid(f"input/{document.value['kind'].lower()}", document.value)
-        for path, bodies in made[first::2]:
+        for path, bodies in outputs[first::2]:
             for body in bodies:
                 group, _, version = body["apiVersion"].rpartition("/")
                 schema_validation.is_valid(f"output/{group or 'core'}/{body['kind'].lower()}_{version}", body)
@@ -410,7 +410,7 @@ def _tree(pid: int) -> list[int]:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return [pid]
-    return [pid, *(each for child in children for each in _tree(int(child)))]
+    return [pid, *(descendant for child in children for descendant in _tree(int(child)))]
 
 
 def _pss(pid: int) -> float:
@@ -446,11 +446,11 @@ def shaped(text: str, beside: list[str], condition: str) -> str:
     (folder / "shape.yaml").write_text(text)
     (folder / "beside.yaml").write_text("---\n".join(beside))
     command = [*LLMAZ, "render", str(folder / "shape.yaml"), "--stdout"]
-    made = subprocess.run(command, capture_output=True, text=True, check=True, cwd=WORK).stdout
-    made = "\n".join(line for line in made.splitlines() if not line.startswith("#"))
+    rendered = subprocess.run(command, capture_output=True, text=True, check=True, cwd=WORK).stdout
+    rendered = "\n".join(line for line in rendered.splitlines() if not line.startswith("#"))
     for stand, instead in _STANDS.items():
-        made = made.replace(stand, instead)
-    return f"{{{{- if {condition} }}}}\n---\n{made}\n{{{{- end }}}}"
+        rendered = rendered.replace(stand, instead)
+    return f"{{{{- if {condition} }}}}\n---\n{rendered}\n{{{{- end }}}}"
 
 
 def chart(size: int, mixed: bool = False) -> Path:
@@ -486,8 +486,8 @@ def chart(size: int, mixed: bool = False) -> Path:
     )
     values = []
     for i in range(size):
-        each = model(i, mixed)._asdict()
-        values.append({**each, "replicas": each["replicas"] + 1 if each["elastic"] else each["replicas"]})
+        entry = numbered_model(i, mixed)._asdict()
+        values.append({**entry, "replicas": entry["replicas"] + 1 if entry["elastic"] else entry["replicas"]})
     (folder / "values.yaml").write_text(yaml.dump({"models": values}, Dumper=yaml.CSafeDumper))
     return folder
 
@@ -521,11 +521,11 @@ def kustomization(size: int) -> Path:
 
 def changed(size: int) -> None:
     """The corpus in two commits, of which the second changes one model."""
-    folder, each = corpus(size), model(7)
+    folder, model = corpus(size), numbered_model(7)
     who = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")
     run("git", "init", "-q", cwd=folder)
-    for text in (source(each), source(each).replace("value: INFO", "value: DEBUG")):
-        (folder / each.namespace / f"{each.app}.yaml").write_text(text)
+    for text in (source(model), source(model).replace("value: INFO", "value: DEBUG")):
+        (folder / model.namespace / f"{model.app}.yaml").write_text(text)
         run("git", "add", "-A", cwd=folder)
         run("git", *who, "commit", "-q", "-m", "bench", cwd=folder)
 
@@ -624,16 +624,16 @@ def compare(commit: str, sizes: Sequence[int]) -> None:
             for number, (name, program) in enumerate(programs.items()):
                 if size:
                     fresh(f"out-{number}", WORK / f"in-{size}")
-                taken = cost(
+                sample = cost(
                     [*program, "render", f"in-{size}", "-o", f"out-{number}"] if size else [*program, "--version"]
                 )
-                costs[name] += [taken] if round_ else []
+                costs[name] += [sample] if round_ else []
         least = {name: Cost(min(c.wall for c in all_), min(c.cpu for c in all_)) for name, all_ in costs.items()}
         what, bound = f"{size:,}" if size else "--version", 1.35 if size else 1.6
-        for name, taken in least.items():
-            ratio = taken.cpu / least[commit].cpu
+        for name, best in least.items():
+            ratio = best.cpu / least[commit].cpu
             target = f"<= {bound:g}{'' if ratio <= bound else '   missed'}" if name == "now" else ""
-            print(f"{what:>9}  {name[:9]:<9} {taken.wall:8.3f} {taken.cpu:8.3f} {ratio:9.3f} {target:>7}", flush=True)
+            print(f"{what:>9}  {name[:9]:<9} {best.wall:8.3f} {best.cpu:8.3f} {ratio:9.3f} {target:>7}", flush=True)
 
 
 def main() -> None:

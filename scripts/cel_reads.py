@@ -62,10 +62,10 @@ class _Parser:
         self.rule, self.tokens, self.at = rule, list(_tokens(rule)), 0
 
     def whole(self) -> Call:
-        found = self.ternary()
+        call = self.ternary()
         if self.at != len(self.tokens):
             sys.exit(f"CEL that nobody taught us, at token {self.at}: {self.rule}")
-        return found
+        return call
 
     def peek(self) -> str:
         return self.tokens[self.at][1] if self.at < len(self.tokens) and self.tokens[self.at][0] != "text" else ""
@@ -100,22 +100,22 @@ class _Parser:
     def unary(self) -> Call:
         if sign := self.take("!", "-"):
             return Call(sign, (self.unary(),))
-        found = self.primary()
+        call = self.primary()
         while sign := self.take(".", "["):
             if sign == "[":
-                found = Call("[", (found, self.ternary()))
+                call = Call("[", (call, self.ternary()))
                 self.need("]")
                 continue
             name = self.tokens[self.at][1]
             self.at += 1
-            found = Call(f".{name}", (found, *self.listed(")"))) if self.take("(") else Call("field", (found, name))
-        return found
+            call = Call(f".{name}", (call, *self.listed(")"))) if self.take("(") else Call("field", (call, name))
+        return call
 
     def primary(self) -> Call:
         if self.take("("):
-            found = self.ternary()
+            call = self.ternary()
             self.need(")")
-            return found
+            return call
         if self.take("["):
             return Call("list", tuple(self.listed("]")))
         if self.take("{"):
@@ -138,21 +138,21 @@ class _Parser:
 def _tokens(rule: str) -> Iterator[tuple[str, str]]:
     at, rule = 0, rule.rstrip()
     while at < len(rule):
-        found = TOKEN.match(rule, at)
-        if not found or not found.lastgroup:
+        match = TOKEN.match(rule, at)
+        if not match or not match.lastgroup:
             sys.exit(f"CEL that nobody taught us, at character {at}: {rule}")
-        yield found.lastgroup, found[found.lastgroup]
-        at = found.end()
+        yield match.lastgroup, match[match.lastgroup]
+        at = match.end()
 
 
 def reads(rule: str, schema: Node) -> dict[Steps, bool]:
     """What the rule reads below the node of that schema: True where the value counts, False where only whether it is
     there (of a list: how many).
     """
-    found: dict[Steps, bool] = {}
+    marks: dict[Steps, bool] = {}
 
     def mark(steps: Steps, whole: bool) -> None:
-        found[steps] = found.get(steps, False) or whole
+        marks[steps] = marks.get(steps, False) or whole
 
     def consumed(places: set[Steps]) -> None:
         """The values themselves count."""
@@ -233,7 +233,7 @@ def reads(rule: str, schema: Node) -> dict[Steps, bool]:
         return {(*steps, "[]")}
 
     consumed(walk(parse(rule), {"self": {()}}))
-    return found
+    return marks
 
 
 def at(schema: Node, steps: Steps) -> Node:
@@ -268,29 +268,29 @@ def judged(schema: Node) -> Node | None:
         return None
     keyed = dict(_keyed(schema, ()))
     seen.update({(*steps, "[]", key): True for steps, keys in keyed.items() for key in keys})
-    wanted = {steps[:length] for steps in (*placed, *seen) for length in range(len(steps) + 1)}
+    prefixes = {steps[:length] for steps in (*placed, *seen) for length in range(len(steps) + 1)}
     numbers: dict[str, int] = {}
     nodes: list[Node] = []
 
     def add(node: Node, steps: Steps) -> int:
-        made: Node = {}
-        properties = {name: inner for name, inner in node.get("properties", {}).items() if (*steps, name) in wanted}
+        packed: Node = {}
+        properties = {name: inner for name, inner in node.get("properties", {}).items() if (*steps, name) in prefixes}
         if properties:
-            made["fields"] = {name: add(inner, (*steps, name)) for name, inner in sorted(properties.items())}
-            made["as"] = {name: escaped(name) for name in properties if escaped(name) != name}
-            made["defaults"] = {name: inner["default"] for name, inner in properties.items() if "default" in inner}
+            packed["fields"] = {name: add(inner, (*steps, name)) for name, inner in sorted(properties.items())}
+            packed["as"] = {name: escaped(name) for name in properties if escaped(name) != name}
+            packed["defaults"] = {name: inner["default"] for name, inner in properties.items() if "default" in inner}
         for step, key in STEPS:
-            if (*steps, step) in wanted:
-                made["items" if step == "[]" else "values"] = add(node[key], (*steps, step))
-        made["keys"] = [escaped(key) for key in keyed.get(steps, ())]
-        made["whole"] = seen.get(steps, False)
-        made["rules"] = placed.get(steps, [])
-        made = {key: value for key, value in made.items() if value or key in ("items", "values")}
-        if node.get("nullable") and made:
+            if (*steps, step) in prefixes:
+                packed["items" if step == "[]" else "values"] = add(node[key], (*steps, step))
+        packed["keys"] = [escaped(key) for key in keyed.get(steps, ())]
+        packed["whole"] = seen.get(steps, False)
+        packed["rules"] = placed.get(steps, [])
+        packed = {key: value for key, value in packed.items() if value or key in ("items", "values")}
+        if node.get("nullable") and packed:
             sys.exit(f"{'.'.join(steps)} may be null, which check/cel.py does not know")
-        number = numbers.setdefault(json.dumps(made, sort_keys=True), len(nodes))
+        number = numbers.setdefault(json.dumps(packed, sort_keys=True), len(nodes))
         if number == len(nodes):
-            nodes.append(made)
+            nodes.append(packed)
         return number
 
     add(schema, ())

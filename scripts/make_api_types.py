@@ -45,8 +45,8 @@ FIELD = re.compile(r'^\s+(?:(\w+)\s+)?([\w.\[\]*]+)\s+`(?:.*?)json:"([^"]*)"', r
 def version() -> str:
     """Of the modules, as v0.37.2."""
     text = (ROOT / "tests" / "apiserver" / "go.mod").read_text("utf-8")
-    found = re.search(r"k8s\.io/api => k8s\.io/api (v[0-9.]+)", text)
-    return found[1] if found else sys.exit("tests/apiserver/go.mod does not say which k8s.io/api")
+    match = re.search(r"k8s\.io/api => k8s\.io/api (v[0-9.]+)", text)
+    return match[1] if match else sys.exit("tests/apiserver/go.mod does not say which k8s.io/api")
 
 
 class Package:
@@ -119,7 +119,7 @@ class Types:
         yield from self.fields(package, written)
 
 
-def made() -> str:
+def make_text() -> str:
     """The file."""
     types = Types()
     kinds = {}
@@ -136,7 +136,7 @@ def made() -> str:
 
 def main() -> int:
     """The exit status."""
-    text = made()
+    text = make_text()
     if "--check" in sys.argv[1:]:
         return 0 if TARGET.exists() and TARGET.read_text("utf-8") == text else 1
     TARGET.parent.mkdir(exist_ok=True)

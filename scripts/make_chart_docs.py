@@ -41,11 +41,11 @@ def rows(text: str) -> Iterator[Row]:
     covered = -1
     for number, line in enumerate(text.splitlines(), start=1):
         if match := re.match(r"( *)# ?(.*)", line):
-            said = match[2]
-            if said.startswith("-- "):
-                comment = [said[3:]]
+            words = match[2]
+            if words.startswith("-- "):
+                comment = [words[3:]]
             elif comment:
-                comment.append(said)
+                comment.append(words)
             continue
         match = re.match(r"( *)([A-Za-z][\w-]*):(.*)", line)
         if not match:
@@ -55,7 +55,7 @@ def rows(text: str) -> Iterator[Row]:
         if 0 <= covered < indent:
             continue  # below a key that was documented as a whole
         covered = -1
-        path = [each for each in path if each[0] < indent] + [(indent, match[2])]
+        path = [parent for parent in path if parent[0] < indent] + [(indent, match[2])]
         names = [name for _, name in path]
         value: Any = values
         for name in names:
@@ -68,19 +68,19 @@ def rows(text: str) -> Iterator[Row]:
         comment = []
 
 
-def table(found: list[Row]) -> str:
+def table(documented: list[Row]) -> str:
     """The tables in Markdown, one for each key at the top that has several, before it those that stand alone."""
-    made: list[str] = []
-    alone = [row for row in found if "." not in row.path]
+    tables: list[str] = []
+    alone = [row for row in documented if "." not in row.path]
     groups: dict[str, list[Row]] = {}
-    for row in found:
+    for row in documented:
         if "." in row.path:
             groups.setdefault(row.path.partition(".")[0], []).append(row)
-    for title, each in (("Top", alone), *groups.items()):
+    for title, members in (("Top", alone), *groups.items()):
         head = "### At the top" if title == "Top" else f"### {title}"
-        lines = [f"| `{row.path}` | {_cell(row.default)} | {row.text.replace('|', chr(92) + '|')} |" for row in each]
-        made.append("\n".join([head, "", "| key | default | what it says |", "|---|---|---|", *lines]))
-    return "\n\n".join(made)
+        lines = [f"| `{row.path}` | {_cell(row.default)} | {row.text.replace('|', chr(92) + '|')} |" for row in members]
+        tables.append("\n".join([head, "", "| key | default | what it says |", "|---|---|---|", *lines]))
+    return "\n\n".join(tables)
 
 
 def _cell(default: str) -> str:
@@ -102,7 +102,7 @@ def defaults(values: str) -> str:
     return head + yaml.safe_dump({name: loaded[name] for name in ALIASED}, sort_keys=False)
 
 
-def made() -> dict[Path, str]:
+def make_texts() -> dict[Path, str]:
     """What is written, by file."""
     values = (CHART / "values.yaml").read_text("utf-8")
     page = CHART / "README.md"
@@ -111,13 +111,13 @@ def made() -> dict[Path, str]:
 
 def main() -> None:
     """Writes, or checks."""
-    differ = [path for path, text in made().items() if not path.exists() or path.read_text("utf-8") != text]
+    differ = [path for path, text in make_texts().items() if not path.exists() or path.read_text("utf-8") != text]
     if "--check" in sys.argv[1:]:
         for path in differ:
             print(f"{path} is not what scripts/make_chart_docs.py makes of values.yaml")
         sys.exit(bool(differ))
     for path in differ:
-        path.write_text(made()[path], "utf-8")
+        path.write_text(make_texts()[path], "utf-8")
         print(path)
 
 

@@ -84,7 +84,7 @@ class Series(NamedTuple):
         elif way == "rate":
             yield Query(f"sum {self.by()} ({self.rate(metric)})", self.legend)
         elif way == "share":
-            part, whole = (f"sum {self.by()} ({self.rate(each)})" for each in metric)
+            part, whole = (f"sum {self.by()} ({self.rate(counter)})" for counter in metric)
             yield Query(f"{part} / ({whole} > 0)", self.legend)
         elif way == "quantiles":
             rates = f"sum {self.by('le')} ({self.rate(f'{metric}_bucket')})"
@@ -102,10 +102,10 @@ def workloads(vector: str) -> str:
     return f'label_replace({vector}, "{WORKLOAD}", "$1", "pod", "(.+)-[0-9]+")'
 
 
-def engine_dashboard(name: str, told: Node) -> Node:
+def engine_dashboard(name: str, definition: Node) -> Node:
     """The dashboard of one engine."""
     preset = yaml.safe_load((PRESETS / f"{name}.yaml").read_text("utf-8"))["spec"]["engine"]
-    first = next(panel["replicas"] for panel in told["panels"] if "replicas" in panel)
+    first = next(panel["replicas"] for panel in definition["panels"] if "replicas" in panel)
     there = f'{first}{{namespace=~"$namespace"}}'
     if label := preset["metrics"].get("modelLabel"):
         series = Series(label, f'{{namespace=~"$namespace", {label}=~"${label}"}}')
@@ -116,17 +116,17 @@ def engine_dashboard(name: str, told: Node) -> Node:
     goal = preset.get("scale", {}).get("target")
     panels = [
         drawn(i, panel, list(series.queries(panel)), float(goal) if panel.get("goal") else None)
-        for i, panel in enumerate(told["panels"])
+        for i, panel in enumerate(definition["panels"])
     ]
     choices = [variable("namespace", "Namespace", f"label_values({first}, namespace)"), choice]
-    return dashboard(f"llmaz-{name}", f"llmaz / {told['title']}", choices, panels)
+    return dashboard(f"llmaz-{name}", f"llmaz / {definition['title']}", choices, panels)
 
 
-def fleet_dashboard(told: Node) -> Node:
+def fleet_dashboard(definition: Node) -> Node:
     """All models at once, whatever runs them."""
     presets = [yaml.safe_load(path.read_text("utf-8"))["spec"]["engine"] for path in sorted(PRESETS.glob("*.yaml"))]
     panels = []
-    for i, panel in enumerate(told["panels"]):
+    for i, panel in enumerate(definition["panels"]):
         if "up" in panel:
             up = f'up{{job=~"{JOB}", namespace=~"$namespace"}}'
             queries = [Query(f"count by (namespace) ({up} == {1 if panel['up'] else 0})", "{{namespace}}")]
@@ -138,7 +138,7 @@ def fleet_dashboard(told: Node) -> Node:
             queries = list(series.queries({way: ""}))
         panels.append(drawn(i, panel, queries, None))
     variables = [variable("namespace", "Namespace", f'label_values(up{{job=~"{JOB}"}}, namespace)')]
-    return dashboard("llmaz-fleet", f"llmaz / {told['title']}", variables, panels)
+    return dashboard("llmaz-fleet", f"llmaz / {definition['title']}", variables, panels)
 
 
 def drawn(index: int, panel: Node, queries: Sequence[Query], goal: float | None) -> Node:
@@ -172,10 +172,10 @@ def drawn(index: int, panel: Node, queries: Sequence[Query], goal: float | None)
                 "refId": "ABC"[i],
                 "datasource": SOURCE,
                 "editorMode": "code",
-                "expr": each.expression,
-                "legendFormat": each.legend,
+                "expr": query.expression,
+                "legendFormat": query.legend,
             }
-            for i, each in enumerate(queries)
+            for i, query in enumerate(queries)
         ],
     }
 
@@ -226,10 +226,10 @@ def dashboard(uid: str, title: str, variables: Sequence[Node], panels: Sequence[
 
 
 def dashboards() -> Iterator[tuple[str, str]]:
-    told = yaml.safe_load((HERE / "dashboards.yaml").read_text("utf-8"))
-    made = {name: engine_dashboard(name, each) for name, each in told["engines"].items()}
-    made["fleet"] = fleet_dashboard(told["fleet"])
-    for name, body in made.items():
+    definitions = yaml.safe_load((HERE / "dashboards.yaml").read_text("utf-8"))
+    bodies = {name: engine_dashboard(name, definition) for name, definition in definitions["engines"].items()}
+    bodies["fleet"] = fleet_dashboard(definitions["fleet"])
+    for name, body in bodies.items():
         yield f"dashboards/{name}.json", json.dumps(body, indent=2) + "\n"
 
 
@@ -265,16 +265,16 @@ def files() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     check = sys.argv[1:] == ["--check"]
-    made = {TARGET / path: text for path, text in files()}
-    stale = [path for path, text in made.items() if not path.exists() or path.read_bytes() != text.encode()]
-    gone = [path for path in (TARGET / "dashboards").glob("*.json") if path not in made]
+    texts = {TARGET / path: text for path, text in files()}
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_bytes() != text.encode()]
+    gone = [path for path in (TARGET / "dashboards").glob("*.json") if path not in texts]
     for path in [*stale, *gone]:
-        print(("differs: " if check else "wrote: " if path in made else "removed: ") + str(path.relative_to(ROOT)))
+        print(("differs: " if check else "wrote: " if path in texts else "removed: ") + str(path.relative_to(ROOT)))
     if check:
         return 1 if stale or gone else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(made[path].encode())
+        path.write_bytes(texts[path].encode())
     for path in gone:
         path.unlink()
     return 0

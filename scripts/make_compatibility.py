@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from renderer import component_versions, pipeline, yamlio
+from renderer import pipeline, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError
+from renderer.kubernetes import component_versions
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -80,21 +81,21 @@ def pins() -> dict[str, str]:
     """The versions that the chart installs, by component."""
     documents, problems = yamlio.parse("values.yaml", VALUES.read_bytes())
     assert not problems, problems  # noqa: S101 - a script's own word
-    found = {}
+    installed = {}
     for key, path in PINS.items():
         value: Any = documents[0].value
         for part in path:
             value = value[part]
-        found[key] = str(value)
-    return found
+        installed[key] = str(value)
+    return installed
 
 
 def versions(component: str) -> list[str]:
     """The versions of a component that make a difference, oldest first."""
-    each = component_versions.components()[component]
+    entry = component_versions.components()[component]
     known = {
-        each.oldest,
-        each.tested,
+        entry.oldest,
+        entry.tested,
         *(needs[component] for needs in component_versions.all_needs() if component in needs),
     }
     return sorted(known, key=component_versions.version_numbers)
@@ -107,14 +108,14 @@ def renders(example: str, component: str, version: str) -> bool:
             done = pipeline.render(RenderOptions(overrides=(f"targets.{component}={version}",)))
     except RenderError:
         return False
-    return not any(each.severity == "error" for each in done.problems)
+    return not any(problem.severity == "error" for problem in done.problems)
 
 
 def oldest(component: str) -> str:
     """The oldest version that everything usual can be rendered for; without a target, the oldest that was looked at."""
     if not component_versions.components()[component].default:
         return component_versions.components()[component].oldest
-    return next(each for each in versions(component) if all(renders(name, component, each) for name in USUAL))
+    return next(version for version in versions(component) if all(renders(name, component, version) for name in USUAL))
 
 
 def component_table() -> str:
@@ -122,15 +123,15 @@ def component_table() -> str:
     installed = pins()
     rows = ["| component | key of `targets` | default | tested with | the chart installs | oldest | newest known |"]
     rows.append("|---" * 7 + "|")
-    for key, each in component_versions.components().items():
+    for key, component in component_versions.components().items():
         cells = [
-            each.title,
-            f"`{key}`" if each.default else "–",
-            each.default or "–",
-            each.tested,
+            component.title,
+            f"`{key}`" if component.default else "–",
+            component.default or "–",
+            component.tested,
             installed.get(key, "–"),
             oldest(key),
-            each.newest,
+            component.newest,
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
@@ -144,7 +145,7 @@ def schema_of(body: Mapping[str, Any]) -> str:
 
 def dotted(path: tuple[str | int, ...]) -> str:
     """`spec.rules[].name`."""
-    return "".join("[]" if isinstance(each, int) else f".{each}" for each in path).lstrip(".")
+    return "".join("[]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 
 def goldens() -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -165,16 +166,16 @@ def new(body: Mapping[str, Any]) -> Iterator[component_versions.TooNew]:
 
 def newer_table() -> str:
     """One row a field, outside of pods, that not every version has."""
-    found: dict[str, set[tuple[str, str]]] = {}
+    needs_by_field: dict[str, set[tuple[str, str]]] = {}
     for _, body in goldens():
-        for each in new(body):
-            path = dotted(each.path)
+        for use in new(body):
+            path = dotted(use.path)
             if not path.startswith(_TEMPLATES):
-                found.setdefault(f"{body['kind']} {path}".strip(), set()).update(each.needs.items())
-    if odd := sorted(set(found) ^ set(ASKED)) or sorted(set(FORMS) - set(ASKED)):
+                needs_by_field.setdefault(f"{body['kind']} {path}".strip(), set()).update(use.needs.items())
+    if odd := sorted(set(needs_by_field) ^ set(ASKED)) or sorted(set(FORMS) - set(ASKED)):
         sys.exit(f"scripts/make_compatibility.py: ASKED does not say what asks for, or nothing renders: {odd}")
     rows = ["| field | since | asked for by | before |", "|---|---|---|---|"]
-    for field, needs in sorted(found.items()):
+    for field, needs in sorted(needs_by_field.items()):
         kind, _, path = field.partition(" ")
         since_when = ", ".join(
             f"{component_versions.components()[key].title} {version}" for key, version in sorted(needs)
@@ -205,9 +206,11 @@ def pod_table() -> str:
             head, _, field = path.rpartition(".")
             name = f"affinity…{field}" if head.startswith("affinity") else path
             gate = gates.get((path, value))
-            said = [needs.get("kubernetes", ""), f"behind the gate {gate}" if gate else ""]
+            conditions = [needs.get("kubernetes", ""), f"behind the gate {gate}" if gate else ""]
             first = needs.get("leaderWorkerSet", workload.oldest)
-            rows.append(f"| `{name}{f': {value}' if value else ''}` | {', '.join(filter(None, said))} | {first} |")
+            rows.append(
+                f"| `{name}{f': {value}' if value else ''}` | {', '.join(filter(None, conditions))} | {first} |"
+            )
     return "\n".join(dict.fromkeys(rows))
 
 
@@ -240,9 +243,9 @@ TABLES = {"components": component_table, "newer": newer_table, "pods": pod_table
 def rewritten(text: str) -> str:
     """The page with its tables made again."""
     for name, table in TABLES.items():
-        made = table()
+        content = table()
         between = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text = re.sub(between, lambda match, made=made: f"{match[1]}{made}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
+        text = re.sub(between, lambda match, content=content: f"{match[1]}{content}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
     return text
 
 

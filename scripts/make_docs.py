@@ -22,7 +22,7 @@ from renderer.cli import cli
 from renderer.diagnostics import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
-from renderer.preset_preview import option_lines
+from renderer.preset_catalog.preview import option_lines
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -108,8 +108,8 @@ def backend_table() -> str:
     rows = ["| backend | image | reads | weights from | accelerators |", "|---|---|---|---|---|"]
     for name, spec in backends():
         engine = spec["engine"]
-        accelerators = ", ".join(dict.fromkeys(each["accelerator"] for each in engine["variants"]))
-        free = "; none needed" if any(each.get("unflavored") for each in engine["variants"]) else ""
+        accelerators = ", ".join(dict.fromkeys(variant["accelerator"] for variant in engine["variants"]))
+        free = "; none needed" if any(variant.get("unflavored") for variant in engine["variants"]) else ""
         cells = [
             f"[`{name}`](engines/{name}.md)",
             f"`{spec['image']}:{spec['version']}`",
@@ -135,9 +135,9 @@ def called_table() -> str:
     """One row a backend: what the engine calls the model, and so what the route makes of the public name."""
     rows = ["| backend | the engine calls it | the route says |", "|---|---|---|"]
     for name, spec in backends():
-        said = spec["engine"]["servedName"]
-        fixed = said.removeprefix("fixed:")
-        cells = CALLED.get(said) or (f"`{fixed}`, whatever it serves", f"`{fixed}`")
+        served_name = spec["engine"]["servedName"]
+        fixed = served_name.removeprefix("fixed:")
+        cells = CALLED.get(served_name) or (f"`{fixed}`, whatever it serves", f"`{fixed}`")
         rows.append(f"| `{name}` | {cells[0]} | {cells[1]} |")
     return "\n".join(rows)
 
@@ -157,12 +157,12 @@ def gateway_table() -> str:
 def keys(node: Spec, whole: Spec, path: str = "") -> Iterator[tuple[str, Spec]]:
     """Every key of a schema, with its own schema, below which the schema names no further keys."""
     for key, value in node["properties"].items():
-        here = f"{path}.{key}" if path else key
+        full_key = f"{path}.{key}" if path else key
         below = whole["$defs"][value["$ref"].removeprefix("#/$defs/")] if "$ref" in value else value
         if "properties" in below:
-            yield from keys(below, whole, here)
+            yield from keys(below, whole, full_key)
         else:
-            yield here, {**below, **value}
+            yield full_key, {**below, **value}
 
 
 # The tables of docs/engines/<engine>.md
@@ -211,8 +211,8 @@ def facts(spec: Spec) -> Iterator[tuple[str, str]]:
     if "list" in read:
         yield "checked against", listed(spec) + ("; not sure, so it only warns" if read.get("uncertain") else "")
     for config in spec["recommendedConfigs"]:
-        asked = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
-        yield f"requests, config {code(config['name'])}", asked
+        requests = ", ".join(f"{key} {value}" for key, value in config["resources"]["requests"].items())
+        yield f"requests, config {code(config['name'])}", requests
     short = engine["drain"]["gracePeriodSeconds"]
     yield "grace period", f"{short + ROUTED} s; {short} s without a route"
 
@@ -233,15 +233,15 @@ def listed(spec: Spec) -> str:
 
 def variants(spec: Spec) -> Iterator[tuple[str, str, str]]:
     """The image for each accelerator, and what it runs as."""
-    for each in spec["engine"]["variants"]:
-        image = f"{each.get('image') or spec['image']}:{each.get('version') or spec['version']}"
-        security = each.get("security") or spec["engine"]["security"]
+    for variant in spec["engine"]["variants"]:
+        image = f"{variant.get('image') or spec['image']}:{variant.get('version') or spec['version']}"
+        security = variant.get("security") or spec["engine"]["security"]
         runs = "root: [W204](../errors.md#w204)"
         if "user" in security:
             folders = ", ".join(code(path) for path in security["writable"])
             runs = f"user {security['user']}, group {security['group']}, read-only root, writable {folders}"
-        free = "; also without any flavor" if each.get("unflavored") else ""
-        yield each["accelerator"] + free, code(image), runs
+        free = "; also without any flavor" if variant.get("unflavored") else ""
+        yield variant["accelerator"] + free, code(image), runs
 
 
 def probes(spec: Spec) -> Iterator[tuple[str, str, str, str, str]]:
@@ -260,16 +260,16 @@ def probes(spec: Spec) -> Iterator[tuple[str, str, str, str, str]]:
 def metrics(spec: Spec) -> Iterator[tuple[str, str]]:
     """Where the metrics are, what they are called, and what autoscalers use."""
     engine = spec["engine"]
-    said = engine.get("metrics") or {}
-    yield "path", code(said["path"]) if said else "it has none"
+    section = engine.get("metrics") or {}
+    yield "path", code(section["path"]) if section else "it has none"
     for key, what in (
         ("running", "requests that run"),
         ("waiting", "requests that wait"),
         ("kvUsage", "share of the KV cache in use, 0 to 1"),
         ("modelLabel", "label with the model's name"),
     ):
-        if said:
-            yield what, code(said[key]) if key in said else "–"
+        if section:
+            yield what, code(section[key]) if key in section else "–"
     metric = resolve.queue_metric(engine)
     target = (
         f"{code(resolve.adapter_metric_name(metric))}, {engine['scale']['target']} a pod"
@@ -282,20 +282,23 @@ def metrics(spec: Spec) -> Iterator[tuple[str, str]]:
 def added(spec: Spec) -> Iterator[tuple[str, str]]:
     """What the preset adds, and when."""
     engine = spec["engine"]
-    for each in engine.get("volumes") or ():
-        yield "always", f"an empty volume at {code(each['mountPath'])}"
-    for each in engine.get("derived") or ():
-        what = given(each)
-        names = [code(name) for name in engine["options"]["groups"][each["group"]]] if "group" in each else []
-        yield held(each), ", ".join(what) + (f", unless you give {' or '.join(names)}" if names else "")
-    files = [each["path"] for each in engine.get("files") or ()]
-    for i, each in enumerate(engine.get("files") or ()):
-        yield held(each), f"the file {code(each['path'])}" + (", with another text" if files[i] in files[:i] else "")
-    for each in engine.get("initContainers") or ():
-        yield held(each), f"the init container {code(each['name'])}, behind the loaders"
+    for volume in engine.get("volumes") or ():
+        yield "always", f"an empty volume at {code(volume['mountPath'])}"
+    for entry in engine.get("derived") or ():
+        what = additions(entry)
+        names = [code(name) for name in engine["options"]["groups"][entry["group"]]] if "group" in entry else []
+        yield condition(entry), ", ".join(what) + (f", unless you give {' or '.join(names)}" if names else "")
+    files = [file["path"] for file in engine.get("files") or ()]
+    for i, file in enumerate(engine.get("files") or ()):
+        yield (
+            condition(file),
+            f"the file {code(file['path'])}" + (", with another text" if files[i] in files[:i] else ""),
+        )
+    for container in engine.get("initContainers") or ():
+        yield condition(container), f"the init container {code(container['name'])}, behind the loaders"
 
 
-def given(entry: Spec) -> list[str]:
+def additions(entry: Spec) -> list[str]:
     """What an entry of `derived` adds."""
     what = [code(*entry["args"])] if "args" in entry else []
     for env in entry.get("envs") or ():
@@ -310,7 +313,7 @@ def by_version(spec: Spec) -> Iterator[tuple[str, str]]:
     engine = spec["engine"]
     for entry in engine.get("derived") or ():
         if "since" in entry or "until" in entry:
-            yield ranged(entry), f"only there: {', '.join(given(entry))}, when {held(entry)}"
+            yield ranged(entry), f"only there: {', '.join(additions(entry))}, when {condition(entry)}"
     for entry in engine.get("versions") or ():
         yield ranged(entry), "; ".join(differences(entry))
 
@@ -324,14 +327,14 @@ def ranged(entry: Spec) -> str:
 def differences(entry: Spec) -> Iterator[str]:
     """What an entry of `versions` changes."""
     for refusal in entry.get("refuse") or ():
-        yield f"[E444](../errors.md#e444) when {held(refusal)}: it {refusal['what']}"
+        yield f"[E444](../errors.md#e444) when {condition(refusal)}: it {refusal['what']}"
     if "command" in entry:
         yield f"the command is {code(*entry['command'])}"
     for option, instead in (entry.get("args") or {}).items():
         words = [instead] if isinstance(instead, str) else instead
         yield f"{code(option)} is {code(*words) if words else 'left out'}"
     for added_ in entry.get("derived") or ():
-        yield f"{', '.join(given(added_))} when {held(added_)}"
+        yield f"{', '.join(additions(added_))} when {condition(added_)}"
     for name, value in (entry.get("envs") or {}).items():
         yield code(f"{name}={value}") if value else f"no {code(name)}"
     if sleep := ((entry.get("lifecycle") or {}).get("preStop") or {}).get("sleep"):
@@ -350,10 +353,14 @@ def differences(entry: Spec) -> Iterator[str]:
         yield "`--option.key` sets no key"
     for note in entry.get("notes") or ():
         if "args" not in entry or "when" in note:
-            yield f"[N448](../errors.md#n448) when {held(note)}: it {note['what']}" if "when" in note else note["what"]
+            yield (
+                f"[N448](../errors.md#n448) when {condition(note)}: it {note['what']}"
+                if "when" in note
+                else note["what"]
+            )
 
 
-def held(entry: Spec) -> str:
+def condition(entry: Spec) -> str:
     """The condition of an entry."""
     return code(entry["when"]) if "when" in entry else "always"
 

@@ -69,19 +69,19 @@ def strict(node: Node) -> Node:
     """The schema with what we read of it, closed."""
     if node.get("x-kubernetes-int-or-string"):
         return {"type": ["integer", "string"]}
-    made = {key: node[key] for key in KEPT if key in node}
-    if "properties" in made:
-        made["properties"] = {key: strict(each) for key, each in made["properties"].items()}
-        made.setdefault("additionalProperties", False)
+    closed = {key: node[key] for key in KEPT if key in node}
+    if "properties" in closed:
+        closed["properties"] = {key: strict(child) for key, child in closed["properties"].items()}
+        closed.setdefault("additionalProperties", False)
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), dict):
-            made[key] = strict(made[key])
-    return made
+        if isinstance(closed.get(key), dict):
+            closed[key] = strict(closed[key])
+    return closed
 
 
 def of(crd: Node) -> Node:
     """The schema of the CRD's kind, in the version that is stored."""
-    [version] = [each for each in crd["spec"]["versions"] if each["storage"]]
+    [version] = [candidate for candidate in crd["spec"]["versions"] if candidate["storage"]]
     top: Node = version["schema"]["openAPIV3Schema"]
     top["properties"]["apiVersion"]["enum"] = [f"{crd['spec']['group']}/{version['name']}"]
     top["properties"].pop("status", None)
@@ -92,9 +92,9 @@ def of(crd: Node) -> Node:
         git["properties"].pop("template")
         generator["properties"] = {"git": git}
         spec["template"] = {"type": "object", "required": ["metadata", "spec"]}
-    made = strict(top)
-    made["properties"]["metadata"] = {"type": "object"}
-    return made
+    closed = strict(top)
+    closed["properties"]["metadata"] = {"type": "object"}
+    return closed
 
 
 def whole() -> Iterator[tuple[str, Node]]:
@@ -127,9 +127,9 @@ def main() -> None:
         for module, files in sources:
             # it fails where the module wants a newer Go, and has fetched the zip all the same
             done = subprocess.run(["go", "mod", "download", "-json", module], capture_output=True, check=False)
-            with zipfile.ZipFile(json.loads(done.stdout)["Zip"]) as held:
+            with zipfile.ZipFile(json.loads(done.stdout)["Zip"]) as archive:
                 for file in files:
-                    crd = yaml.safe_load(held.read(f"{module}/{file}"))
+                    crd = yaml.safe_load(archive.read(f"{module}/{file}"))
                     kinds[crd["spec"]["names"]["kind"]] = of(crd)
         (DATA / name).write_text(json.dumps(kinds, sort_keys=True, separators=(",", ":")) + "\n", "utf-8")
         print(f"{DATA / name}: {', '.join(kinds)}")

@@ -136,8 +136,8 @@ def negations(action: argparse.Action) -> set[str]:
     """The spellings that mean "no" of an option that can be switched on and off."""
     if not isinstance(action, argparse.BooleanOptionalAction):
         return set()
-    said: Iterable[str] = getattr(action, "negative_option_strings", ())
-    return set(said) or {name for name in action.option_strings if name.startswith("--no-")}
+    spellings: Iterable[str] = getattr(action, "negative_option_strings", ())
+    return set(spellings) or {name for name in action.option_strings if name.startswith("--no-")}
 
 
 # --- llama-server -----------------------------------------------------------------------------------------------------
@@ -153,11 +153,11 @@ def llamacpp_help(server: str) -> Iterator[tuple[Option, str]]:
         names = match[1].replace(",", " ").split()
         # Two hints stand for two values: `START END`.
         arity = "0" if not match[2] else "2" if re.fullmatch(r"[A-Z]+ [A-Z]+", match[2]) else "1"
-        told = " ".join(match[3].split())
+        description = " ".join(match[3].split())
         off = switched_off(names)
         for group in ([name for name in names if name not in off], off):
             if group:
-                yield Option(tuple(group), arity), told
+                yield Option(tuple(group), arity), description
 
 
 def switched_off(names: list[str]) -> list[str]:
@@ -248,9 +248,9 @@ def serves(calls: Sequence[Token], sets: Mapping[str, set[str]]) -> bool:
     examples, excludes = {"LLAMA_EXAMPLE_COMMON"}, set[str]()
     for i, token in enumerate(calls):
         if token.text in ("set_examples", "set_excludes"):
-            said = words(calls[i + 2 : closed(calls, i + 2) - 1])
-            said = said.union(*(sets.get(name, set()) for name in said))
-            examples, excludes = (said, excludes) if token.text == "set_examples" else (examples, said)
+            names = words(calls[i + 2 : closed(calls, i + 2) - 1])
+            names = names.union(*(sets.get(name, set()) for name in names))
+            examples, excludes = (names, excludes) if token.text == "set_examples" else (examples, names)
     return bool(examples & {"LLAMA_EXAMPLE_COMMON", "LLAMA_EXAMPLE_SERVER"}) and "LLAMA_EXAMPLE_SERVER" not in excludes
 
 
@@ -286,11 +286,11 @@ def click_options(source: str) -> Iterator[Option]:
         if isinstance(node, ast.FunctionDef) and node.name == "serve":
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "option":
-                    said = {word.arg: ast.unparse(word.value) for word in call.keywords}
-                    names = [str(ast.literal_eval(each)) for each in call.args]
-                    flag = said.get("is_flag") == "True"
+                    keywords = {word.arg: ast.unparse(word.value) for word in call.keywords}
+                    names = [str(ast.literal_eval(argument)) for argument in call.args]
+                    flag = keywords.get("is_flag") == "True"
                     spelled = tuple(name for name in names if name.startswith("-"))
-                    yield Option(spelled, "0" if flag else "1", said.get("multiple") == "True")
+                    yield Option(spelled, "0" if flag else "1", keywords.get("multiple") == "True")
     yield Option(("--help",), "0")
 
 
@@ -331,7 +331,7 @@ def ranged(lists: Mapping[str, set[str]]) -> Iterator[str]:
     lines = sorted(set().union(*lists.values()))
     for line in lines:
         has = [line in options for options in lists.values()]
-        starts = [i for i, here in enumerate(has) if here and not (i and has[i - 1])]
+        starts = [i for i, present in enumerate(has) if present and not (i and has[i - 1])]
         for start in starts:
             end = next((i for i in range(start, len(has)) if not has[i]), None)
             since, until = versions[start] if start else "", "" if end is None else versions[end]
@@ -342,12 +342,14 @@ def listed(options: Mapping[str, Iterable[Option]], with_words: set[str]) -> dic
     """The lines of each version, without the choices that nobody needs: those of `with_words` stay, and those of
     options that are flags in another version.
     """
-    options = {version: list(each) for version, each in options.items()}
-    flags = {name for each in options.values() for option in each if option.arity == "0" for name in option.names}
-    kept = with_words | flags
+    options = {version: list(listing) for version, listing in options.items()}
+    flags = {name for listing in options.values() for option in listing if option.arity == "0" for name in option.names}
+    with_choices = with_words | flags
     return {
-        version: {(option if kept & set(option.names) else option._replace(choices=())).line() for option in each}
-        for version, each in options.items()
+        version: {
+            (option if with_choices & set(option.names) else option._replace(choices=())).line() for option in listing
+        }
+        for version, listing in options.items()
     }
 
 
@@ -405,9 +407,11 @@ def main(engine: str, *words: str) -> str:
         return written(f"{engine} {version}, from its own parser under Python {platform.python_version()}.", lines)
     version, path = words
     if engine == "tgi":
-        return written(f"tgi {version}, from the help of its launcher.", [each.line() for each in clap_options(path)])
+        return written(
+            f"tgi {version}, from the help of its launcher.", [option.line() for option in clap_options(path)]
+        )
     if engine == "tensorrt-llm":
-        lines = [each.line() for each in click_options(path)]
+        lines = [option.line() for option in click_options(path)]
         return written(f"tensorrt-llm {version}, from the source of trtllm-serve.", lines)
     raise SystemExit(__doc__)
 

@@ -1,11 +1,13 @@
 """Make the JSON Schemas of `renderer/schemas/` from Kubernetes, the CRDs that we emit, and llmaz's own CRDs.
 
-    python scripts/make_schemas.py          # writes; the same bytes every run
-    python scripts/make_schemas.py --check  # exit code 1 when a file differs
+    python scripts/make_schemas.py               # writes; the same bytes every run
+    python scripts/make_schemas.py --check       # exit code 1 when a file differs
+    python scripts/make_schemas.py --only input  # only those of the input kinds, without Go
 
 Needs `go` and the Go module proxy: every source is a Go module of a fixed version, read from its zip. What the sources
 leave open is in `additions.yaml` (rules of the API server), `extensions.yaml` (our fields and words for llmaz's kinds),
-`since.yaml` (fields of versions that no module serves) and `input-crds/` (llmaz's own CRDs). Results:
+`since.yaml` (fields of versions that no module serves) and `input-crds/` (llmaz's own CRDs). What the input kinds have
+of Kubernetes is stored in `kubernetes-types.json`, which a whole run makes anew, and `--only input` reads. Results:
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
     schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
@@ -21,6 +23,7 @@ since readers disagree about it: int32 and int64 became ranges, the others patte
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import re
@@ -46,6 +49,7 @@ Node: TypeAlias = dict[str, Any]
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE.parent / "renderer" / "schemas"
+TYPES = HERE / "kubernetes-types.json"
 DIALECT = "http://json-schema.org/draft-07/schema#"
 
 KUBERNETES = "k8s.io/kubernetes@v1.37.2"
@@ -239,11 +243,13 @@ def form(name: str) -> Node:
 @cache
 def definitions() -> dict[str, Node]:
     """Kubernetes' OpenAPI definitions under short names: `core.v1.Container`, `util.intstr.IntOrString`."""
-    found: dict[str, Node] = {}
+    if _STORED:
+        return StoredDefinitions(_STORED["definitions"])
+    by_name: dict[str, Node] = {}
     for data in files(KUBERNETES, OPENAPI, "_openapi.json"):
         for name, value in json.loads(data).get("components", {}).get("schemas", {}).items():
-            found[short(name)] = value
-    return found
+            by_name[short(name)] = value
+    return by_name
 
 
 def short(name: str) -> str:
@@ -254,12 +260,14 @@ def short(name: str) -> str:
 @cache
 def enums() -> dict[tuple[str, str], list[str]]:
     """(definition, property) → values. The published OpenAPI lacks them, the Go code it is made from has them."""
+    if _STORED:
+        return {(name, field): values for name, of in _STORED["enums"].items() for field, values in of.items()}
     return enumerated(archive(KUBERNETES).read(f"{KUBERNETES}/{ENUMS}").decode())
 
 
 def enumerated(code: str) -> dict[tuple[str, str], list[str]]:
     """(definition, property) → values, in that Go code."""
-    found: dict[tuple[str, str], list[str]] = {}
+    values: dict[tuple[str, str], list[str]] = {}
     definition = field = ""
     for line in code.splitlines():
         if match := re.match(r"func schema_k8sio_(?:api|apimachinery_pkg_apis)_([a-z]+)_(v[a-z0-9]+)_(\w+)\(", line):
@@ -269,14 +277,84 @@ def enumerated(code: str) -> dict[tuple[str, str], list[str]]:
         elif match := re.match(r'\t{5}"([\w$-]+)": \{$', line):
             field = match[1]
         elif definition and (match := re.search(r"Enum:\s+\[\]interface\{\}\{(.*)\},$", line)):
-            found[definition, field] = json.loads(f"[{match[1]}]")
-    return found
+            values[definition, field] = json.loads(f"[{match[1]}]")
+    return values
+
+
+# ---- Kubernetes' types without Go ----
+
+
+_STORED: Node = {}  # what kubernetes-types.json has; empty where the modules are read
+
+
+class StoredDefinitions(dict[str, Node]):
+    """Those of kubernetes-types.json."""
+
+    def __missing__(self, name: str) -> Node:
+        sys.exit(f"{TYPES.name} has no {name}, which input kinds use for the first time: run `make schemas`")
+
+
+def read_stored() -> None:
+    """Lets this run read kubernetes-types.json in place of the modules."""
+    _STORED.update(json.loads(TYPES.read_text("utf-8")))
+    if _STORED["module"] != KUBERNETES:
+        sys.exit(f"{TYPES.name} is of {_STORED['module']}, not of {KUBERNETES}: run `make schemas`")
+
+
+def stored() -> bytes:
+    """kubernetes-types.json: `module`; `definitions`, as the OpenAPI has them but without words; their `enums`, by
+    definition and field. One definition a line.
+    """
+    extensions = yaml.safe_load((HERE / "extensions.yaml").read_text(encoding="utf-8"))
+    names = {definition_name(name) for name in core_types(extensions)}
+    for file in INPUT_CRDS.values():
+        for crd in yaml.safe_load_all((HERE / "input-crds" / file).read_text(encoding="utf-8")):
+            names |= {definition_name(name) for name in core_types(crd)}
+    by_name: dict[str, Node] = {}
+    while missing := sorted(names & definitions().keys() - by_name.keys()):
+        for name in missing:
+            by_name[name] = wordless(definitions()[name])
+            names |= set(references(by_name[name]))
+    values: dict[str, Node] = {}
+    for (name, field), words in sorted(enums().items()):
+        if name in by_name:
+            values.setdefault(name, {})[field] = words
+    lines = ",\n".join(f"{json.dumps(name)}: {written(node).decode()}" for name, node in sorted(by_name.items()))
+    head = f'"module": {json.dumps(KUBERNETES)},\n"enums": {written(values).decode()},\n'
+    return f'{{{head}"definitions": {{\n{lines}\n}}}}\n'.encode()
+
+
+def core_types(node: Any) -> Iterator[str]:
+    """The types of Kubernetes that extensions.yaml or a CRD names, such as `v1/EnvVar`."""
+    for key, child in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if key in ("core", "patch", "x-core-type") and isinstance(child, str):
+            yield child
+        else:
+            yield from core_types(child)
+
+
+def references(node: Any) -> Iterator[str]:
+    """The definitions that a part of the OpenAPI refers to."""
+    for key, child in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if key == "$ref":
+            yield short(child.rsplit("/", 1)[1])
+        else:
+            yield from references(child)
+
+
+def wordless(node: Any) -> Any:
+    """A part of the OpenAPI without descriptions; a field may be called so."""
+    if isinstance(node, list):
+        return [wordless(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: wordless(child) for key, child in node.items() if key != "description" or isinstance(child, dict)}
 
 
 def crds(source: Source) -> Iterator[Node]:
     """The CustomResourceDefinitions of a source."""
     local = () if source.module else sorted((HERE / source.folder).glob("*.yaml"))
-    for data in [each.read_bytes() for each in local] or files(source.module, source.folder, ".yaml"):
+    for data in [path.read_bytes() for path in local] or files(source.module, source.folder, ".yaml"):
         if source.kinds and not any(f"kind: {kind}\n".encode() in data for kind in source.kinds):
             continue
         for document in yaml.load_all(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -436,9 +514,9 @@ def defaulted(condition: Node, raw: Node) -> Node:
     properties = raw.get("properties", {})
     needed = [
         field
-        for field, wanted in condition.get("properties", {}).items()
+        for field, subschema in condition.get("properties", {}).items()
         if "default" in properties.get(field, {})
-        and not jsonschema.Draft7Validator(wanted).is_valid(properties[field]["default"])
+        and not jsonschema.Draft7Validator(subschema).is_valid(properties[field]["default"])
     ]
     return {**condition, "required": sorted({*condition.get("required", ()), *needed})} if needed else condition
 
@@ -457,14 +535,19 @@ def integer_or_string(node: Node) -> None:
 
 def core_type(name: str) -> Node:
     """`v1/EnvVar`, `autoscaling/v2/MetricSpec`; `v1/ResourceList` and `quantity`, which the OpenAPI does not name."""
-    if name == "quantity":
-        return built_in("api.resource.Quantity")
     if name == "v1/ResourceList":
         any_amount = {"type": "object", "additionalProperties": built_in("api.resource.Quantity")}
         amounts: Node = merged(any_amount, form("amounts"))
         return amounts
+    return built_in(definition_name(name))
+
+
+def definition_name(name: str) -> str:
+    """`v1/EnvVar` → `core.v1.EnvVar`."""
+    if name == "quantity":
+        return "api.resource.Quantity"
     group, _, rest = f"core/{name}".rpartition("core/")[2].rpartition("/")
-    return built_in(f"{group.replace('/', '.') if '/' in group else 'core.' + group}.{rest}")
+    return f"{group.replace('/', '.') if '/' in group else 'core.' + group}.{rest}"
 
 
 def merge_keys(raw: Node) -> list[str]:
@@ -487,11 +570,11 @@ def referred(raw: Node) -> str:
 def merge_lists(definition: str, path: str = "") -> Iterator[tuple[str, list[str]]]:
     """`spec.containers[]` → `[name]`: the lists of a type that a strategic merge merges."""
     for field, raw in sorted(definitions()[definition].get("properties", {}).items()):
-        here, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
+        field_path, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
         if keys:
-            yield f"{here}[]", keys
+            yield f"{field_path}[]", keys
         if inner and (keys or "items" not in raw):
-            yield from merge_lists(inner, f"{here}[]" if keys else here)
+            yield from merge_lists(inner, f"{field_path}[]" if keys else field_path)
 
 
 def patch(definition: str, keys: list[str] | None = None) -> Node:
@@ -522,8 +605,8 @@ def patched(node: Node, raw: Node) -> Node:
         names = dict(node.get("propertyNames", {}))
         if "pattern" in names:
             names["pattern"] = rf"^\$patch$|{names['pattern']}"
-        made = {**node, "properties": {"$patch": directive("delete", "replace")}}
-        return {**made, "propertyNames": names} if names else made
+        with_directive = {**node, "properties": {"$patch": directive("delete", "replace")}}
+        return {**with_directive, "propertyNames": names} if names else with_directive
     return node
 
 
@@ -670,7 +753,7 @@ def input_kinds() -> Iterator[tuple[str, Node]]:
         versions = [version for crd in read for version in crd["spec"]["versions"]]  # the first is the widest
         group = read[0]["spec"]["group"]
         body = structural(versions[0]["schema"]["openAPIV3Schema"], number=True)
-        yield from own_kind(kind, [f"{group}/{each['name']}" for each in versions], body, extensions)
+        yield from own_kind(kind, [f"{group}/{version['name']}" for version in versions], body, extensions)
     for kind, rules in extensions["kinds"].items():
         if kind not in INPUT_CRDS:
             body = {"type": "object", "properties": {"spec": bounded(shorthand(rules["spec"]), extensions["lists"])}}
@@ -864,17 +947,26 @@ def written(schema: Node) -> bytes:
 
 
 def main() -> int:
-    check = sys.argv[1:] == ["--check"]
-    made = {
-        path: schema for kinds in (built_in_kinds, custom_kinds, model_kind, input_kinds) for path, schema in kinds()
-    }
-    made.update({f"usual/{name}.json": usual(made[f"{name}.json"], name) for name in KINDS})
-    results = {TARGET / path: written(schema) + b"\n" for path, schema in made.items()}
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when a file differs")
+    parser.add_argument("--only", choices=["input"], help="only the schemas of these kinds, without Go")
+    options = parser.parse_args()
+    if options.only:
+        read_stored()
+    makers = (input_kinds,) if options.only else (built_in_kinds, custom_kinds, model_kind, input_kinds)
+    schemas = {path: schema for kinds in makers for path, schema in kinds()}
+    usuals = [name for name in KINDS if not options.only or name.startswith(f"{options.only}/")]
+    schemas.update({f"usual/{name}.json": usual(schemas[f"{name}.json"], name) for name in usuals})
+    results = {TARGET / path: written(schema) + b"\n" for path, schema in schemas.items()}
+    folders = [TARGET / options.only, TARGET / "usual" / options.only] if options.only else [TARGET]
+    gone = [path for folder in folders for path in folder.rglob("*.json") if path not in results]
+    if not options.only:
+        results[TYPES] = stored()
     stale = [path for path, data in results.items() if not path.exists() or path.read_bytes() != data]
-    gone = [path for path in TARGET.rglob("*.json") if path not in results]
     for path in sorted([*stale, *gone]):
-        print(("differs: " if check else "wrote: " if path in results else "removed: ") + str(path.relative_to(TARGET)))
-    if check:
+        name = path.relative_to(HERE.parent)
+        print(("differs: " if options.check else "wrote: " if path in results else "removed: ") + str(name))
+    if options.check:
         return 1 if stale or gone else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)

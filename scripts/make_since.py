@@ -1,4 +1,4 @@
-"""Make `renderer/component_versions.json`: which version of Kubernetes, LeaderWorkerSet or a gateway has a field first.
+"""Make `renderer/kubernetes/component_versions.json`: the first version of a component that has a field.
 
     python scripts/make_since.py          # writes; the same bytes every run
     python scripts/make_since.py --check  # exit code 1 when the file differs
@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 if TYPE_CHECKING:
-    from scripts import make_schemas as made
+    from scripts import make_schemas
 else:  # it runs as a script, with its folder on the path
-    import make_schemas as made
+    import make_schemas
 
 HERE = Path(__file__).resolve().parent
-TARGET = HERE.parent / "renderer" / "component_versions.json"
+TARGET = HERE.parent / "renderer" / "kubernetes" / "component_versions.json"
 FACTS = HERE / "since.yaml"
 
 Node = dict[str, Any]
@@ -113,15 +113,15 @@ def minor(module: str) -> str:
 
 def pinned(component: Component) -> str:
     """The version of a component that our schemas are of: the newest."""
-    modules = [made.KUBERNETES, *(source.module for source in made.CRDS)]
-    named = [each for each in modules if each.rpartition("@")[0] == component.module]
-    return max(named, key=lambda each: [int(part) for part in minor(each).split(".")])
+    modules = [make_schemas.KUBERNETES, *(source.module for source in make_schemas.CRDS)]
+    named = [module for module in modules if module.rpartition("@")[0] == component.module]
+    return max(named, key=lambda module: [int(part) for part in minor(module).split(".")])
 
 
 def modules(component: Component) -> list[str]:
     """All versions of a component that are read, oldest first."""
     rest = [f"{component.module}@{version}" for version in component.older]
-    return [each for each in rest if minor(each) != minor(pinned(component))] + [pinned(component)]
+    return [module for module in rest if minor(module) != minor(pinned(component))] + [pinned(component)]
 
 
 @cache
@@ -151,31 +151,31 @@ def below(node: Node, key: str, child: Node) -> None:
 @cache
 def definitions(module: str) -> dict[str, Node]:
     """The OpenAPI definitions of a version of Kubernetes."""
-    found: dict[str, Node] = {}
-    for data in made.files(module, made.OPENAPI, "_openapi.json"):
+    by_name: dict[str, Node] = {}
+    for data in make_schemas.files(module, make_schemas.OPENAPI, "_openapi.json"):
         for name, value in json.loads(data).get("components", {}).get("schemas", {}).items():
-            found[made.short(name)] = value
-    return found
+            by_name[make_schemas.short(name)] = value
+    return by_name
 
 
 @cache
 def allowed(module: str) -> dict[tuple[str, str], list[str]]:
     """(definition, field) → values, of a version of Kubernetes."""
-    return made.enumerated(made.archive(module).read(f"{module}/{made.ENUMS}").decode())
+    return make_schemas.enumerated(make_schemas.archive(module).read(f"{module}/{make_schemas.ENUMS}").decode())
 
 
 @cache
 def gates() -> dict[str, set[str]]:
     """`core.v1.Volume.image` → the feature gates that let it through."""
-    found: dict[str, set[str]] = {name: {gate} for name, gate in facts()["gates"].items()}
-    for version in (each.rpartition("@v1.")[2] for each in modules(COMPONENTS["kubernetes"])):
+    by_field: dict[str, set[str]] = {name: {gate} for name, gate in facts()["gates"].items()}
+    for version in (release.rpartition("@v1.")[2] for release in modules(COMPONENTS["kubernetes"])):
         module = f"k8s.io/api@v0.{version}"
-        for name in made.archive(module).namelist():
+        for name in make_schemas.archive(module).namelist():
             if name.endswith("/types.go"):
                 package = ".".join(name.split("/")[-3:-1])
-                for field, gate in tagged(made.archive(module).read(name).decode()):
-                    found.setdefault(f"{package}.{field}", set()).add(facts()["renamed"].get(gate, gate))
-    return found
+                for field, gate in tagged(make_schemas.archive(module).read(name).decode()):
+                    by_field.setdefault(f"{package}.{field}", set()).add(facts()["renamed"].get(gate, gate))
+    return by_field
 
 
 def tagged(text: str) -> Iterator[tuple[str, str]]:
@@ -197,46 +197,46 @@ def gated() -> dict[str, list[str]]:
     """What gates let through below a field: of `core.v1.SleepAction.seconds` the value 0, as `=0`; of
     `core.v1.PodSpec.containers` a field of its items, as `[].restartPolicy`.
     """
-    found: dict[str, list[str]] = {}
+    by_field: dict[str, list[str]] = {}
     for key in gates():
         if match := re.fullmatch(r"(.+?)(=.+|\[\]\..+)", key):
-            found.setdefault(match[1], []).append(match[2])
-    return found
+            by_field.setdefault(match[1], []).append(match[2])
+    return by_field
 
 
 @cache
 def switches(module: str) -> dict[str, bool]:
     """The feature gates of a version of Kubernetes: whether each is on by default."""
-    found: dict[str, bool] = {}
-    here = numbers(minor(module))
+    defaults: dict[str, bool] = {}
+    current = numbers(minor(module))
     for path in FEATURES:
-        if f"{module}/{path}" not in made.archive(module).namelist():
+        if f"{module}/{path}" not in make_schemas.archive(module).namelist():
             continue
         gate = ""
-        for line in made.archive(module).read(f"{module}/{path}").decode().splitlines():
+        for line in make_schemas.archive(module).read(f"{module}/{path}").decode().splitlines():
             if match := re.match(r"\t(?:\w+\.)?(\w+): +\{Default: (true|false)", line):
-                found[match[1]] = match[2] == "true"
+                defaults[match[1]] = match[2] == "true"
             elif match := re.match(r"\t(?:\w+\.)?(\w+): +\{$", line):
                 gate = match[1]
-            elif (match := re.match(_SPEC, line)) and numbers(match[1]) <= here:
-                found[gate] = match[2] == "true"
-    return found
+            elif (match := re.match(_SPEC, line)) and numbers(match[1]) <= current:
+                defaults[gate] = match[2] == "true"
+    return defaults
 
 
 def on(gate: str) -> list[bool]:
     """Whether a gate is on by default, by version of Kubernetes; one that is gone again was on for good."""
-    said = [switches(module).get(gate) for module in modules(COMPONENTS["kubernetes"])]
-    if not any(each is not None for each in said):
+    states = [switches(module).get(gate) for module in modules(COMPONENTS["kubernetes"])]
+    if not any(state is not None for state in states):
         sys.exit(f"no version of Kubernetes has a feature gate {gate}")
-    known = [i for i, each in enumerate(said) if each is not None]
-    return [bool(each) if each is not None else i > known[-1] for i, each in enumerate(said)]
+    known = [i for i, state in enumerate(states) if state is not None]
+    return [bool(state) if state is not None else i > known[-1] for i, state in enumerate(states)]
 
 
 def kubernetes(definition: str) -> Node:
     """What is newer in a type of Kubernetes, and in all that it refers to; of a kind that is new itself, only that."""
     versions = modules(COMPONENTS["kubernetes"])
-    if said := let([definition in definitions(each) for each in versions], ()):
-        return {"!": said}
+    if needs := let([definition in definitions(module) for module in versions], ()):
+        return {"!": needs}
     return typed([definition for _ in versions], ())
 
 
@@ -247,27 +247,29 @@ def typed(names: Sequence[str], path: tuple[str, ...]) -> Node:
     name = names[-1]
     if name in path:
         return node
-    told = [definitions(each).get(was, {}).get("properties", {}) for each, was in zip(versions, names, strict=True)]
-    for field, raw in told[-1].items():
-        if field == "status" and "kind" in told[-1]:
+    versions_fields = [
+        definitions(module).get(was, {}).get("properties", {}) for module, was in zip(versions, names, strict=True)
+    ]
+    for field, raw in versions_fields[-1].items():
+        if field == "status" and "kind" in versions_fields[-1]:
             continue
-        child = inner([each.get(field) for each in told], (*path, name))
+        child = inner([fields.get(field) for fields in versions_fields], (*path, name))
         below_it = gated().get(f"{name}.{field}", ())
-        for word in (each for each in below_it if each.startswith("[].")):
-            said = let([True for _ in versions], gates()[f"{name}.{field}{word}"])
-            child.setdefault("[]", {}).setdefault(word[3:], {})["!"] = said
-        if said := let([field in each for each in told], gates().get(f"{name}.{field}", ())):
-            child = {"!": said} if GATE in said else {**child, "!": said}
+        for word in (entry for entry in below_it if entry.startswith("[].")):
+            needs = let([True for _ in versions], gates()[f"{name}.{field}{word}"])
+            child.setdefault("[]", {}).setdefault(word[3:], {})["!"] = needs
+        if needs := let([field in fields for fields in versions_fields], gates().get(f"{name}.{field}", ())):
+            child = {"!": needs} if GATE in needs else {**child, "!": needs}
         if old := facts()["patterns"].get(f"{name}.{field}"):
             below(child, "~", {old["pattern"]: let([True for _ in versions], [old["gate"]])})
         values: Node = {}
-        named = [each[1:] for each in below_it if each.startswith("=")]
+        named = [entry[1:] for entry in below_it if entry.startswith("=")]
         for value in dict.fromkeys([*allowed(versions[-1]).get((name, field), ()), *named]):
             have = [
-                value in allowed(each).get((was, field), [value]) for each, was in zip(versions, names, strict=True)
+                value in allowed(module).get((was, field), [value]) for module, was in zip(versions, names, strict=True)
             ]
-            if said := let(have, gates().get(f"{name}.{field}={value}", ())):
-                values[value] = said
+            if needs := let(have, gates().get(f"{name}.{field}={value}", ())):
+                values[value] = needs
         place = child
         for word in ("[]", "{}") if values else ():
             if ("items" if word == "[]" else "additionalProperties") in raw:
@@ -284,23 +286,23 @@ def let(have: Sequence[bool], through: Iterable[str]) -> Node:
     versions = modules(COMPONENTS["kubernetes"])
     off = [gate for gate in sorted(through) if not on(gate)[-1]]
     if not off:
-        have = [all(each) for each in zip(have, *map(on, through), strict=True)]
+        have = [all(states) for states in zip(have, *map(on, through), strict=True)]
     since = first(have)
-    said = {"kubernetes": minor(versions[since])} if since else {}
-    return {**said, GATE: off[0]} if off else said
+    needs = {"kubernetes": minor(versions[since])} if since else {}
+    return {**needs, GATE: off[0]} if off else needs
 
 
 def inner(raws: Sequence[Node | None], path: tuple[str, ...]) -> Node:
     """What is newer below a property, as it is in each version."""
-    plain = [each["allOf"][0] if each and "allOf" in each else each or {} for each in raws]
+    plain = [raw["allOf"][0] if raw and "allOf" in raw else raw or {} for raw in raws]
     last = plain[-1]
     if "$ref" in last:
-        names = [made.short(each.get("$ref", "").rpartition("/")[2]) for each in plain]
+        names = [make_schemas.short(raw.get("$ref", "").rpartition("/")[2]) for raw in plain]
         return typed(names, path)
     node: Node = {}
     for key, word in (("items", "[]"), ("additionalProperties", "{}")):
         if isinstance(last.get(key), dict):
-            below(node, word, inner([part(each, key) for each in plain], path))
+            below(node, word, inner([part(raw, key) for raw in plain], path))
     return node
 
 
@@ -310,18 +312,20 @@ def inner(raws: Sequence[Node | None], path: tuple[str, ...]) -> Node:
 @cache
 def bodies(module: str, folders: tuple[str, ...]) -> dict[str, Node]:
     """The schemas of the CRDs of a module, by the name of ours: `group/kind_version`."""
-    found: dict[str, Node] = {}
-    sources = [each for each in made.CRDS if each.module.rpartition("@")[0] == module.rpartition("@")[0]]
-    wanted = () if any(not each.kinds for each in sources) else [kind for each in sources for kind in each.kinds]
+    schemas: dict[str, Node] = {}
+    sources = [source for source in make_schemas.CRDS if source.module.rpartition("@")[0] == module.rpartition("@")[0]]
+    kind_names = (
+        () if any(not source.kinds for source in sources) else [kind for source in sources for kind in source.kinds]
+    )
     for folder in folders:
-        for crd in made.crds(made.Source(module, folder, tuple(wanted))):
+        for crd in make_schemas.crds(make_schemas.Source(module, folder, tuple(kind_names))):
             group, kind = crd["spec"]["group"], crd["spec"]["names"]["kind"].lower()
             for version in crd["spec"]["versions"]:
                 if version["served"]:
-                    found[f"{group}/{kind}_{version['name']}"] = version["schema"]["openAPIV3Schema"]
-        if found:
+                    schemas[f"{group}/{kind}_{version['name']}"] = version["schema"]["openAPIV3Schema"]
+        if schemas:
             break
-    return found
+    return schemas
 
 
 def compared(raws: Sequence[Node | None], since: Callable[[int], Node]) -> Node:
@@ -361,13 +365,13 @@ def part(raw: Node | None, key: str, field: str = "") -> Node | None:
 def custom(key: str, component: Component) -> Iterator[tuple[str, Node]]:
     """The kinds of a component that we have schemas of, and what is newer in each."""
     versions = modules(component)
-    read = [bodies(each, component.folders) for each in versions]
-    for name in dict.fromkeys(name for each in read for name in each):
-        if not (made.TARGET / "output" / f"{name}.json").exists():
+    read = [bodies(module, component.folders) for module in versions]
+    for name in dict.fromkeys(name for schemas in read for name in schemas):
+        if not (make_schemas.TARGET / "output" / f"{name}.json").exists():
             continue
         # A kind that is gone again is compared up to the last version that has it.
-        length = max(i for i, each in enumerate(read) if name in each) + 1
-        raws = [each.get(name) for each in read[:length]]
+        length = max(i for i, schemas in enumerate(read) if name in schemas) + 1
+        raws = [schemas.get(name) for schemas in read[:length]]
         fields = {k: v for k, v in (raws[-1] or {})["properties"].items() if k != "status"}
         raws[-1] = {**(raws[-1] or {}), "properties": fields}
         yield name, compared(raws, lambda index: {key: minor(versions[index])})
@@ -376,9 +380,9 @@ def custom(key: str, component: Component) -> Iterator[tuple[str, Node]]:
 def gateway_facts() -> Iterator[tuple[str, Node]]:
     """The kinds of Agent Router, as its release notes tell."""
     oldest = facts()["aiGateway"]["versions"][0]
-    for name, said in facts()["aiGateway"]["kinds"].items():
-        node: Node = {} if said["since"] == oldest else {"!": {"aiGateway": said["since"]}}
-        for path, version in said.get("fields", {}).items():
+    for name, entry in facts()["aiGateway"]["kinds"].items():
+        node: Node = {} if entry["since"] == oldest else {"!": {"aiGateway": entry["since"]}}
+        for path, version in entry.get("fields", {}).items():
             part_of(node, path)["!"] = {"aiGateway": version}
         yield f"aigateway.envoyproxy.io/{name}", node
 
@@ -393,7 +397,7 @@ def part_of(node: Node, path: str) -> Node:
 def hand_facts(key: str, name: str) -> Node:
     """What since.yaml says by hand of newer versions of a kind."""
     node: Node = {}
-    for version, kinds_of in made.by_hand().get(key, {}).items():
+    for version, kinds_of in make_schemas.by_hand().get(key, {}).items():
         new = kinds_of.get(name, {})
         for path in new.get("fields", {}):
             part_of(node, path)["!"] = {key: version, **new.get("needs", {}).get(path, {})}
@@ -417,18 +421,18 @@ def embedded(kind: str, node: Node, raw: Node) -> Node:
     """A CRD's account with that of the Kubernetes types that stand in it (additions.yaml says where). `raw`: its newest
     schema that was read.
     """
-    told: Node = {}
-    for path, definition in made.additions()["crds"].get(kind, {}).get("types", {}).items():
-        part_of(told, path).update(kubernetes(definition))
-    return joined(node, passed(told, raw))
+    account: Node = {}
+    for path, definition in make_schemas.additions()["crds"].get(kind, {}).get("types", {}).items():
+        part_of(account, path).update(kubernetes(definition))
+    return joined(node, passed(account, raw))
 
 
-def passed(told: Node, raw: Node) -> Node:
+def passed(account: Node, raw: Node) -> Node:
     """The account of Kubernetes types without the fields that a CRD's copy of them lacks: no version of it passes them
     on, so that they are unknown there rather than new.
     """
     node: Node = {}
-    for key, child in told.items():
+    for key, child in account.items():
         if key in ("!", "=", "~"):
             node[key] = child
             continue
@@ -438,10 +442,12 @@ def passed(told: Node, raw: Node) -> Node:
     return node
 
 
-def newer(said: Mapping[str, str], have: Mapping[str, str]) -> Node:
+def newer(needs: Mapping[str, str], have: Mapping[str, str]) -> Node:
     """What of these needs is not met by others."""
     return {
-        key: each for key, each in sorted(said.items()) if key == GATE or numbers(each) > numbers(have.get(key, "0"))
+        key: version
+        for key, version in sorted(needs.items())
+        if key == GATE or numbers(version) > numbers(have.get(key, "0"))
     }
 
 
@@ -455,13 +461,13 @@ def pruned(node: Node, have: Mapping[str, str]) -> Node:
     result: Node = {}
     needs = newer(node.get("!", {}), have)
     below(result, "!", needs)
-    here = {**have, **needs}
+    inherited = {**have, **needs}
     for key, value in sorted(node.items()):
         if key in ("=", "~"):
-            values = {word: newer(said, here) for word, said in sorted(value.items())}
-            below(result, key, {word: said for word, said in values.items() if said})
+            values = {word: newer(needed, inherited) for word, needed in sorted(value.items())}
+            below(result, key, {word: remaining for word, remaining in values.items() if remaining})
         elif key != "!":
-            below(result, key, pruned(value, here))
+            below(result, key, pruned(value, inherited))
     return result
 
 
@@ -484,15 +490,22 @@ class Pool:
 
 def kinds() -> Iterator[tuple[str, str, Node]]:
     """Each schema, its component, and what is newer in it."""
-    for where, names in made.BUILT_IN.items():
+    for where, names in make_schemas.BUILT_IN.items():
         api, version = where.split(".")
         for kind in names:
-            name = f"{made.GROUPS.get(api, api) or 'core'}/{kind.lower()}_{version}"
+            name = f"{make_schemas.GROUPS.get(api, api) or 'core'}/{kind.lower()}_{version}"
             yield name, "kubernetes", kubernetes(f"{where}.{kind}")
     for key, component in COMPONENTS.items():
-        told = gateway_facts() if key == "aiGateway" else custom(key, component) if component.folders else ()
-        for name, node in told:
-            crd = next((each for each in made.additions()["crds"] if name.split("/")[1].startswith(each.lower())), "")
+        accounts = gateway_facts() if key == "aiGateway" else custom(key, component) if component.folders else ()
+        for name, node in accounts:
+            crd = next(
+                (
+                    crd_kind
+                    for crd_kind in make_schemas.additions()["crds"]
+                    if name.split("/")[1].startswith(crd_kind.lower())
+                ),
+                "",
+            )
             raw = bodies(pinned(component), component.folders).get(name, {}) if crd else {}
             yield name, key, joined(embedded(crd, node, raw), hand_facts(key, name))
 
@@ -500,24 +513,24 @@ def kinds() -> Iterator[tuple[str, str, Node]]:
 def result() -> Node:
     """The whole file."""
     targets = yaml.safe_load((HERE / "extensions.yaml").read_text())["kinds"]["RenderConfig"]["spec"]["keys"]["targets"]
-    pool, told = Pool(), {}
+    pool, by_schema = Pool(), {}
     for name, component, node in kinds():
         node = pruned(node, {})
-        told[f"output/{name}"] = [component, pool.add(node)] if node else [component]
+        by_schema[f"output/{name}"] = [component, pool.add(node)] if node else [component]
     components = {}
-    for key, each in COMPONENTS.items():
-        versions = facts().get(key, {}).get("versions") or [minor(module) for module in modules(each)]
+    for key, entry in COMPONENTS.items():
+        versions = facts().get(key, {}).get("versions") or [minor(module) for module in modules(entry)]
         components[key] = {
-            "title": each.title,
+            "title": entry.title,
             "oldest": versions[0],
-            "newest": facts()["later"].get(key) or [*versions, *made.by_hand().get(key, {})][-1],
-            "tested": minor(pinned(each)),
+            "newest": facts()["later"].get(key) or [*versions, *make_schemas.by_hand().get(key, {})][-1],
+            "tested": minor(pinned(entry)),
         }
         if key in facts()["asks"]:
             components[key]["asks"] = facts()["asks"][key]
         if key in targets["keys"]:
             components[key]["default"] = targets["keys"][key]["default"]
-    return {"components": components, "kinds": told, "nodes": pool.nodes}
+    return {"components": components, "kinds": by_schema, "nodes": pool.nodes}
 
 
 def main() -> None:

@@ -142,22 +142,22 @@ def versions(index: Index, engine: str) -> list[str]:
     name = re.compile(rf"{engine}-([0-9][^-]*?)(\.tar\.gz|-.*\.whl)")
     matches = (name.fullmatch(file["filename"]) for file in index.files(engine) if not file["yanked"])
     released = {match[1]: Version(match[1]) for match in matches if match}
-    kept = [text for text, version in released.items() if not version.is_prerelease and version >= FIRST[engine]]
-    return sorted(kept, key=Version)
+    stable = [text for text, version in released.items() if not version.is_prerelease and version >= FIRST[engine]]
+    return sorted(stable, key=Version)
 
 
 def contents(index: Index, engine: str, version: str) -> Iterator[tuple[str, bytes]]:
     """The files of a release that are wanted, by their path below its root."""
     package, number = LLAMACPP[version] if engine == "llamacpp" else Build(engine, version)
     name = r"(?:.*/)?(common/[^/]*\.(?:cpp|h))" if engine == "llamacpp" else rf"(?:python/)?({engine}/.*\.py)"
-    wanted = re.compile(name)
+    pattern = re.compile(name)
     file = index.sdist(package, number)
     with tempfile.TemporaryFile() as archive:
         if file is not None:
             index.download(file, archive)
             with tarfile.open(fileobj=archive) as opened:
                 for member in opened:
-                    match = wanted.fullmatch(str(PurePosixPath(*PurePosixPath(member.name).parts[1:])))
+                    match = pattern.fullmatch(str(PurePosixPath(*PurePosixPath(member.name).parts[1:])))
                     content = opened.extractfile(member) if match and member.isfile() else None
                     if match and content:
                         yield match[1], content.read()
@@ -167,7 +167,7 @@ def contents(index: Index, engine: str, version: str) -> Iterator[tuple[str, byt
             index.download(file, archive)
         with zipfile.ZipFile(archive) if engine == "sglang" else index.remote(file) as wheel:
             for name in wheel.namelist():
-                if (wanted if engine == "sglang" else OF_A_WHEEL).fullmatch(name):
+                if (pattern if engine == "sglang" else OF_A_WHEEL).fullmatch(name):
                     yield name, wheel.read(name)
 
 

@@ -30,58 +30,64 @@ REFERENCE = "#/$defs/"
 
 def usual(schema: Node, name: str) -> Node:
     """What is usual of a packed schema, by its name in KINDS."""
-    given: Mapping[str, Node] = schema.get("$defs", {})
-    kept = _reached({name for part in (schema, *given.values()) for name in _in_conditions(part)}, given)
-    narrow = _Narrow(name, given)
-    parts = {name: _plain(part) if name in kept else narrow(part) for name, part in given.items()}
+    definitions: Mapping[str, Node] = schema.get("$defs", {})
+    in_conditions = _reached(
+        {name for part in (schema, *definitions.values()) for name in _in_conditions(part)}, definitions
+    )
+    narrow = _Narrow(name, definitions)
+    parts = {name: _plain(part) if name in in_conditions else narrow(part) for name, part in definitions.items()}
     root = narrow({key: value for key, value in schema.items() if key != "$defs"})
     return {**root, "$defs": {name: parts[name] for name in _reached(set(_references(root)), parts)}}
 
 
 class _Narrow:
-    """Makes the parts of a schema narrower. `given`: what they refer to."""
+    """Makes the parts of a schema narrower. `definitions`: what they refer to."""
 
-    def __init__(self, name: str, given: Mapping[str, Node]) -> None:
+    def __init__(self, name: str, definitions: Mapping[str, Node]) -> None:
         self.rare = RARE | KINDS[name]
         self.maps = MAPS.get(name)
-        self.given = given
+        self.definitions = definitions
 
     def __call__(self, node: Node) -> Node:
         """The part without rare fields, as far as it then refuses them."""
-        made: Node = _plain({key: value for key, value in node.items() if key not in ("properties", "items")})
+        narrowed: Node = _plain({key: value for key, value in node.items() if key not in ("properties", "items")})
         for key in ("items", "additionalProperties"):
             if isinstance(node.get(key), dict):
-                made[key] = self(node[key])
+                narrowed[key] = self(node[key])
         if "properties" in node:
             left = self.rare.difference(node.get("required", ())) if node.get("additionalProperties") is False else ()
-            made["properties"] = {key: self(inner) for key, inner in node["properties"].items() if key not in left}
-        return self.keyed(made) if self.maps and {"additionalProperties", "propertyNames"} <= made.keys() else made
+            narrowed["properties"] = {key: self(inner) for key, inner in node["properties"].items() if key not in left}
+        return (
+            self.keyed(narrowed)
+            if self.maps and {"additionalProperties", "propertyNames"} <= narrowed.keys()
+            else narrowed
+        )
 
     def keyed(self, node: Node) -> Node:
         """A map: with usual keys only, or as it is."""
-        names, held = node["propertyNames"], node["additionalProperties"]
-        asked = {"additionalProperties": held, "propertyNames": names}
-        keys = KEYS["quantities" if self.holds(1, held) else "strings"]
+        names, value_schema = node["propertyNames"], node["additionalProperties"]
+        original = {"additionalProperties": value_schema, "propertyNames": names}
+        keys = KEYS["quantities" if self.holds(1, value_schema) else "strings"]
         quick = {
             "additionalProperties": False,
             "properties": {
-                key: {"enum": values} if values else held
+                key: {"enum": values} if values else value_schema
                 for key, values in keys.items()
                 if self.holds({key: None}, {"propertyNames": names})
             },
         }
-        rest = {key: value for key, value in node.items() if key not in asked}
-        return {**rest, **quick} if self.maps == "ours" else {**rest, "anyOf": [quick, asked]}
+        rest = {key: value for key, value in node.items() if key not in original}
+        return {**rest, **quick} if self.maps == "ours" else {**rest, "anyOf": [quick, original]}
 
     def holds(self, value: Any, part: Node) -> bool:
         """Whether a value holds against a part."""
-        return bool(jsonschema.Draft7Validator({**part, "$defs": self.given}).is_valid(value))
+        return bool(jsonschema.Draft7Validator({**part, "$defs": self.definitions}).is_valid(value))
 
 
 def _plain(node: Any) -> Any:
     """The part without words."""
     if isinstance(node, list):
-        return [_plain(each) for each in node]
+        return [_plain(item) for item in node]
     if not isinstance(node, dict):
         return node
     return {
@@ -95,9 +101,9 @@ def _in_conditions(node: Node) -> Iterator[str]:
     for key in CONDITIONS:
         yield from _references(node.get(key))
     inner = [node.get("items"), node.get("additionalProperties"), *node.get("properties", {}).values()]
-    for each in inner:
-        if isinstance(each, dict):
-            yield from _in_conditions(each)
+    for part in inner:
+        if isinstance(part, dict):
+            yield from _in_conditions(part)
 
 
 def _references(node: Any) -> Iterator[str]:
@@ -105,12 +111,12 @@ def _references(node: Any) -> Iterator[str]:
         if node.startswith(REFERENCE):
             yield node.removeprefix(REFERENCE)
     elif isinstance(node, (dict, list)):
-        for each in node.values() if isinstance(node, dict) else node:
-            yield from _references(each)
+        for child in node.values() if isinstance(node, dict) else node:
+            yield from _references(child)
 
 
 def _reached(names: set[str], parts: Mapping[str, Node]) -> set[str]:
     """The names, and those that their parts refer to, and so on."""
-    while more := {name for each in names for name in _references(parts[each])} - names:
+    while more := {name for reached in names for name in _references(parts[reached])} - names:
         names = names | more
     return names

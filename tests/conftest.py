@@ -168,9 +168,3 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.mkdir()
     monkeypatch.chdir(path)
     return path
-
-
-@pytest.fixture
-def here(folder: Path) -> Path:
-    """The same for tests that still call it so."""
-    return folder

@@ -19,7 +19,7 @@ NAMELESS = {"base", "common", "helpers", "manager", "utils"}
 CATCH_ALL = {
     "renderer/cli/console.py": "an unforeseen fault becomes one line and exit code 3",
     "renderer/workers.py": "a worker sends whatever ends it to the process that started it",
-    "renderer/yamlio/__init__.py": "whatever the quick ways stumble over, the careful way has words for it",
+    "renderer/yamlio/document.py": "whatever the quick ways stumble over, the careful way has words for it",
     "renderer/yamlio/located_reader.py": "libyaml and PyYAML promise nothing about what they raise",
 }
 SCHEME = "ollama"  # also the scheme of a URI, in the operator's API: once
@@ -121,11 +121,14 @@ RIDDLES = {
     *("judging", "lightly", "lines", "loading", "making", "memo", "normal", "patching", "placing", "preparing"),
     *("quick", "running", "said", "saying", "shipped", "standing", "together", "told", "usual", "words"),
 }
-POINTERS = {"each", "made", "found", "said", "told", "here"}
+POINTERS = {
+    *("asked", "each", "found", "given", "handed", "held", "here", "kept", "made", "meant", "said", "taken", "told"),
+    "wanted",
+}
 
 
 def pointers(text: str) -> list[str]:
-    """Locals and parameters that point at something instead of saying what it is; by line."""
+    """Locals, parameters and fields that point at something instead of saying what it is; by line."""
     names = []
     for node in ast.walk(ast.parse(text)):
         name = node.arg if isinstance(node, ast.arg) else ""
@@ -171,28 +174,39 @@ GLOSSARY_FILES = {
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},
     "gateway": {
-        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "gateway_limits"),
+        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "kubernetes/gateway_limits"),
         "resolve/rules/gateway_settings",
     },
     "layer": {"resolve/layers"},
     "loader": {"resolve/pod/loaders"},
-    "manifest": {"nodes/manifests", "output/manifest_files"},
+    "manifest": {
+        "build/manifests",
+        "check/manifests",
+        "load/manifest_tree",
+        "nodes/manifests",
+        "output/manifest_files",
+    },
     "openmodel": {"build/openmodel"},
     "origin": {"diagnostics/origin", "resolve/pod/pod_origins", "resolve/workload/field_origins"},
     "picker": {"resolve/gateway/pickers"},
-    "plan": {"plan"},
+    "plan": {"plan", "resolve/apps/item_plans"},
     "playground": {
         *("resolve/apps/playground", "resolve/pod/playground_pod", "resolve/workload/running_playground"),
     },
     "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools", "resolve/rules/pools"},
     "preset": {
-        *("cli/presets", "load/preset_files", "preset_preview", "preset_vendoring"),
-        "resolve/engine/preset_args",
+        *("cli/presets", "load/preset_files", "resolve/engine/preset_args"),
     },
-    "provider": {"build/provider", "jwt_providers", "resolve/rules/providers"},
+    "provider": {"build/provider", "kubernetes/jwt_providers", "resolve/rules/providers"},
     "public name": {"policy/public_names", "resolve/gateway/public_names", "resolve/rules/public_names"},
     "route": {
-        *("build/route", "cli/routes", "check/graph/route_conflicts", "check/graph/route_limits"),
+        *(
+            "build/route",
+            "build/route_objects",
+            "cli/routes",
+            "check/graph/route_conflicts",
+            "check/graph/route_limits",
+        ),
         *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends", "resolve/apps/app_routes"),
         *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
@@ -243,6 +257,10 @@ def test_locals_say_what_they_hold() -> None:
 )
 def test_a_pointer_is_found(text: str) -> None:
     assert pointers(text) == ["1: each"]
+
+
+def test_a_field_can_be_a_pointer() -> None:
+    assert pointers("class A:\n    asked: str\n    name: str") == ["2: asked"]
 
 
 def test_nobody_else_catches_everything() -> None:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import diagnostics, patterns, suggestions, template
+from renderer import diagnostics, template
 from renderer.admission import evaluation
 from renderer.cel import texts
 from renderer.cli.console import FORMATS
 from renderer.source import git, paths
+from renderer.text import patterns, suggestions
 from renderer.yamlio import limits
 from tests.inputs import CONFIG, backend_runtime, playground
 

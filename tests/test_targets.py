@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import component_versions, schema_validation, yamlio
+from renderer import schema_validation, yamlio
 from renderer.diagnostics import WORDINGS
+from renderer.kubernetes import component_versions
 from scripts import make_compatibility
 from tests.inputs import CONFIG, error_case
 
@@ -237,7 +238,7 @@ def test_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(json.loads((ROOT / "renderer" / "component_versions.json").read_bytes())["kinds"])
+    "name", sorted(json.loads((ROOT / "renderer" / "kubernetes" / "component_versions.json").read_bytes())["kinds"])
 )
 def test_schemas_of_what_is_too_new(name: str) -> None:
     """The refusing schema and the walk agree: each single thing that is too new is refused, and the rest is not."""

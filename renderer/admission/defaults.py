@@ -100,9 +100,9 @@ def _pod(value: Value) -> None:
             spec[name] = [_pod_container(container, bool(spec.get("hostNetwork"))) for container in spec[name] or ()]
 
 
-def _pod_container(given: Value, has_host_network: bool) -> Value:
+def _pod_container(container_spec: Value, has_host_network: bool) -> Value:
     """A container of a pod that no controller makes."""
-    container = dict(given)
+    container = dict(container_spec)
     resources = container.get("resources") or {}
     if limits := resources.get("limits"):
         container["resources"] = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
@@ -232,9 +232,12 @@ def _autoscaler(value: Value) -> None:
         value["metrics"] = [_CPU]
     behavior = value.get("behavior")
     if behavior is not None:
-        given = {name: rules for name, rules in behavior.items() if rules is not None}
+        rules_by_direction = {name: rules for name, rules in behavior.items() if rules is not None}
         value["behavior"] = {
-            name: {**defaults, **{key: item for key, item in (given.get(name) or {}).items() if item is not None}}
+            name: {
+                **defaults,
+                **{key: item for key, item in (rules_by_direction.get(name) or {}).items() if item is not None},
+            }
             for name, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN))
         }
 

@@ -14,17 +14,17 @@ from renderer.admission.records import AdmissionPolicy, NotJudged, PolicyExpress
 from renderer.admission.unknowns import reads_node_port
 from renderer.cel.compiler import Result
 from renderer.cel.messages import server_words
-from renderer.json_values import as_map
+from renderer.kubernetes.json_values import as_map
 
 _LONGEST_MESSAGE: Final = 5 * 1024
 MAX_MEMORY: Final = 1 << 24  # bytes
 
 
 class Decision(Struct, frozen=True):
-    """A denial. `expression`: that which does not hold, or fails; `message`: the server's."""
+    """The denial of an object by one validation of a policy."""
 
-    expression: PolicyExpression
-    message: str
+    expression: PolicyExpression  # the one that does not hold, or that fails
+    message: str  # of the server
 
 
 class EvaluationError(Exception):
@@ -32,9 +32,7 @@ class EvaluationError(Exception):
 
 
 class Evaluation:
-    """The evaluation of one policy about one object and one param. `names`: those without a value, with the reason;
-    `size`: the bytes of the values.
-    """
+    """The evaluation of one policy about one object and one param."""
 
     def __init__(
         self,
@@ -44,13 +42,14 @@ class Evaluation:
         values: Mapping[str, object],
         size: int = 0,
     ) -> None:
-        self._policy, self._programs, self._names = policy, programs, names
+        self._policy, self._programs = policy, programs
+        self._names = names  # those without a value, each with the reason
         self._body = as_map(values["object"])
         self._values = {name: value for name, value in values.items() if name not in names}
         self._outcomes: dict[str, str] = {}  # of variables: what the server says, or '' for a value
         self._reasons: dict[str, str] = {}  # of variables without a value, what is not known
         self._activation: Any = None
-        self._sizes = {"": size}  # of all that is given, and of variables
+        self._sizes = {"": size}  # in bytes: under '' of all values, then of each variable
 
     def matches(self) -> bool:
         """Whether the conditions of the policy hold. Raises NotJudged, EvaluationError."""
@@ -188,7 +187,7 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
     resource = request.resource
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     plural = {"group": resource.group, "version": resource.version, "resource": resource.plural}
-    asked: dict[str, object] = {
+    request_fields: dict[str, object] = {
         "kind": kind,
         "resource": plural,
         "requestKind": kind,
@@ -197,8 +196,14 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
         "name": request.name,
     }
     if request.namespace or resource.kind == "Namespace":
-        asked["namespace"] = request.namespace or request.name
-    return {"object": view, "oldObject": None, "request": asked, "namespaceObject": namespace, "params": params}
+        request_fields["namespace"] = request.namespace or request.name
+    return {
+        "object": view,
+        "oldObject": None,
+        "request": request_fields,
+        "namespaceObject": namespace,
+        "params": params,
+    }
 
 
 def _mentions(code: str, name: str) -> bool:

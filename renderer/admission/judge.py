@@ -40,17 +40,17 @@ _MAKERS = frozenset(
 
 
 class Verdict(Struct, frozen=True):
-    """What a policy with a binding denies of an object. `always`: whatever the binding's actions are."""
+    """What a policy with a binding denies of an object."""
 
     object: AdmittedObject
     policy: AdmissionPolicy
     binding: Binding
     decision: Decision
-    always: bool = False
+    always: bool = False  # it denies whatever the binding's actions are
 
 
 class Judge:
-    """Judges objects by policies. `bodies`: the objects among which params are."""
+    """Judges objects by policies."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Judge:
             _BoundPolicy(policy, [binding for binding in bindings if binding.policy_name == policy.name])
             for policy in policies.values()
         ]
+        # The objects among the bodies that policies take as params.
         self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
         self._namespaces = namespaces
         self._namespace_objects: dict[str, Mapping[str, object]] = {}  # by name, those that objects lie in
@@ -72,9 +73,9 @@ class Judge:
 
     def take_unjudged(self) -> list[UnjudgedReason]:
         """What could not be judged since this was asked for last, each reason of a policy once."""
-        taken = [*self._unjudged.values()]
+        reasons = [*self._unjudged.values()]
         self._unjudged = {}
-        return taken
+        return reasons
 
     def verdicts(self, judged: AdmittedObject) -> Iterator[Verdict]:
         """What is denied of an object, in the order of the policies and of their bindings."""
@@ -164,12 +165,12 @@ class Judge:
 
 
 class _BoundPolicy:
-    """A policy with its bindings. `fine`: the keys of what it does not deny, and judges in full."""
+    """A policy with its bindings."""
 
     def __init__(self, policy: AdmissionPolicy, bindings: Sequence[Binding]) -> None:
         self.policy, self.bindings = policy, bindings
         self.is_about_pods = bool(bindings) and any(map(_is_about_pods, policy.match.rules))
-        self.fine: set[object] = set()
+        self.fine: set[object] = set()  # keys of the objects that it judges in full and does not deny
         self._programs: dict[frozenset[str], Programs] = {}
         self._projections: dict[frozenset[str], Projection] = {}
         self._may_match: dict[tuple[str, str], bool] = {}
@@ -222,9 +223,7 @@ class _BoundPolicy:
 
 
 class _Facts:
-    """What is known of an object, worked out once for all policies. `namespace_objects`: namespaces as policies see
-    them, which is added to.
-    """
+    """What is known of an object, worked out once for all policies."""
 
     def __init__(self, request: CreateRequest, namespace_objects: dict[str, Mapping[str, object]]) -> None:
         self.request = request
@@ -237,7 +236,7 @@ class _Facts:
         except NotJudged as reason:
             self.unknown["namespaceObject"] = str(reason)
             return
-        if request.namespace not in namespace_objects:
+        if request.namespace not in namespace_objects:  # these are as policies see them, and shared by all objects
             namespace_objects[request.namespace] = _namespace_object(request.namespace, known)
         self.namespace = namespace_objects[request.namespace]
         if known.body is None:

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
 from renderer.admission.resources import other_versions
-from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
 
 _CREATE = "CREATE"
 
 
 class CreateRequest:
-    """The creation of an object. `namespace`: its name, empty where the object has none."""
+    """The creation of an object."""
 
     def __init__(self, body: Body, resource: Resource, namespaces: Mapping[str, KnownNamespace]) -> None:
         self.body, self.resource = body, resource
         metadata = map_at(body, "metadata")
         self.name = text_at(metadata, "name")
+        # Its name, '' where the object has none.
         self.namespace = text_at(metadata, "namespace") if resource.is_namespaced is not False else ""
         self.labels: Mapping[str, object] = as_map(metadata.get("labels"))
         self._namespaces = namespaces

@@ -11,27 +11,27 @@ from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import resource_of
 from renderer.admission.server_view import server_view
-from renderer.json_values import as_map, map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body
 
 
 class Param(Struct, frozen=True):
-    """An object that is a param, as the policy sees it; its bytes."""
+    """An object that is a param."""
 
-    view: Mapping[str, object]
-    size: int
+    view: Mapping[str, object]  # the object as the policy sees it
+    size: int  # of it, in bytes
 
 
 class Params:
     """The objects of the tree that may be params, found by apiVersion and kind."""
 
     def __init__(self, bodies: Iterable[Body], kinds: Iterable[tuple[str, str] | None]) -> None:
-        wanted = {kind for kind in kinds if kind}
+        param_kinds = {kind for kind in kinds if kind}
         self._params: dict[int, Param] = {}  # by the identity of bodies, which `_bodies` keeps
-        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in wanted}
+        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in param_kinds}
         for body in bodies:
             kind = (text_at(body, "apiVersion"), text_at(body, "kind"))
-            if kind in wanted:
+            if kind in param_kinds:
                 self._bodies[kind].append(body)
 
     def of(self, policy: AdmissionPolicy, binding: Binding, request: CreateRequest) -> Sequence[Param | None]:

@@ -19,7 +19,7 @@ from renderer.admission.records import (
 )
 from renderer.admission.resources import ADMISSION_GROUP
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
 from renderer.yamlio import Document
 
@@ -29,11 +29,11 @@ _VERSIONS: Final = ("v1", "v1beta1")  # of one shape
 
 
 class AdmissionFiles(Struct, frozen=True):
-    """What the files say: policies by name, bindings, all other objects, and problems."""
+    """What the files of policies hold."""
 
-    policies: Mapping[str, AdmissionPolicy]
+    policies: Mapping[str, AdmissionPolicy]  # by name
     bindings: Sequence[Binding]
-    others: Sequence[Document]
+    others: Sequence[Document]  # all other objects
     problems: Sequence[Diagnostic]
 
 

@@ -25,20 +25,16 @@ _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject")
 
 
 class Compiled(Struct, frozen=True):
-    """An expression and its program. `unknown`: why it cannot be evaluated here, `problem`: why the server would not
-    take it; without either there is a program. `code`: its text without literals and spaces; `variables`: those that it
-    names; `hidden`: the roots of names without a value that it reads in a way that does not fail; `growth`: how many
-    times as large as what it reads its values may be.
-    """
+    """An expression and its program. There is a program where neither `unknown` nor `problem` is set."""
 
     expression: PolicyExpression
-    code: str
-    variables: Sequence[str] = ()
-    hidden: frozenset[str] = frozenset()
-    growth: int = 1
+    code: str  # the text of the expression without literals and spaces
+    variables: Sequence[str] = ()  # the policy's variables that the expression names
+    hidden: frozenset[str] = frozenset()  # roots of the names without a value that it reads in a way that does not fail
+    growth: int = 1  # how many times as large as what it reads its values may be
     program: Program | None = None
-    unknown: str = ""
-    problem: Problem | None = None
+    unknown: str = ""  # why it cannot be evaluated here, '' where it can
+    problem: Problem | None = None  # why the server would refuse it
 
 
 class Programs(Struct, frozen=True):
@@ -83,8 +79,8 @@ def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[PolicyExpression, Pro
     for item in compiled:
         types = item.expression.result.split()
         if item.program and types and item.program.type_name.lower() not in types:
-            wanted = types[0] if len(types) == 1 else f"one of {types}".replace("'", "").replace(",", "")
-            words = f"must evaluate to {wanted} but got {item.program.type_name.lower()}"
+            result_types = types[0] if len(types) == 1 else f"one of {types}".replace("'", "").replace(",", "")
+            words = f"must evaluate to {result_types} but got {item.program.type_name.lower()}"
             faults.append((item.expression, Problem(1, 1, words)))
     return faults
 

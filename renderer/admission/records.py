@@ -37,11 +37,11 @@ class WrittenObject(Struct, frozen=True):
 
 
 class PolicyExpression(Struct, frozen=True):
-    """An expression of a policy. `result`: the types that it may give, empty where any will do."""
+    """An expression of a policy."""
 
     text: str
     path: Path
-    result: str = ""
+    result: str = ""  # the types that it may return, '' where any will do
 
 
 class Validation(Struct, frozen=True):
@@ -64,17 +64,17 @@ class ResourceRule(Struct, frozen=True):
 
 
 class MatchResources(Struct, frozen=True):
-    """Which requests a policy or a binding is about. `is_exact`: no other version of a resource is meant."""
+    """Which requests a policy or a binding is about."""
 
     rules: Sequence[ResourceRule]
     excluded: Sequence[ResourceRule]
     namespace_selector: Body
     object_selector: Body
-    is_exact: bool
+    is_exact: bool  # another version of a resource does not match
 
 
 class ParamRef(Struct, frozen=True):
-    """The objects that a binding gives its policy as `params`."""
+    """The objects that a binding gives to its policy under the name `params`."""
 
     name: str
     namespace: str
@@ -83,18 +83,18 @@ class ParamRef(Struct, frozen=True):
 
 
 class Binding(Struct, frozen=True):
-    """A ValidatingAdmissionPolicyBinding. `match`: None where it says nothing."""
+    """A ValidatingAdmissionPolicyBinding."""
 
     name: str
     document: Document
     policy_name: str
     param_ref: ParamRef | None
-    match: MatchResources | None
+    match: MatchResources | None  # None where it restricts nothing
     actions: Sequence[str]
 
 
 class AdmissionPolicy(Struct, frozen=True):
-    """A ValidatingAdmissionPolicy. `param_kind`: apiVersion and kind; `fails`: whether an error denies."""
+    """A ValidatingAdmissionPolicy."""
 
     name: str
     document: Document
@@ -103,8 +103,8 @@ class AdmissionPolicy(Struct, frozen=True):
     variables: Mapping[str, PolicyExpression]
     validations: Sequence[Validation]
     annotations: Sequence[PolicyExpression]
-    param_kind: tuple[str, str] | None
-    fails: bool
+    param_kind: tuple[str, str] | None  # apiVersion and kind
+    fails: bool  # whether an error denies
 
     @property
     def expressions(self) -> Sequence[PolicyExpression]:
@@ -120,20 +120,20 @@ class AdmissionPolicy(Struct, frozen=True):
 
 
 class KnownNamespace(Struct, frozen=True):
-    """What is known of a namespace: all that Git says where `body` is its manifest, else only its labels."""
+    """What is known of a namespace."""
 
     labels: Mapping[str, str]
-    body: Body | None = None
+    body: Body | None = None  # its manifest in Git, None where only the labels are known
 
 
 class Resource(Struct, frozen=True):
-    """The resource of an object. `is_namespaced`: None where that is not known."""
+    """The resource of an object."""
 
     group: str
     version: str
     kind: str
     plural: str
-    is_namespaced: bool | None
+    is_namespaced: bool | None  # None where that is not known
 
 
 class NotJudged(Exception):

@@ -14,7 +14,7 @@ from renderer.admission.records import AdmissionPolicy, PolicyExpression, Unjudg
 from renderer.admission.source_text import place_in_file, read_paths, without_literals
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.json_values import text_at, value_at
+from renderer.kubernetes.json_values import text_at, value_at
 from renderer.yamlio import Document
 
 _CODES: Final[Mapping[str, str]] = {"Deny": "E842", "Warn": "W840", "Audit": "W841"}

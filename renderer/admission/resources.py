@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from renderer.admission.records import Resource
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body
 
 _CLUSTER_SCOPED: Final = frozenset(

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from renderer import quantity, schema_validation
+from renderer import schema_validation
 from renderer.admission.defaults import CONSTANTS, RULES
+from renderer.kubernetes import quantity
 from renderer.plan import Body
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")
@@ -71,8 +72,8 @@ class _StructWriter:
             if not is_omitted:
                 self._always.append((field, self._fields[field][0]))
 
-    def __call__(self, given: Any) -> dict[str, Any]:
-        value = dict(given) if isinstance(given, dict) else {}
+    def __call__(self, raw: Any) -> dict[str, Any]:
+        value = dict(raw) if isinstance(raw, dict) else {}
         for field, default in self._constants.items():
             present = value.get(field)
             if present is None or present == "" or (present == 0 and field in self._numbers):
@@ -143,12 +144,13 @@ def _write_quantity(value: Any) -> Any:
 
 
 class _Completion:
-    """Fills in the defaults of a CRD below a node of its schema. `_fields`: those below which there are defaults."""
+    """Fills in the defaults of a CRD below a node of its schema."""
 
     def __init__(
         self, fields: Mapping[str, _Completion], defaults: Mapping[str, object], items: _Completion | None
     ) -> None:
-        self._fields, self._defaults, self._items = fields, defaults, items
+        self._fields = fields  # only those with defaults below them
+        self._defaults, self._items = defaults, items
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, dict):

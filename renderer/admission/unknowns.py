@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from renderer.admission.matching import CreateRequest
-from renderer.json_values import map_at, value_at
+from renderer.kubernetes.json_values import map_at, value_at
 from renderer.plan import Body
 
 REQUEST_FIELDS: Final = frozenset(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, name_origins, route_labels
+from renderer.build.metadata import name_origins, route_labels
+from renderer.plan import Manifest, Plan
 from renderer.yamlio import SharedMap
 
 _SCHEMA = SharedMap({"name": "OpenAI"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from renderer.build.metadata import name_origins
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, config_name, name_origins
+from renderer.kubernetes import wellknown
+from renderer.plan import Manifest, Plan
 
 
 def config_map(plan: Plan) -> list[Manifest]:
@@ -13,7 +15,7 @@ def config_map(plan: Plan) -> list[Manifest]:
     body = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": config_name(plan.name), "namespace": plan.namespace, "labels": plan.labels},
+        "metadata": {"name": plan.name + wellknown.CONFIG_MAP, "namespace": plan.namespace, "labels": plan.labels},
         "data": dict(plan.config),
     }
     return [Manifest(body, lambda: _origins(plan))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from renderer import wellknown
+from renderer.kubernetes import wellknown
 from renderer.plan import Body, GatewayPlan, Manifest, SharedPlan
 
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has

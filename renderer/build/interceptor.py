@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from renderer import wellknown
-from renderer.plan import Manifest, Plan, name_origins, route_labels
+from renderer.build.metadata import name_origins, route_labels
+from renderer.kubernetes import wellknown
+from renderer.plan import Manifest, Plan
 
 
 def interceptor_route(plan: Plan) -> list[Manifest]:

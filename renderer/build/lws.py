@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from renderer import disaggregated_sets, wellknown
+from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
-from renderer.plan import WORKLOAD_VERSIONS, Body, Container, Manifest, Plan, Pod, Rollout, serving_selector
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.plan import Body, Container, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
 _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
@@ -103,7 +104,7 @@ def _body(plan: Plan, spec: Body) -> dict[str, object]:
     metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
-    return {"apiVersion": WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "metadata": metadata, "spec": spec}
+    return {"apiVersion": wellknown.WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "metadata": metadata, "spec": spec}
 
 
 @lru_cache(maxsize=256)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import maps_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body, Manifest, MonitorPlan, SharedPlan
 from renderer.yamlio import SharedMap
 

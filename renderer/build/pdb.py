@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from renderer.plan import Manifest, Plan, group_selector, name_origins, serving_selector
+from renderer.build.metadata import name_origins
+from renderer.build.selectors import group_selector, serving_selector
+from renderer.plan import Manifest, Plan
 
 
 def pdb(plan: Plan) -> list[Manifest]:

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from renderer import wellknown
+from renderer.build.metadata import name_origins, route_labels
+from renderer.build.selectors import app_selector, serving_selector
 from renderer.diagnostics import Origin, Path
-from renderer.plan import (
-    Body,
-    Manifest,
-    Plan,
-    PoolPlan,
-    Rewrite,
-    Steering,
-    TrafficPlan,
-    app_selector,
-    name_origins,
-    route_labels,
-    serving_selector,
-)
+from renderer.kubernetes import wellknown
+from renderer.plan import Body, Manifest, Plan, PoolPlan, Rewrite, Steering, TrafficPlan
 from renderer.yamlio import SharedMap
 
 _GROUP = wellknown.POOL_GROUP

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from renderer.build.metadata import name_origins
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, name_origins
+from renderer.plan import Manifest, Plan
 
 _REQUEST: Path = ("spec", "spec", "devices", "requests", 0)
 

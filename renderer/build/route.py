@@ -7,8 +7,10 @@ from functools import lru_cache, partial
 
 from msgspec.structs import replace
 
-from renderer import wellknown
+from renderer.build.route_objects import RouteObject, route_objects
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.plan import (
     Body,
     Manifest,
@@ -16,15 +18,12 @@ from renderer.plan import (
     PackedRule,
     Plan,
     RouteName,
-    RouteObject,
     RoutePlan,
     RouteTarget,
     SharedPlan,
     TokenLimit,
     TrafficPlan,
-    route_objects,
 )
-from renderer.wellknown import MODEL_HEADER
 from renderer.yamlio import SharedMap
 
 # The metadata keys under which the AI gateway counts the tokens of a request, by their kind.

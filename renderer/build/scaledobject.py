@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from renderer import wellknown
+from renderer.build.metadata import name_origins
+from renderer.build.scale_target import scale_target
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan, Scaler, name_origins, scale_target
+from renderer.kubernetes import wellknown
+from renderer.plan import Manifest, Plan, Scaler
 
 _POLLING, _COOLDOWN = 15, 300  # seconds between two looks, and from the last request to none running
 _FAILURES = 3  # looks without an answer until the fallback acts

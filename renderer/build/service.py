@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from renderer import wellknown
+from renderer.build.metadata import name_origins
+from renderer.build.selectors import app_selector, serving_selector
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Body, ClientService, Manifest, Plan, Port, app_selector, name_origins, serving_selector
+from renderer.kubernetes import wellknown
+from renderer.plan import Body, ClientService, Manifest, Plan, Port
 from renderer.yamlio import SharedMap
 
 

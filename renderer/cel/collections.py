@@ -62,20 +62,20 @@ def _extreme(name: str, sign: int) -> Callable[[Sequence[object]], object]:
     return run
 
 
-def _index_of(items: Sequence[object], wanted: object) -> int:
-    return next((i for i, item in enumerate(items) if _equal(item, wanted)), -1)
+def _index_of(items: Sequence[object], element: object) -> int:
+    return next((i for i, item in enumerate(items) if _equal(item, element)), -1)
 
 
-def _last_index_of(items: Sequence[object], wanted: object) -> int:
-    return next((i for i in range(len(items) - 1, -1, -1) if _equal(items[i], wanted)), -1)
+def _last_index_of(items: Sequence[object], element: object) -> int:
+    return next((i for i in range(len(items) - 1, -1, -1) if _equal(items[i], element)), -1)
 
 
-def _includes(items: Sequence[object], wanted: object) -> bool:
-    return _index_of(items, wanted) >= 0
+def _includes(items: Sequence[object], element: object) -> bool:
+    return _index_of(items, element) >= 0
 
 
-def _contains(items: Sequence[object], wanted: Sequence[object]) -> bool:
-    return all(_includes(items, item) for item in wanted)
+def _contains(items: Sequence[object], elements: Sequence[object]) -> bool:
+    return all(_includes(items, item) for item in elements)
 
 
 def _equivalent(items: Sequence[object], others: Sequence[object]) -> bool:
@@ -87,11 +87,11 @@ def _intersects(items: Sequence[object], others: Sequence[object]) -> bool:
 
 
 def _distinct(items: Sequence[object]) -> list[object]:
-    kept: list[object] = []
+    distinct: list[object] = []
     for item in items:
-        if not _includes(kept, item):
-            kept.append(item)
-    return kept
+        if not _includes(distinct, item):
+            distinct.append(item)
+    return distinct
 
 
 def _flat(items: Sequence[object], depth: int) -> Iterator[object]:

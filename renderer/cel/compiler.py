@@ -37,23 +37,21 @@ _MIXED_COMPARISONS = ("_<_", "_<=_", "_>_", "_>=_")
 
 
 class Function(Struct, frozen=True):
-    """A function, or one that is called on its first parameter (`is_member`). `signatures`: parameters and result, as
-    `("string", "int", "bool")`; `run`: works it out, and raises ValueError with the server's words.
-    """
+    """A function that expressions may call."""
 
     name: str
-    is_member: bool
-    signatures: Sequence[Sequence[str]]
-    run: Callable[..., object]
+    is_member: bool  # it is called on its first parameter
+    signatures: Sequence[Sequence[str]]  # parameters and result, as `("string", "int", "bool")`
+    run: Callable[..., object]  # works out the result, and raises ValueError with the server's words
 
 
 class Problem(Struct, frozen=True):
-    """Why an expression does not compile: line and column in it, from 1. `function`: the name of an unknown one."""
+    """Why an expression does not compile, and the place in it."""
 
-    line: int
-    column: int
+    line: int  # from 1
+    column: int  # from 1
     message: str
-    function: str = ""
+    function: str = ""  # the name of an unknown function, '' for other problems
 
 
 class CompileError(Exception):
@@ -65,21 +63,19 @@ class CompileError(Exception):
 
 
 class Result(Struct, frozen=True):
-    """What an expression gives. `error`: the package's words where it gives an error; `unbound`: the variable without a
-    value that it came from; `is_bounded`: whether the package gave up.
-    """
+    """The result of an expression."""
 
     value: object = None
-    error: str = ""
-    unbound: str = ""
-    is_bounded: bool = False
+    error: str = ""  # in the package's words, '' where there is a value
+    unbound: str = ""  # the variable without a value that the error comes from
+    is_bounded: bool = False  # the package gave up
 
 
 class Program(Struct, frozen=True):
-    """A compiled expression. `type_name`: of what it gives, as BOOL or DYN."""
+    """A compiled expression."""
 
     program: Any
-    type_name: str
+    type_name: str  # of its result, as BOOL or DYN
 
     def evaluate(self, activation: Any) -> Result:
         """What it gives for these values."""

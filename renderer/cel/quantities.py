@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from renderer import quantity
 from renderer.cel.carriers import QUANTITY, Carrier, carry, content
 from renderer.cel.compiler import Function
+from renderer.kubernetes import quantity
 
 _NANO: Final = 10**9
 _NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

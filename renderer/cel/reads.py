@@ -63,11 +63,11 @@ def _first(parts: Mapping[int, list[bytes]], field: int) -> bytes:
 
 
 class Reads:
-    """What expressions read of `object`: paths whose whole value counts, and paths that only have to be there."""
+    """What expressions read of `object`."""
 
     def __init__(self) -> None:
-        self.whole: set[tuple[str, ...]] = set()
-        self.present: set[tuple[str, ...]] = set()
+        self.whole: set[tuple[str, ...]] = set()  # paths whose whole value counts
+        self.present: set[tuple[str, ...]] = set()  # paths that only have to be there
         self._variables: dict[str, Paths] = {}
 
     def add(self, program: Program, variable: str = "") -> None:
@@ -174,10 +174,10 @@ def _constant_text(data: bytes) -> str | None:
 
 
 class Projection(Struct):
-    """The parts of a value that count: all of it (`whole`), or those of its fields."""
+    """The parts of a value that count."""
 
-    fields: dict[str, Projection]
-    whole: bool = False
+    fields: dict[str, Projection]  # those of which a part counts
+    whole: bool = False  # all of the value counts
 
     def of(self, value: Any) -> object:
         """What counts of a value, in plain types."""

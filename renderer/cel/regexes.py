@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from renderer import patterns
 from renderer.cel.compiler import Function
+from renderer.text import patterns
 
 
 def _matches(text: str, pattern: str) -> Iterator[str]:

@@ -144,11 +144,11 @@ def _clause(letter: str, digits: str | None, value: object) -> str:
     raise ValueError(_no_clause(letter))
 
 
-def _whole(value: object, name: str, wanted: str) -> int:
+def _whole(value: object, name: str, types: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise ValueError(
-        f"error during formatting: {name} clause can only be used on {wanted}, was given {_type_name(value)}"
+        f"error during formatting: {name} clause can only be used on {types}, was given {_type_name(value)}"
     )
 
 
@@ -156,8 +156,8 @@ def _hexadecimal(letter: str, value: object) -> str:
     if isinstance(value, (str, bytes, bytearray)):
         text = (value.encode() if isinstance(value, str) else bytes(value)).hex()
         return text.upper() if letter == "X" else text
-    wanted = "integers, byte buffers, and strings"
-    return format(_whole(value, "hex", wanted), letter)
+    types = "integers, byte buffers, and strings"
+    return format(_whole(value, "hex", types), letter)
 
 
 def _floating(letter: str, precision: int, value: object) -> str:

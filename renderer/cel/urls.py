@@ -19,11 +19,11 @@ _PATH_SAFE: Final = "/$&+,:;=@!'()*[]"
 
 
 class Url(Struct, frozen=True):
-    """The parts of a URL. `host`: with the port; `path`: as it is written, escaped."""
+    """The parts of a URL."""
 
     scheme: str
-    host: str
-    path: str
+    host: str  # with the port
+    path: str  # as it is written, escaped
     query: str
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import component_versions
 from renderer.check.finding import Body, Finding
+from renderer.kubernetes import component_versions
 
 
 def validate_api_versions(

@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from renderer import schema_validation
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, list_at
+from renderer.kubernetes.json_values import as_map, as_maps, list_at
 
 
 def _visible_route(*backends: object) -> object:
@@ -124,31 +124,28 @@ _NodeFacts = TypedDict(
 
 
 class _KindFacts(TypedDict):
-    """A file of rules. `nodes`: by number they refer to those before them, the last is the root; `rules`: each with its
-    message.
-    """
+    """A file of rules."""
 
-    nodes: Sequence[_NodeFacts]
-    rules: Sequence[Sequence[str]]
+    nodes: Sequence[_NodeFacts]  # one refers by number only to those before it, and the last is the root
+    rules: Sequence[Sequence[str]]  # each with its message
 
 
 class _Node:
-    """A node of a schema. `fields`: by name, the name in CEL and the node; `defaults`: the values of missing fields;
-    `has_children`: whether there are nodes below; `sees_value`: whether rules see the value, else only that it is
-    present.
-    """
+    """A node of a schema."""
 
     __slots__ = ("defaults", "fields", "has_children", "items", "keys", "rules", "sees_value", "values")
 
     def __init__(self, raw: _NodeFacts, nodes: Sequence[_Node], rules: Sequence[Sequence[str]]) -> None:
         cel_names = raw.get("as", {})
         fields = raw.get("fields", {}).items()
+        # The name in CEL and the node of each field, by its name.
         self.fields = {name: (cel_names.get(name, name), nodes[number]) for name, number in fields}
         self.items = nodes[raw["items"]] if "items" in raw else None
         self.values = nodes[raw["values"]] if "values" in raw else None
         self.keys = raw.get("keys", ())
-        self.sees_value = raw.get("whole", False)
-        self.has_children = bool(self.fields or self.items or self.values)
+        self.sees_value = raw.get("whole", False)  # rules see the value, else only that it is present
+        self.has_children = bool(self.fields or self.items or self.values)  # there are nodes below
+        # The values of missing fields, by name.
         self.defaults = [
             (name, self._visible_default(name, default)) for name, default in raw.get("defaults", {}).items()
         ]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer import schema_validation
 from renderer.check.finding import locate_finding
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, make_diagnostic
-from renderer.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import InputFile
 

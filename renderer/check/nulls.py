@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, map_at
+from renderer.kubernetes.json_values import as_map, map_at
 
 _BUILT_IN = (
     "apps",
@@ -35,15 +35,15 @@ def without_nulls(body: Body) -> Body:
     group = str(body["apiVersion"]).rpartition("/")[0]
     built_in = not group or group in _BUILT_IN
     unknown = {finding.path for finding in schema_validation.findings(name, body) if finding.code == "E301"}
-    kept: dict[Path, object] = dict.fromkeys(unknown)
+    replacements: dict[Path, object] = dict.fromkeys(unknown)
     for path, types in schema_validation.null_entries(name, body).items():
         if built_in or path[0] == "metadata":
-            kept[path] = next(zero for kind, zero in _ZEROS.items() if kind in types)
-    stripped = as_map(_strip(body, kept, ()))
+            replacements[path] = next(zero for kind, zero in _ZEROS.items() if kind in types)
+    stripped = as_map(_strip(body, replacements, ()))
     for finding in schema_validation.findings(name, stripped):
         if finding.code == "E302" and finding.words["word"] in map_at(body, *finding.path):
-            kept[(*finding.path, finding.words["word"])] = None
-    return as_map(_strip(body, kept, ()))
+            replacements[(*finding.path, finding.words["word"])] = None
+    return as_map(_strip(body, replacements, ()))
 
 
 def _has_null(value: object) -> bool:
@@ -54,14 +54,14 @@ def _has_null(value: object) -> bool:
     return value is None
 
 
-def _strip(value: object, kept: Mapping[Path, object], path: Path) -> object:
+def _strip(value: object, replacements: Mapping[Path, object], path: Path) -> object:
     """A copy without the nulls in maps, except those that are kept, each with what stands in its place."""
     if isinstance(value, dict):
         return {
-            key: _strip(item, kept, (*path, key))
+            key: _strip(item, replacements, (*path, key))
             for key, item in value.items()
-            if item is not None or (*path, key) in kept
+            if item is not None or (*path, key) in replacements
         }
     if isinstance(value, list):
-        return [_strip(item, kept, (*path, i)) for i, item in enumerate(value)]
-    return kept.get(path) if value is None else value
+        return [_strip(item, replacements, (*path, i)) for i, item in enumerate(value)]
+    return replacements.get(path) if value is None else value

@@ -4,13 +4,13 @@ the leaders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-from renderer import wellknown
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
-from renderer.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
-from renderer.json_values import as_map, as_maps, map_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
+from renderer.kubernetes.json_values import as_map, as_maps, map_at
 
 _SCALABLE = frozenset({"LeaderWorkerSet", "Deployment", "StatefulSet", "ReplicaSet"})
 
@@ -20,28 +20,17 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     Services that miss the leaders' port.
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
+    roles = _roles(bodies)
     workloads: dict[tuple[object, ...], Body] = {}  # filled when first needed
     scalers: dict[tuple[object, ...], int] = {}
-    roles = _roles(bodies)
     ports: dict[int, set[object]] = {}  # of leaders, by the identity of their set
     for i, body in enumerate(bodies):
         kind = body["kind"]
         if kind in wellknown.AUTOSCALERS:
-            namespace, name = _key(body)
-            target = map_at(body, "spec", "scaleTargetRef")
-            key = (namespace, target.get("kind", "Deployment"), target["name"])
-            if (first := scalers.setdefault(key, i)) != i:
-                yield IndexedFinding(
-                    i,
-                    "E550",
-                    ("spec", "scaleTargetRef", "name"),
-                    {"name": target["name"], "other": f"{bodies[first]['kind']} {_key(bodies[first])[1]}"},
-                )
-            target_index = sets.get((namespace, target["name"])) if key[1] == "LeaderWorkerSet" else None
-            if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
-                yield IndexedFinding(target_index, "E551", ("spec", "replicas"), {"name": name, "kind": kind})
+            yield from _validate_target(bodies, i, sets, scalers)
             if needs_resource_metrics(body):
                 workloads = workloads or {**_workloads(bodies), **_scalable_roles(roles)}
+                key = _target_key(body)
                 for finding in validate_resource_metrics(body, workloads[key]) if key in workloads else ():
                     yield IndexedFinding(i, *finding)
         elif kind == "Service" and body["apiVersion"] == "v1" and (sets or roles):
@@ -55,21 +44,46 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             if workload is not None and selector.get(wellknown.WORKER_INDEX) == "0":
                 if id(workload) not in ports:
                     ports[id(workload)] = _leader_ports(workload)
-                leader_ports = ports[id(workload)]
-                for j, port in enumerate(as_maps(spec.get("ports"))):
-                    number = port["port"]
-                    target_port = port.get("targetPort", number)
-                    if spec.get("clusterIP") == "None" and isinstance(target_port, int) and target_port != number:
-                        yield IndexedFinding(
-                            i, "E554", ("spec", "ports", j, "targetPort"), {"port": number, "target": target_port}
-                        )
-                    if leader_ports and target_port not in leader_ports:
-                        yield IndexedFinding(
-                            i,
-                            "E553",
-                            ("spec", "ports", j),
-                            {"port": target_port, "ports": ", ".join(sorted(map(str, leader_ports)))},
-                        )
+                yield from _validate_ports(i, spec, ports[id(workload)])
+
+
+def _target_key(scaler: Body) -> tuple[object, ...]:
+    """Namespace, kind and name of what an autoscaler scales."""
+    target = map_at(scaler, "spec", "scaleTargetRef")
+    return _key(scaler)[0], target.get("kind", "Deployment"), target["name"]
+
+
+def _validate_target(
+    bodies: Sequence[Body],
+    index: int,
+    sets: Mapping[tuple[object, object], int],
+    scalers: dict[tuple[object, ...], int],
+) -> Iterator[IndexedFinding]:
+    """Findings about what an autoscaler scales: that another one does so too, or that it has replicas of its own. Adds
+    the autoscaler to `scalers`, by what each scales.
+    """
+    body = bodies[index]
+    key = namespace, kind, target_name = _target_key(body)
+    if (first := scalers.setdefault(key, index)) != index:
+        other = f"{bodies[first]['kind']} {_key(bodies[first])[1]}"
+        yield IndexedFinding(index, "E550", ("spec", "scaleTargetRef", "name"), {"name": target_name, "other": other})
+    target_index = sets.get((namespace, target_name)) if kind == "LeaderWorkerSet" else None
+    if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
+        params = {"name": _key(body)[1], "kind": body["kind"]}
+        yield IndexedFinding(target_index, "E551", ("spec", "replicas"), params)
+
+
+def _validate_ports(index: int, spec: Body, leader_ports: Set[object]) -> Iterator[IndexedFinding]:
+    """Findings about the ports of a Service that leads to leaders with these ports."""
+    for i, port in enumerate(as_maps(spec.get("ports"))):
+        number = port["port"]
+        target_port = port.get("targetPort", number)
+        if spec.get("clusterIP") == "None" and isinstance(target_port, int) and target_port != number:
+            params = {"port": number, "target": target_port}
+            yield IndexedFinding(index, "E554", ("spec", "ports", i, "targetPort"), params)
+        if leader_ports and target_port not in leader_ports:
+            params = {"port": target_port, "ports": ", ".join(sorted(map(str, leader_ports)))}
+            yield IndexedFinding(index, "E553", ("spec", "ports", i), params)
 
 
 def _workloads(bodies: Sequence[Body]) -> dict[tuple[object, ...], Body]:

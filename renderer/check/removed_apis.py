@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from renderer.component_versions import TargetVersions, version_numbers
+from renderer.kubernetes.component_versions import TargetVersions, version_numbers
 
 _REMOVED = """
 1.16 extensions/v1beta1 DaemonSet,Deployment,ReplicaSet apps/v1

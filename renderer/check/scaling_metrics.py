@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import suggestion
-from renderer.json_values import as_map, as_text, map_at, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, text_at, value_at
 
 _SOURCES = {"Resource": "resource", "ContainerResource": "containerResource"}
 _RESOURCE_METRICS = ("cpu", "memory")  # in Kubernetes' resource metrics

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from renderer.integrations.gitops.applications import SyncOptions
 
 ENV = click.option(
-    "--env", "wanted", multiple=True, metavar="NAME", help="Only this environment. May be given again. [default: all]"
+    "--env",
+    "environments",
+    multiple=True,
+    metavar="NAME",
+    help="Only this environment. May be given again. [default: all]",
 )
 
 
@@ -79,7 +83,6 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
         click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own."),
         click.option(
             "--hand-over",
-            "handed",
             multiple=True,
             metavar="NAMESPACE/NAME",
             help="Leave this workload's replicas alone while an autoscaler takes over. May be given again.",
@@ -200,9 +203,9 @@ def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], Syn
         options["--destination-server"] = flags["destination_server"] or "https://kubernetes.default.svc"
     validate_name("--project", flags["project"])
     validate_name("--namespace", flags["namespace"])
-    workloads = tuple(parse_workload("--hand-over", name) for name in flags["handed"])
+    workloads = tuple(parse_workload("--hand-over", name) for name in flags["hand_over"])
     sources = environment_sources(
-        rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], flags["wanted"], options
+        rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], flags["environments"], options
     )
     check_workloads(workloads, [source.environment for source in sources])
     kinds = deployments([source.environment for source in sources]) if workloads else frozenset()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from renderer.cli.console import FORMATS, INVALID, POLICY, exit_with, print_line, report, report_failures
-from renderer.diagnostics import counted
+from renderer.diagnostics import Diagnostic, counted
+
+if TYPE_CHECKING:
+    from renderer.load.hand_written import Manifests
 
 _SHOWN = 3  # names of files that hold no objects
 
@@ -45,27 +49,11 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     judged, and are never errors.
     """
     with report_failures(form):
-        from renderer.check import validate_documents
-        from renderer.check.graph import declared_objects
-        from renderer.load import manifests, policies_of, split_by_cluster
+        from renderer.load.manifest_tree import manifests
 
         files = manifests(paths)
-        problems = files.problems
-        tree = policies_of(paths, policy)
-        problems += tree.problems
-        if tree.policies:
-            from renderer.policy import judge_documents
-
-            problems += judge_documents(tree.policies, tree.base, tree.output, files.documents)
-        unknown_kinds: dict[int, str] = {}
-        for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
-            findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)
-            problems += [*cluster_findings, *findings]
-            unknown_kinds |= {
-                id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown
-            }
+        problems, kinds = _judge(files, paths, external, policy, alone=alone)
     failed = report(problems, form, strict)
-    kinds = [*unknown_kinds.values()]
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
     for what, names in (
@@ -79,6 +67,32 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     failed += len(kinds) if strict else 0
     print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
     exit_with(INVALID if failed or not files.documents else 0)
+
+
+def _judge(
+    files: Manifests, paths: tuple[str, ...], external: tuple[str, ...], policy: str, *, alone: bool
+) -> tuple[list[Diagnostic], list[str]]:
+    """All problems of the files, by the policies and the rules of a cluster; and the kind of each object without a
+    schema.
+    """
+    from renderer.check import validate_documents
+    from renderer.check.graph import declared_objects
+    from renderer.load.manifest_tree import policies_of, split_by_cluster
+
+    tree = policies_of(paths, policy)
+    problems = [*files.problems, *tree.problems]
+    if tree.policies:
+        from renderer.policy import judge_documents
+
+        problems += judge_documents(tree.policies, tree.base, tree.output, files.documents)
+    unknown_kinds: dict[int, str] = {}
+    for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
+        findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)
+        problems += [*cluster_findings, *findings]
+        unknown_kinds |= {
+            id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown
+        }
+    return problems, [*unknown_kinds.values()]
 
 
 def _some(names: Sequence[str]) -> str:

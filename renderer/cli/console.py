@@ -103,12 +103,12 @@ def run(options: RenderOptions, form: str) -> RenderResult:
     from renderer.load import read_ahead
 
     try:
-        with read_ahead(options) as scopes:
+        with read_ahead(options) as opened:
             from renderer import check
             from renderer.pipeline import render, write
 
-            check.precompile_rules(scopes[1][0])
-            result = render(options, scopes)
+            check.precompile_rules(opened.scopes[0])
+            result = render(options, (opened.folder, opened.scopes), opened.inputs)
             write(result)
             return result
     except Exception as error:  # an unforeseen fault, too
@@ -124,7 +124,7 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
 
     ordered = told_problems(problems)
     if form == "text":
-        from renderer import escapes
+        from renderer.text import escapes
 
         write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in ordered)))
     else:
@@ -145,7 +145,7 @@ def require_values(flags: dict[str, Any]) -> None:
     """Raises UsageError for a flag with an empty value, such as an unset shell variable, instead of using a default."""
     for key, value in flags.items():
         if any(isinstance(text, str) and not text.strip() for text in (value if isinstance(value, tuple) else [value])):
-            flag = {"folder": "path", "wanted": "env", "handed": "hand-over"}.get(key, key.replace("_", "-"))
+            flag = {"folder": "path", "environments": "env"}.get(key, key.replace("_", "-"))
             raise click.UsageError(f"--{flag} has no value")
 
 

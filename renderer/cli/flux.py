@@ -41,7 +41,7 @@ def flux_kustomization(namespace: str, secret: str | None, **flags: Any) -> None
         if secret is not None:
             validate_name("--secret", secret)
         options = {"--revision": flags["revision"] or default_revision("main", flags["repo_url"])}
-        environments = flags["wanted"] or tuple(filter(None, [only_environment((), "", "a cluster")]))
+        environments = flags["environments"] or tuple(filter(None, [only_environment((), "", "a cluster")]))
         sources = environment_sources(
             rendered_tree(), flags["name"], flags["repo_url"], flags["folder"], environments, options
         )

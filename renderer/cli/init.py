@@ -6,9 +6,9 @@ import os
 
 import click
 
-from renderer import escapes
 from renderer.cli.console import exit_with, print_line, report_failures, require_values
 from renderer.cli.standard_streams import write
+from renderer.text import escapes
 
 # Flag → the option and value that it requires.
 _FLAG_CONDITIONS = {

@@ -80,7 +80,7 @@ def presets_show(
 
         if version:
             with report_failures():
-                from renderer.preset_preview import version_preview
+                from renderer.preset_catalog.preview import version_preview
 
                 text = version_preview(name, version)
             write(text)
@@ -92,7 +92,7 @@ def presets_show(
                 write(file.read())
         return
     with report_failures():
-        from renderer.preset_preview import backend_preview as make_preview
+        from renderer.preset_catalog.preview import backend_preview as make_preview
 
         preview = make_preview(name, model or "", backend or "", overrides, version or "")
     if failed := report(preview.problems, "text"):
@@ -113,7 +113,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
     The copy wins over the preset, so an upgrade of llmaz changes nothing about it: what is rendered stays the same.
     """
     with report_failures():
-        from renderer.preset_vendoring import vendor
+        from renderer.preset_catalog.vendoring import vendor
 
         copy = vendor(name, to, force)
     print_line("text", f"{copy.path} is yours now, and wins over the preset; llmaz presets diff {name} compares them")
@@ -132,7 +132,7 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
     Documents are compared, not texts: comments, style and the order of keys make no difference.
     """
     with report_failures():
-        from renderer.preset_vendoring import preset_difference
+        from renderer.preset_catalog.vendoring import preset_difference
 
         difference = preset_difference(name, paths)
     write(difference.diff)

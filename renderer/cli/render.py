@@ -110,8 +110,8 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
 
 def _stream(texts: Iterable[OutputFile]) -> str:
     """All files as one YAML stream, without kustomization.yaml, which is not for a cluster."""
-    kept = [text.text for text in sorted(texts) if text.path != "kustomization.yaml"]
-    return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in kept)
+    file_texts = [text.text for text in sorted(texts) if text.path != "kustomization.yaml"]
+    return "---\n".join(text if text.endswith("\n") else f"{text}\n" for text in file_texts)
 
 
 def _stale_errors(rendered: RenderResult, strict: bool) -> list[Diagnostic]:

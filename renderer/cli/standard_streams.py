@@ -115,7 +115,7 @@ def write_aside(text: str) -> None:
 
 def print_aside(text: str) -> None:
     """Prints a line to standard error; ignores failed writes."""
-    from renderer import escapes  # `--version` has nothing to escape
+    from renderer.text import escapes  # `--version` has nothing to escape
 
     with suppress(UnwritableError):
         write_aside(escapes.lines(escapes.line(text)) + "\n")

@@ -9,7 +9,6 @@ from typing import Final, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import escapes
 from renderer.diagnostics.origin import Origin, dotted
 from renderer.diagnostics.wording import Wording
 from renderer.diagnostics.wordings.cluster import CLUSTER
@@ -21,16 +20,15 @@ from renderer.diagnostics.wordings.models import MODELS
 from renderer.diagnostics.wordings.nodes import NODES
 from renderer.diagnostics.wordings.pods import PODS
 from renderer.diagnostics.wordings.policy import POLICY
-from renderer.suggestions import Vocabulary
+from renderer.text import escapes
+from renderer.text.suggestions import Vocabulary
 
 WORDINGS: dict[str, Wording] = INPUT | MODELS | ENGINES | PODS | GATEWAYS | CLUSTER | NODES | DELIVERY | POLICY
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 
 class Diagnostic(Struct, frozen=True, order=True):
-    """A finding, ready to print; sorts by place. `warning`: legal, but likely wrong. Codes that begin with N are notes,
-    which never make a run fail.
-    """
+    """A finding, ready to print; sorts by place. Codes that begin with N are notes, which never make a run fail."""
 
     file: str
     line: int
@@ -39,7 +37,7 @@ class Diagnostic(Struct, frozen=True, order=True):
     field: str
     message: str
     hint: str = ""
-    warning: bool = False
+    warning: bool = False  # legal, but likely wrong
     document: int = 0  # the index in its file of the object that it is about
 
     def __str__(self) -> str:

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
-from renderer import escapes
 from renderer.diagnostics import Diagnostic
+from renderer.text import escapes
 
 
 def as_json(problems: Sequence[Diagnostic]) -> str:

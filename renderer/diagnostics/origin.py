@@ -32,11 +32,11 @@ class MergedSource(Source, Protocol):
 
 
 class Origin(Struct, frozen=True):
-    """A field of a source. `key` points at the key instead of the value."""
+    """A field of a source."""
 
     source: Source
     path: Path = ()
-    key: bool = False
+    key: bool = False  # it points at the key instead of the value
 
     def at(self, *more: str | int, key: bool = False) -> Origin:
         """The field below this one."""

@@ -7,12 +7,13 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from renderer import load, pipeline, unchanged_items
-from renderer.api import Inputs, RenderOptions, ReusedItems, Scope
+from renderer import load, pipeline
+from renderer.api import Inputs, ItemKey, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, RenderError
+from renderer.diff import reuse
 from renderer.diff.charts import Chart, find_chart
 from renderer.diff.output_folders import Side
-from renderer.file_header import MARK, source_of
+from renderer.output.file_header import MARK, source_of
 from renderer.output.manifest_files import OutputFile
 from renderer.result import RenderResult
 from renderer.source import git
@@ -22,43 +23,43 @@ _NOTES = 10  # errors of a base that are shown; the rest is counted
 
 
 class BaseRevision:
-    """A commit, called `name` in messages.
-
-    `options`: for rendering it, None if it has none of the paths; `form`: `rendered` takes the rendered files that it
-    holds, `inputs` renders it, '' takes rendered files if there are any, else renders.
-    """
+    """A commit that is compared with, and the ways to get its rendered files."""
 
     def __init__(
         self, file_system: CommitTree, side: Side, options: RenderOptions | None, name: str, form: str
     ) -> None:
         self._file_system, self._side = file_system, side
-        self._options, self._name, self._form = options, name, form
-        self._inputs: tuple[str, Scope, tuple[Inputs, list[Diagnostic]]] | None = None
-        self._unchanged: Set[unchanged_items.Key] = frozenset()
+        self._options = options  # for rendering the commit, None if it has none of the paths
+        self._name = name  # of the commit in messages
+        # 'rendered' takes the rendered files that the commit holds, 'inputs' renders it, '' takes rendered files if
+        # there are any, else renders.
+        self._form = form
+        self._inputs: reuse.BaseInputs | None = None
         self._scope: Scope | None = None
 
-    def expect_contents(self, inputs: Inputs) -> None:
+    def expect_contents(self, inputs: Inputs, parsed_files: reuse.ParsedFiles | None = None) -> None:
         """Tells the tree which contents the later side has read, since most files are the same here."""
         documents = (app.document.data for app in (*inputs.apps, *inputs.definitions, *inputs.traffic))
-        self._file_system.keep_known([file[0] for file in inputs.parsed_files.values()] or set(documents))
+        self._file_system.keep_known([file.data for file in (parsed_files or {}).values()] or set(documents))
 
-    def find_unchanged(self, inputs: Inputs) -> Set[unchanged_items.Key]:
-        """The items of the later side that render to the same files on this side, and so need no comparison."""
-        self.expect_contents(inputs)
+    def find_unchanged(self, inputs: Inputs, parsed_files: reuse.ParsedFiles) -> Set[ItemKey]:
+        """The items of the later side that render to the same files on this side, and so need no comparison.
+
+        `parsed_files`: those of the later side.
+        """
+        self.expect_contents(inputs, parsed_files)
         try:
             if not self._options or self._committed:
                 return frozenset()
             folder, (scope, *others) = load.scopes(self._options, self._scope)
             if others:
                 return frozenset()
-            scope_options = replace(scope.options, parsed_files=inputs.parsed_files)
-            self._inputs = folder, scope, load.inputs(replace(scope, options=scope_options))
+            self._inputs = reuse.read_base(folder, scope, inputs, parsed_files)
         except git.GitError:
             raise
         except RenderError:  # reported when this side is rendered
             return frozenset()
-        self._unchanged = unchanged_items.unchanged_items(inputs, self._inputs[2][0])
-        return self._unchanged
+        return self._inputs.unchanged
 
     def output_files(self, later_paths: Set[str], later: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
         """The rendered files of this side, and notes.
@@ -86,14 +87,7 @@ class BaseRevision:
         options = replace(options, texts=True)
         try:
             if later and self._inputs:
-                folder, scope, read = self._inputs
-                reused = ReusedItems(
-                    self._unchanged,
-                    unchanged_items.unchanged_models(later.inputs, read[0], later.problems),
-                    later.textless_parts,
-                )
-                options = replace(options, reused=reused)
-                rendered = pipeline.render(options, (folder, [replace(scope, options=options)]), lambda _: read)
+                rendered = reuse.render_base(self._inputs, options, later)
             else:
                 rendered = pipeline.render(options)
         except git.GitError:

@@ -12,11 +12,11 @@ from renderer.diff.fields import same
 from renderer.diff.folder_contents import FolderContents
 from renderer.diff.objects import items
 from renderer.diff.output_folders import OUTPUT_FOREIGN, LaterRun, Side
-from renderer.file_header import MARK
 from renderer.integrations.helm.files import template_paths
 from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
 from renderer.integrations.helm.undo import NotComparable, undo
-from renderer.json_values import as_map
+from renderer.kubernetes.json_values import as_map
+from renderer.output.file_header import MARK
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import InputFile
 

@@ -32,10 +32,10 @@ from renderer.diff.objects import (
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
-from renderer.disaggregated_sets import KIND
+from renderer.kubernetes.disaggregated_sets import KIND
+from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.output.manifest_files import OutputFile
-from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
-from renderer.wellknown import AUTOSCALERS, DEPLOYMENT
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
 
 class ObjectChange(Struct, frozen=True):
@@ -51,17 +51,15 @@ class ObjectChange(Struct, frozen=True):
 
 
 class TreeDiff(Struct, frozen=True):
-    """All differences. `gpus`: of all models together; `notes`: what could not be compared, and why; `roles`: of the
-    apps whose models do a part of the work each.
-    """
+    """All differences."""
 
     objects: tuple[ObjectChange, ...]
     models: tuple[ModelChange, ...]
     traffic: tuple[TrafficChange, ...]
     risks: tuple[Risk, ...]
-    gpus: tuple[GpuChange, ...]
-    notes: tuple[str, ...] = ()
-    roles: tuple[RolesChange, ...] = ()
+    gpus: tuple[GpuChange, ...]  # of all models together
+    notes: tuple[str, ...] = ()  # what could not be compared, and why
+    roles: tuple[RolesChange, ...] = ()  # of the apps whose models do a part of the work each
 
     @property
     def different(self) -> bool:

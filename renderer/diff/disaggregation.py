@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import load, wellknown
+from renderer import load
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import WORKLOAD, ObjectKey
-from renderer.json_values import texts_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import texts_at
 
 _SAME_FACTS = ("model", "backend", "engine version", "model revision", "image", "command")
 _ADAPTERS = "adapters"

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from renderer import escapes
 from renderer.diagnostics import Path
-from renderer.sequence_diff import opcodes
+from renderer.text import escapes
+from renderer.text.differences import opcodes
 
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 

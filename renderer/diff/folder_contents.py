@@ -9,8 +9,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic
-from renderer.file_header import source_of
 from renderer.output import manifest_files
+from renderer.output.file_header import source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.source.commit import CommitTree
 from renderer.source.git import GitEntry
@@ -28,13 +28,12 @@ class FolderFile(Struct, frozen=True):
 
 
 class FolderContents:
-    """The files and links below a folder, which is relative to the current one. `problems`: folders on disk that cannot
-    be read.
-    """
+    """The files and links below a folder."""
 
     def __init__(self, file_system: FileSystem, folder: str) -> None:
-        self._file_system, self.folder = file_system, folder
-        self.problems: list[Diagnostic] = []
+        self._file_system = file_system
+        self.folder = folder  # relative to the current one
+        self.problems: list[Diagnostic] = []  # folders on disk that cannot be read
         self._known: dict[str, bytes | None] = {}
 
     @cached_property
@@ -69,8 +68,8 @@ class FolderContents:
 
     def read(self, paths: Iterable[str]) -> list[bytes | None]:
         """The bytes of each file; None for what is no regular file, or none at all. Raises RenderError."""
-        wanted = list(paths)
-        missing = [path for path in dict.fromkeys(wanted) if path not in self._known]
+        all_paths = list(paths)
+        missing = [path for path in dict.fromkeys(all_paths) if path not in self._known]
         if isinstance(self._file_system, CommitTree):
             regular = [path for path in missing if path in self._entries and self._entries[path].mode != _LINK]
             contents = self._file_system.contents([self._entries[path].path for path in regular])
@@ -78,7 +77,7 @@ class FolderContents:
         else:
             output = OutputFolder(self.folder)
             self._known |= {path: _read(output, path) for path in missing}
-        return [self._known[path] for path in wanted]
+        return [self._known[path] for path in all_paths]
 
     def identity(self, path: str) -> tuple[bool, bytes] | None:
         """Whether the path is a link, and the bytes of the file or the link; None where there is neither."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, wellknown
 from renderer.diff.objects import Body, Items
-from renderer.json_values import list_at, map_at, maps_at
+from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes.json_values import list_at, map_at, maps_at
 
 CLAIM_TEMPLATE = "ResourceClaimTemplate"
 _FLAVORS = wellknown.FLAVORS
@@ -20,10 +20,10 @@ _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor
 
 
 class AcceleratorKind(Struct, frozen=True):
-    """A kind of accelerator. `hardware`: the flavor that the pods claim, else the selected node labels, else ''."""
+    """A kind of accelerator."""
 
     resource: str
-    hardware: str
+    hardware: str  # the flavor that the pods claim, else the selected node labels, else ''
 
     def __str__(self) -> str:
         return f"{self.resource} ({self.hardware})" if self.hardware else self.resource

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from renderer import escapes, yamlio
+from renderer import yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diff.charts import find_chart, judge_charts
@@ -24,12 +24,13 @@ from renderer.diff.output_folders import LaterRun, Side, judge_folders
 from renderer.diff.output_settings import OutputSettings
 from renderer.diff.risks import GUARD, NAME, Risk
 from renderer.integrations.helm.files import files
-from renderer.json_values import as_map
+from renderer.kubernetes.json_values import as_map
 from renderer.result import RenderResult
-from renderer.secret_detection import ANOTHER, HIDDEN, hide_secrets
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.source.commit import CommitTree
 from renderer.source.paths import CONFIG, tree_root
 from renderer.source.tree import FileSystem, InputFile
+from renderer.text import escapes
 
 POLICY: Final = "llmaz-policy.yaml"
 _JUDGING = ("output", "ignore", "passThrough", "external", "hardening", "targets")  # keys that decide what is judged
@@ -38,15 +39,15 @@ _Leaves = dict[tuple[str, ...], object]
 
 
 class Judgement(Struct, frozen=True):
-    """`problems`: files that must not be there; `risks`: changed settings; `notes`: what could not be compared."""
+    """What the settings of both sides say about the later one."""
 
-    problems: Sequence[Diagnostic]
-    risks: tuple[Risk, ...]
-    notes: Sequence[str]
+    problems: Sequence[Diagnostic]  # files that must not be there
+    risks: tuple[Risk, ...]  # changed settings
+    notes: Sequence[str]  # what could not be compared
 
 
 class Guard:
-    """Both sides of a difference with their settings. `before`: options of the base. Raises RenderError."""
+    """Both sides of a difference with their settings; `before` holds the options of the base. Raises RenderError."""
 
     def __init__(self, before: RenderOptions, now: RenderOptions) -> None:
         self._now = now

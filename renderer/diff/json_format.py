@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from renderer import escapes
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
@@ -10,6 +9,7 @@ from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import ObjectKey
 from renderer.diff.options import OptionChange
 from renderer.diff.wording import format_sides
+from renderer.text import escapes
 
 
 def to_json(diff: TreeDiff, environment: str = "") -> str:

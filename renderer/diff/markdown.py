@@ -1,6 +1,6 @@
 """Writes a difference as the comment of a pull request.
 
-Text from the input is always put into code, where Markdown, HTML and @ have no effect (renderer/escapes.py).
+Text from the input is always put into code, where Markdown, HTML and @ have no effect (renderer/text/escapes.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from renderer.diff.wording import (
     title,
     yaml_diff,
 )
-from renderer.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
+from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
 
 MOST = 65_536  # characters of a comment on GitHub
 _ROOM = MOST - 600  # the rest is for what was cut
@@ -94,28 +94,28 @@ def _table(head: str, rows: Sequence[str], word: str, room: int) -> str:
     if not rows:
         return ""
     bars = "|" + "---|" * (head.count("|") - 1)
-    kept, left = _fit_rows(rows, room)
+    shown, left = _fit_rows(rows, room)
     more = f"\n\nand {counted(left, f'{word} more' if left == 1 else f'more {word}')}" if left else ""
-    return "\n" + "\n".join([head, bars, *kept]) + more + "\n"
+    return "\n" + "\n".join([head, bars, *shown]) + more + "\n"
 
 
 def _list(head: str, rows: Sequence[str], room: int) -> str:
     if not rows:
         return ""
-    kept, left = _fit_rows(rows, room)
-    kept = [f"* {row}" for row in kept] + ([f"* and {left:,} more"] if left else [])
-    return f"\n**{head}**\n\n" + "\n".join(kept) + "\n"
+    shown, left = _fit_rows(rows, room)
+    shown = [f"* {row}" for row in shown] + ([f"* and {left:,} more"] if left else [])
+    return f"\n**{head}**\n\n" + "\n".join(shown) + "\n"
 
 
 def _fit_rows(rows: Sequence[str], room: int) -> tuple[list[str], int]:
     """The rows that fit into `room` characters, and the number of those left out."""
-    kept: list[str] = []
+    shown: list[str] = []
     for row in rows:
         room -= _github_length(row) + 3
         if room < 0:
             break
-        kept.append(row)
-    return kept, len(rows) - len(kept)
+        shown.append(row)
+    return shown, len(rows) - len(shown)
 
 
 def _risk(risk: Risk, places: Sequence[str]) -> str:
@@ -185,12 +185,12 @@ def _blocks(objects: Sequence[ObjectChange], room: int) -> tuple[list[str], int]
         fence = markdown_fence("\n".join(changes))
         open_, close = f"{fence}diff\n", f"{fence}\n\n</details>\n"
         left = room - sum(map(_github_length, (head, open_, close))) - 80
-        kept, missing = _cut(changes, left)
-        if not kept and changes:
+        shown, missing = _cut(changes, left)
+        if not shown and changes:
             return blocks, len(objects) - i
         note = f"\n{counted(missing, 'line')} more are not shown.\n" if missing > 1 else ""
         note = note or ("\n1 line more is not shown.\n" if missing else "")
-        block = head + open_ + "".join(f"{text}\n" for text in kept) + f"{fence}\n{note}\n</details>\n"
+        block = head + open_ + "".join(f"{text}\n" for text in shown) + f"{fence}\n{note}\n</details>\n"
         blocks.append(block)
         room -= _github_length(block)
         if missing:
@@ -199,14 +199,14 @@ def _blocks(objects: Sequence[ObjectChange], room: int) -> tuple[list[str], int]
 
 
 def _cut(changes: Sequence[str], room: int) -> tuple[list[str], int]:
-    kept: list[str] = []
+    shown: list[str] = []
     for text in changes:
         text = shorten(lines(line(text)), 2_000)
         room -= _github_length(text) + 1
         if room < 0:
             break
-        kept.append(text)
-    return kept, len(changes) - len(kept)
+        shown.append(text)
+    return shown, len(changes) - len(shown)
 
 
 def _code(text: str, most: int = _LONGEST) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
 from renderer.diff.options import OptionChange, compare_options
-from renderer.json_values import map_at, maps_at, value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, value_at
 
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {
@@ -41,44 +41,35 @@ _NOBODY = SideContainer("", (), {})
 
 
 class PodSummary(Struct, frozen=True):
-    """One of the two pod templates. `image`, `command`, `args` and `env`: those of the engine's container; `others`:
-    all other containers by name; `volumes`: the sources of volumes that are not empty at first, by name; `asks`:
-    requests and limits of the engine's container without accelerators, by `<resource> requests` or `… limits`.
-    """
+    """One of the two pod templates."""
 
-    image: str
-    command: tuple[str, ...]
-    args: tuple[str, ...]
-    env: Mapping[str, str]
-    others: Mapping[str, SideContainer]
-    volumes: Mapping[str, str]
+    image: str  # of the engine's container
+    command: tuple[str, ...]  # likewise
+    args: tuple[str, ...]  # likewise
+    env: Mapping[str, str]  # likewise
+    others: Mapping[str, SideContainer]  # all other containers, by name
+    volumes: Mapping[str, str]  # the sources of volumes that are not empty at first, by name
+    # Of the engine's container, without accelerators, by `<resource> requests` and `<resource> limits`.
     resources: Mapping[str, str]
 
 
 class ModelSummary(Struct, frozen=True):
-    """The model that a workload runs.
-
-    `annotations`: the values of the renderer's own annotations, by the word that people use for each; `low` and
-    `high`: bounds of the replicas, equal without an autoscaler; `scaled`: whether an autoscaler sets them; `fixed`:
-    `spec.replicas` of the workload, None where it is left out; `scaler`: the kind of its autoscaler; `nodes`: the node
-    labels that the pods select; `gpus`: accelerators of one replica, by kind; `app`, `role`: where the workload does a
-    part of an app's work.
-    """
+    """The model that a workload runs."""
 
     name: str
-    annotations: Mapping[str, str]
-    size: int
-    low: int
-    high: int
-    scaled: bool
-    spec_replicas: int | None
-    nodes: str
-    gpus: Mapping[AcceleratorKind, int]
+    annotations: Mapping[str, str]  # the values of the renderer's own, by the word that people use for each
+    size: int  # pods of a replica
+    low: int  # the least replicas
+    high: int  # the most replicas, as many as the least without an autoscaler
+    scaled: bool  # an autoscaler sets the replicas
+    spec_replicas: int | None  # of the workload, None where they are left out
+    nodes: str  # the node labels that the pods select
+    gpus: Mapping[AcceleratorKind, int]  # of one replica
     leader: PodSummary
     worker: PodSummary
-    scaler: str = ""
-    app: str = ""
-    role: str = ""
+    scaler: str = ""  # the kind of its autoscaler
+    app: str = ""  # where the workload does a part of an app's work
+    role: str = ""  # likewise
 
     @property
     def range(self) -> str:
@@ -109,13 +100,11 @@ class ModelFact(Struct, frozen=True):
 
 
 class ModelChange(Struct, frozen=True):
-    """A model that was added, removed, changed or renamed. `key`: of the new workload; `was`: the old key where it is
-    another one; of a changed model with the same name, one of another kind.
-    """
+    """A model that was added, removed, changed or renamed."""
 
     state: str
-    key: ObjectKey
-    was: ObjectKey | None
+    key: ObjectKey  # of the new workload
+    was: ObjectKey | None  # the old key where it is another; of a changed model with the same name, one of another kind
     before: ModelSummary | None
     after: ModelSummary | None
     facts: tuple[ModelFact, ...]

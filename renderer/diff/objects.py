@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown, yamlio
-from renderer.json_values import map_at, text_at
+from renderer import yamlio
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
@@ -18,13 +19,13 @@ ROLES = (wellknown.PREFILL, wellknown.DECODE)  # of two LeaderWorkerSets of one 
 
 
 class ObjectKey(Struct, frozen=True, order=True):
-    """The identity of an object. `twin`: 0, or a counter where a side has the same object several times."""
+    """The identity of an object."""
 
     group: str
     kind: str
     namespace: str
     name: str
-    twin: int = 0
+    twin: int = 0  # counts where a side has the same object several times
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
@@ -53,15 +54,13 @@ def pod_template(body: Body) -> Body:
 
 
 class ObjectItem(Struct, frozen=True):
-    """An object, its file relative to the output folder, and its position in that file, `place`; `role`: the name of a
-    role of a DisaggregatedSet.
-    """
+    """An object of one side."""
 
     key: ObjectKey
-    file: str
+    file: str  # relative to the output folder
     body: Body
-    place: int = 0
-    role: str = ""
+    place: int = 0  # its position in the file
+    role: str = ""  # the name of a role of a DisaggregatedSet
 
 
 Items: TypeAlias = dict[ObjectKey, ObjectItem]

@@ -11,14 +11,12 @@ _OPTION = re.compile(r"--?[A-Za-z]")
 
 
 class OptionChange(Struct, frozen=True):
-    """An option that differs: its values on each side, None where it is not given. The name is '' for positional
-    arguments before the first option. `of_workers`: not of the leaders, which differ otherwise or not at all.
-    """
+    """An option that differs between the sides."""
 
-    name: str
-    before: str | None
-    after: str | None
-    of_workers: bool = False
+    name: str  # '' for positional arguments before the first option
+    before: str | None  # its value, None where it is not given
+    after: str | None  # its value, None where it is not given
+    of_workers: bool = False  # not of the leaders, whose options differ in another way or not at all
 
     def __str__(self) -> str:
         name = self.name or "argument"

@@ -14,8 +14,8 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diff.folder_contents import FolderContents, FolderFile
 from renderer.diff.output_settings import OutputSettings
-from renderer.file_header import MARK
 from renderer.integrations.helm.installed_files import is_installed
+from renderer.output.file_header import MARK
 from renderer.output.foreign_files import is_synced
 from renderer.output.manifest_files import is_shared
 from renderer.source.commit import CommitTree
@@ -39,15 +39,12 @@ class Side(Struct, frozen=True):
 
 
 class LaterRun(Struct, frozen=True):
-    """What the later side has rendered. `environment`: the one that is compared; `rendered`: the paths of its files,
-    below the folder of that environment; `paths`: the input paths that are compared, none for all; `is_complete`:
-    whether these are all of the files, and no input is wrong.
-    """
+    """What the later side has rendered."""
 
-    environment: str
-    rendered: Set[str]
-    paths: tuple[str, ...]
-    is_complete: bool
+    environment: str  # the one that is compared
+    rendered: Set[str]  # the paths of its files, below the folder of the environment
+    paths: tuple[str, ...]  # the input paths that are compared, none for all
+    is_complete: bool  # these are all of the files, and no input is wrong
 
     def covers(self, source: str) -> bool:
         """Whether an input is compared."""

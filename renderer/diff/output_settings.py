@@ -21,10 +21,14 @@ _UNREADABLE: Sequence[str] = []  # the patterns of a file that cannot be read
 class OutputSettings:
     """The settings of one side. Where `llmaz.yaml` is not there or cannot be read, the defaults, which allow nothing.
 
-    `base`: the folder of `llmaz.yaml`, and `config_path` its path, if there is one; `root`: the output folder of all
-    environments; `chart`: where charts are by default; `environments`: their names. Folders are relative to the current
-    one.
+    Folders are relative to the current one.
     """
+
+    base: str  # the folder of `llmaz.yaml`
+    config_path: str | None  # the path of `llmaz.yaml`
+    root: str  # the output folder of all environments
+    chart: str  # where charts are by default
+    environments: Sequence[str]  # their names
 
     def __init__(self, options: RenderOptions) -> None:
         self._options = options

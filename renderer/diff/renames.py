@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
 from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload, pod_template
-from renderer.json_values import value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import value_at
 
 _LABELS = ("metadata", "labels")
 _APP = wellknown.NAME
@@ -30,7 +30,7 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
         del new_workloads[key], old_workloads[was]
     old_keys |= _pairs(old_workloads, new_workloads)
     owners = {(was.namespace, was.name): key for key, was in old_keys.items()}
-    taken = {(key.namespace, key.name) for key in new_workloads} | set(owners)
+    claimed_apps = {(key.namespace, key.name) for key in new_workloads} | set(owners)
     for key, item in removed.items():
         label = value_at(item.body, "metadata", "labels", _APP)
         owner = owners.get((key.namespace, str(label)))
@@ -39,7 +39,7 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
             new_key = replace(key, namespace=owner.namespace, name=name)
             if new_key in added:
                 old_keys[new_key] = key
-    taken |= {(key.namespace, key.name) for key in old_workloads}
+    claimed_apps |= {(key.namespace, key.name) for key in old_workloads}
     for kind in sorted({key.kind for key in removed} - {WORKLOAD, "File"}):
         sides = [
             {
@@ -48,7 +48,7 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
                 if key.kind == kind
                 and key not in old_keys
                 and key not in old_keys.values()
-                and (key.namespace, str(value_at(item.body, "metadata", "labels", _APP))) not in taken
+                and (key.namespace, str(value_at(item.body, "metadata", "labels", _APP))) not in claimed_apps
             }
             for side in (removed, added)
         ]
@@ -87,11 +87,11 @@ def _pairs(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -
         if score >= threshold:
             scores.append((-score, was, key))
     old_keys: dict[ObjectKey, ObjectKey] = {}
-    taken: set[ObjectKey] = set()
+    matched: set[ObjectKey] = set()
     for _, was, key in sorted(scores):
-        if key not in old_keys and was not in taken:
+        if key not in old_keys and was not in matched:
             old_keys[key] = was
-            taken.add(was)
+            matched.add(was)
     return old_keys
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
-from renderer.api import ItemSelector, RenderOptions, Scope
+from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.diff.base_policy import judged_by_base
@@ -19,6 +19,7 @@ from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
+    from renderer.diff.base_revision import BaseRevision
     from renderer.diff.risks import Risk
     from renderer.output.manifest_files import OutputFile
     from renderer.result import RenderResult
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _NEEDED = (
     "renderer.pipeline",
     "renderer.diff.base_revision",
+    "renderer.diff.reuse",
     "renderer.diff.comparison",
     "renderer.diff.formats",
     "renderer.diff.guard",
@@ -34,17 +36,14 @@ _NEEDED = (
 
 
 class Sides(Struct, frozen=True):
-    """The rendered files of both sides. `problems`: diagnostics of the later side; with errors there are no files;
-    `environment`: its name, or two names with `-` between them where environments are compared; `risks`: those of
-    changed settings.
-    """
+    """The rendered files of both sides."""
 
     before: list[OutputFile]
     after: list[OutputFile]
-    problems: list[Diagnostic]
+    problems: list[Diagnostic]  # of the later side; with errors there are no files
     notes: list[str]
-    environment: str = ""
-    risks: tuple[Risk, ...] = ()
+    environment: str = ""  # its name, or two names with `-` between them where environments are compared
+    risks: tuple[Risk, ...] = ()  # of changed settings
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
@@ -82,7 +81,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         guard = Guard(before, now)
         earlier = BaseRevision(base_tree, guard.base, _with_existing_paths(before), name, base)
         may_reuse = may_reuse and not guard.has_chart
-        later_result = _render_later(opened, earlier.find_unchanged if may_reuse else None) if opened else None
+        later_result = _render_later(opened, earlier if may_reuse else None) if opened else None
     texts, problems = (later_result.texts, later_result.problems) if later_result else ([], [])
     judgement = guard.judge(later_result)
     problems = [*problems, *judgement.problems]
@@ -101,12 +100,14 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
     return Sides(base_files, texts, problems, all_notes, now.env, judgement.risks)
 
 
-def _render_later(opened: tuple[str, list[Scope]], skip_texts: ItemSelector | None) -> RenderResult:
+def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:
+    """The result of the later side; without the texts of what is the same in `base`."""
     from renderer import pipeline
+    from renderer.diff import reuse
 
-    folder, scopes = opened
-    scopes = [replace(scope, options=replace(scope.options, skip_texts=skip_texts)) for scope in scopes]
-    return pipeline.render(scopes[0].options, (folder, scopes))
+    if base:
+        return reuse.render_later(opened, base.find_unchanged)
+    return pipeline.render(opened.scopes[0].options, (opened.folder, opened.scopes), opened.inputs)
 
 
 def _select_environments(now: RenderOptions, before: RenderOptions, name: str) -> tuple[RenderOptions, bool, list[str]]:

@@ -19,7 +19,7 @@ from renderer.diff.wording import (
     shorten,
     title,
 )
-from renderer.escapes import line, lines
+from renderer.text.escapes import line, lines
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "renamed": ">", "moved": "="}
 _LONGEST = 160

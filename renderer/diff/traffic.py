@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diff.objects import Body, Items, ObjectKey
-from renderer.json_values import list_at, map_at, maps_at, value_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, value_at
 
 ROUTE, LIMITS, RIGHTS, PROVIDER = "AIGatewayRoute", "BackendTrafficPolicy", "SecurityPolicy", "Backend"
 _POOL, _REWRITE = "InferencePool", "InferenceModelRewrite"
@@ -19,21 +19,21 @@ _INSIDE = ".svc.cluster.local"
 
 
 class TrafficLeg(Struct, frozen=True):
-    """A route backend of a public name. `called`: the model's name there, '' for the same; `pool`: an InferencePool."""
+    """A route backend of a public name."""
 
     weight: int
     priority: int
-    called: str
-    pool: bool
+    called: str  # the model's name there, '' for the same
+    pool: bool  # it is an InferencePool
 
 
 class PublicName(Struct, frozen=True):
-    """A public name on its Gateways and hosts; no hosts means all of them. `route`: the key of the AIGatewayRoute."""
+    """A public name on its Gateways and hosts."""
 
     gateways: tuple[str, ...]
-    hosts: tuple[str, ...]
+    hosts: tuple[str, ...]  # none for all of them
     name: str
-    route: ObjectKey
+    route: ObjectKey  # of the AIGatewayRoute
     legs: Mapping[str, TrafficLeg]
     timeout: str
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from renderer import escapes, yamlio
+from renderer import yamlio
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.disaggregation import RolesChange, describe_roles
 from renderer.diff.fields import ABSENT, FieldChange
 from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
-from renderer.sequence_diff import unified
+from renderer.text import escapes
+from renderer.text.differences import unified
 
 STATES = ("added", "removed", "renamed", "changed", "moved")
 

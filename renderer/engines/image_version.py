@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from renderer import patterns
-from renderer.patterns import Expression, PatternError
+from renderer.text import patterns
+from renderer.text.patterns import Expression, PatternError
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec

@@ -69,8 +69,8 @@ def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
 
 def _nearest_version(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that is not newer than this one; '' when all are newer."""
-    wanted, known = version_key(version), {version_key(text): text for text in versions}
-    return known.get(max((key for key in known if key <= wanted), default=()), "")
+    bound, known = version_key(version), {version_key(text): text for text in versions}
+    return known.get(max((key for key in known if key <= bound), default=()), "")
 
 
 def _parse_options(

@@ -6,7 +6,7 @@ short option is unknown only where the style does not allow a value directly beh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -99,23 +99,31 @@ def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iter
             code = "E434" if style.duplicates == "error" else "W434"
             yield rules.finding(start, code, option=spelling + key_suffix, first=seen[key] + 1)
         seen[key] = start
-        has_value = "=" in token and style.kind != "exact"
-        if has_value or key_suffix:
-            if has_value and option.arity == "0" and not key_suffix:
-                yield rules.finding(start, "435", option=spelling)
-            if not has_value and i == len(args):
-                words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
-                yield rules.finding(start, "433", **words)
-            i += 0 if has_value else 1
-            continue
-        taken, enough = _count_values(style, option.arity, args, i)
-        if not enough:
-            yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
-        for value in args[i : i + taken] if style.kind in _GREEDY else ():
-            if style.head(value)[0] in rules.option_list.options:
-                hint = f"write {_value_words(option) or 'a value'} between the two"
-                yield rules.finding(start, "W439", option=spelling, value=value, hint=hint)
-        i += taken
+        i = yield from _validate_values(rules, option, args, start)
+
+
+def _validate_values(
+    rules: OptionRules, option: Option, args: Sequence[str], start: int
+) -> Generator[OptionFinding, None, int]:
+    """The findings about the values of the option at an index; returns the index of the argument behind them."""
+    style, token, i = rules.style, args[start], start + 1
+    spelling, key_suffix = style.head(token)
+    has_value = "=" in token and style.kind != "exact"
+    if has_value or key_suffix:
+        if has_value and option.arity == "0" and not key_suffix:
+            yield rules.finding(start, "435", option=spelling)
+        if not has_value and i == len(args):
+            words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
+            yield rules.finding(start, "433", **words)
+        return i if has_value else i + 1
+    value_count, enough = _count_values(style, option.arity, args, i)
+    if not enough:
+        yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
+    for value in args[i : i + value_count] if style.kind in _GREEDY else ():
+        if style.head(value)[0] in rules.option_list.options:
+            hint = f"write {_value_words(option) or 'a value'} between the two"
+            yield rules.finding(start, "W439", option=spelling, value=value, hint=hint)
+    return i + value_count
 
 
 def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
@@ -218,7 +226,7 @@ def _stray_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
 
 def _quote(args: Sequence[str], index: int) -> str:
     """An argument for a message: secrets hidden, in one line, truncated."""
-    from renderer.secret_detection import hide_in_args, hide_in_text  # few runs need it
+    from renderer.secrets.detection import hide_in_args, hide_in_text  # few runs need it
 
     line = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
@@ -234,8 +242,8 @@ def _next_option(style: Dialect, args: Sequence[str], i: int) -> int:
 def _count_values(style: Dialect, arity: str, args: Sequence[str], i: int) -> tuple[int, bool]:
     """How many arguments from index `i` on an option of this arity takes as values, and whether they are enough."""
     if arity in ("?", "+", "*"):
-        taken = _next_option(style, args, i) - i
-        return (min(taken, 1) if arity == "?" else taken), arity != "+" or taken > 0
+        count = _next_option(style, args, i) - i
+        return (min(count, 1) if arity == "?" else count), arity != "+" or count > 0
     needed = int(arity)
-    taken = min(needed, (len(args) if style.kind in _GREEDY else _next_option(style, args, i)) - i)
-    return taken, taken == needed
+    count = min(needed, (len(args) if style.kind in _GREEDY else _next_option(style, args, i)) - i)
+    return count, count == needed

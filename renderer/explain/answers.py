@@ -13,28 +13,26 @@ from renderer.diagnostics import Diagnostic, Path, RenderError, dotted, make_dia
 from renderer.explain.question import APPS, MissingField, Question, find_path, parse_question, split_field
 from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
-from renderer.secret_detection import hide_in_line, hide_secrets
+from renderer.secrets.detection import hide_in_line, hide_secrets
 
 _TEMPLATES = ("leaderTemplate", "workerTemplate")  # which may stand alone before a field of their pods
 
 
 class AnswerBlock(Struct, frozen=True):
-    """An object, or its field at `path`: the value, and the reason of each leaf, by its path in the object."""
+    """The answer about an object, or about a field of it."""
 
     rendered: RenderedObject
-    path: Path
+    path: Path  # of the field, () for the object
     value: object
-    leaves: tuple[tuple[Path, object, Reason], ...]
+    leaves: tuple[tuple[Path, object, Reason], ...]  # path in the object, value and reason of each leaf
 
 
 class Answers(Struct, frozen=True):
-    """The blocks of an answer; `field`: whether a field was asked for instead of whole objects; `warnings`: what may
-    make the answer another one than was asked for.
-    """
+    """The blocks of an answer."""
 
     blocks: tuple[AnswerBlock, ...]
-    field: bool
-    warnings: tuple[Diagnostic, ...] = ()
+    field: bool  # the question was about a field instead of whole objects
+    warnings: tuple[Diagnostic, ...] = ()  # why the answer may be another one than was asked for
 
 
 def answer_question(text: str, options: RenderOptions, show: bool = False) -> Answers:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import escapes, yamlio
+from renderer import yamlio
 from renderer.diagnostics import Path, dotted
 from renderer.explain.answers import AnswerBlock, Answers
 from renderer.explain.reasons import FILLED, MADE, RULE, InputLine, Reason
 from renderer.explain.rules import SUM
+from renderer.text import escapes
 
 _WIDTH = 120
 _MAX_MARGIN = 46  # the widest margin

@@ -51,14 +51,12 @@ KINDS = tuple(_SHORT_NAMES)
 
 
 class Question(Struct, frozen=True):
-    """A parsed question. `kind`, `namespace`: '' where not given; `rest`: name and field, not yet split, since a name
-    may hold dots.
-    """
+    """A parsed question."""
 
     text: str
-    kind: str
-    namespace: str
-    rest: str
+    kind: str  # '' where it names none
+    namespace: str  # '' where it names none
+    rest: str  # name and field, not yet split, since a name may hold dots
 
     def names(self) -> Iterator[str]:
         """The possible names, shortest first."""
@@ -132,10 +130,10 @@ def split_field(question: Question, field: str) -> tuple[str, ...]:
 
 
 class MissingField(Struct, frozen=True):
-    """The error for a field that does not exist; `depth`: the length of the path that does."""
+    """The error for a field that does not exist."""
 
     problem: Diagnostic
-    depth: int
+    depth: int  # the length of the part of the path that exists
 
 
 def find_path(question: Question, body: object, parts: Sequence[str], object_name: str) -> Path | MissingField:

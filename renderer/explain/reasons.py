@@ -15,10 +15,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, wellknown
 from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.kubernetes import quantity, wellknown
 from renderer.plan import Manifest
 from renderer.template import matches_template
 from renderer.yamlio import ChangedDocument, Document
@@ -38,26 +38,26 @@ _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
 
 
 class InputLine(Struct, frozen=True):
-    """A line of input. `field`: the path in its document; `preset`: it is one of ours; `text`: the line itself."""
+    """A line of input."""
 
     file: str
     line: int
     column: int
-    field: str
-    preset: bool
-    text: str
+    field: str  # the path in its document
+    preset: bool  # the file is one of ours
+    text: str  # the line itself
 
 
 class Reason(Struct, frozen=True):
-    """`how`: said (the line holds the value), filled (the line is a template of it), made (of that line, by the rule),
-    rule (of no line). `others`: all lines that speak of the field, the one that wins last. `words`: those of a
-    template, with the line that each is made of, None for the renderer's own.
-    """
+    """Why a field has its value."""
 
+    # One of: said (the line holds the value), filled (the line is a template of it), made (the rule works it out from
+    # the line), or rule (it comes from no line).
     how: str
     place: InputLine | None
     rule: str = ""
-    others: tuple[InputLine, ...] = ()
+    others: tuple[InputLine, ...] = ()  # all lines that speak of the field, the one that wins last
+    # Those of a template, each with the line that its value comes from, None for the renderer's own.
     words: tuple[tuple[str, InputLine | None], ...] = ()
 
 

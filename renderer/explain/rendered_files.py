@@ -18,7 +18,7 @@ from renderer.explain.answers import Answers, answer_block, find_objects
 from renderer.explain.question import APPS, Question, names_of_item
 from renderer.explain.reasons import ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
-from renderer.file_header import LONGEST_LINE, source_of
+from renderer.output.file_header import LONGEST_LINE, source_of
 from renderer.source import tree
 from renderer.yamlio import Document
 
@@ -30,11 +30,11 @@ _RENDER_HINT = "run llmaz render, or name the input's folder behind the file whe
 
 
 class FilePlace(Struct, frozen=True):
-    """A place in a file as the user wrote it: `name` the file, `line` the text behind it, '' for the whole file."""
+    """A place in a file, as the user wrote it."""
 
     text: str
-    name: str
-    line: str
+    name: str  # of the file
+    line: str  # the text behind the name, '' for the whole file
 
     @property
     def origin(self) -> Origin:
@@ -68,13 +68,13 @@ def answer_file(place: FilePlace, options: RenderOptions, show: bool = False) ->
     if source is None:
         raise place.refuse("E228", "this file was not rendered by llmaz", _hint_of_input(data))
     documents = _rendered_documents(place, path, source, data)
-    wanted = _document_at(place, data, documents) if place.line else None
+    document_field = _document_at(place, data, documents) if place.line else None
     run = ExplainRun(_options_for(path, source, options))
     if run.wrong:
         raise RenderError(run.wrong)
     reasons = ReasonFinder(run)
-    if wanted is not None:
-        document, field = wanted
+    if document_field is not None:
+        document, field = document_field
         rendered = _object_of(run, place, document)
         block = answer_block(reasons, rendered, _current_path(place, document.value, rendered, field), show)
         return Answers((block,), bool(field), _stale(place, not _is_same(document, rendered)))

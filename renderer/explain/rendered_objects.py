@@ -8,26 +8,25 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, disaggregated_sets, load, resolve, wellknown
+from renderer import build, load, resolve
 from renderer.api import App, Inputs, RenderOptions, TrafficInput
 from renderer.build.lws import lws
 from renderer.diagnostics import Diagnostic, Origin, Path, has_errors, naming_file
+from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.plan import Manifest, Plan, TrafficPlan
 
 Item = App | TrafficInput
 
 
 class RenderedObject(Struct, frozen=True):
-    """A rendered object. `owner`: the app that it is made for, in words; `item`: None for shared objects;
-    `plan_origins`: the origins that its plan recorded; `roles`: of a DisaggregatedSet, the LeaderWorkerSets that its
-    controller makes of its roles.
-    """
+    """A rendered object."""
 
     manifest: Manifest
-    owner: str
-    item: Item | None
+    owner: str  # the app that it is made for, in words
+    item: Item | None  # None for shared objects
     plan: Plan | TrafficPlan | None
-    plan_origins: Mapping[Path, Origin]
+    plan_origins: Mapping[Path, Origin]  # those that its plan recorded
+    # The LeaderWorkerSets that the controller of a DisaggregatedSet makes of its roles.
     roles: tuple[RenderedObject, ...] = ()
 
     @property

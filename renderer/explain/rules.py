@@ -13,16 +13,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.diagnostics import Path
-from renderer.json_values import text_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
 
 
 class FieldRule(Struct, frozen=True):
-    """A rule's text, and the keys of what the field is made of; the first that exists counts."""
+    """A rule that fields are made by."""
 
-    text: str
-    of: tuple[Path, ...] = ()
+    text: str  # of the rule
+    of: tuple[Path, ...] = ()  # keys of what the field is made of; the first that exists counts
 
 
 _NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")

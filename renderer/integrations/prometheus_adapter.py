@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from renderer import escapes, load, resolve, yamlio
+from renderer import load, resolve, yamlio
 from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Diagnostic
+from renderer.text import escapes
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec

@@ -10,8 +10,8 @@ from renderer import yamlio
 from renderer.api import AdmissionDocuments, RenderPolicy
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rule import read_error
-from renderer.file_header import MARK
-from renderer.json_values import text_at
+from renderer.kubernetes.json_values import text_at
+from renderer.output.file_header import MARK
 from renderer.source.tree import FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
 

@@ -22,16 +22,14 @@ MAX_ENVIRONMENTS: Final = 100  # each takes a run of its own
 
 
 class PatchedDocument(Document):
-    """A document with patches of RenderConfig applied. `base`: the unpatched document; `sources`: field → the field of
-    RenderConfig that set or deleted it and all below it.
-    """
+    """A document with patches of RenderConfig applied."""
 
     __slots__ = ("_config", "base", "sources")
 
     def __init__(self, base: Document, value: object, sources: Mapping[Path, Path], config: Document) -> None:
         super().__init__(base._file, base.index, value)
-        self.base: Final = base
-        self.sources: Final = sources
+        self.base: Final = base  # the document without patches
+        self.sources: Final = sources  # by field, the field of RenderConfig that set or deleted it and all below it
         self._config: Final = config
 
     @property
@@ -72,11 +70,11 @@ def _source_field(sources: Mapping[Path, Path], path: Path) -> Path:
 
 
 class PatchMerge:
-    """Merges patches into a value, one after another. `unused_deletions`: nulls for keys that do not exist."""
+    """Merges patches into a value, one after another."""
 
     def __init__(self) -> None:
         self._set_fields: dict[Path, Path] = {}  # field → field of RenderConfig that set it, in order
-        self.unused_deletions: list[Path] = []
+        self.unused_deletions: list[Path] = []  # nulls for keys that do not exist
 
     @property
     def sources(self) -> dict[Path, Path]:
@@ -172,11 +170,11 @@ def _without_nulls(value: object) -> object:
 
 
 class EnvironmentLayer(Struct, frozen=True):
-    """An environment's entry in RenderConfig, and its path there. `patches`: by section and name."""
+    """An environment's entry in RenderConfig."""
 
-    path: Path
+    path: Path  # of the entry
     value: Mapping[str, object]
-    patches: Mapping[str, Mapping[str, object]]
+    patches: Mapping[str, Mapping[str, object]]  # by section and name
 
 
 def _layer(name: str, value: dict[str, object]) -> EnvironmentLayer:
@@ -194,14 +192,16 @@ def _is_patch(value: object) -> bool:
 
 
 class Environment:
-    """One environment: its layers, that of its `from` first. `namespace`: the default namespace of apps."""
+    """One environment and its layers."""
 
     def __init__(self, config: Document, name: str, namespace: str = "default") -> None:
-        self.name, self.namespace, self._config = name, namespace, config
+        self.name, self._config = name, config
+        self.namespace = namespace  # the default namespace of apps
         environments = _environment_values(config)
         value = _map(environments.get(name))
         base = value.get("from")
         chain = [base, name] if isinstance(base, str) and base in environments and base != name else [name]
+        # That of its `from` first.
         self._layers = [_layer(layer_name, _map(environments.get(layer_name))) for layer_name in chain]
 
     def apply_environment(self) -> tuple[PatchedDocument, list[Diagnostic]]:
@@ -298,10 +298,11 @@ class Environment:
 
 
 class _PatchTargets:
-    """The objects that patches can name, by kind: `_labels` with namespaces, `_names` without."""
+    """The objects that patches can name."""
 
     def __init__(self, objects: Mapping[str, set[str]]) -> None:
-        self._labels = {kind: set(objects.get(kind, ())) for kind in SECTIONS}
+        self._labels = {kind: set(objects.get(kind, ())) for kind in SECTIONS}  # by kind, names with namespaces
+        # By kind, names without namespaces.
         self._names = {kind: {_without_namespace(label) for label in labels} for kind, labels in self._labels.items()}
         self._names_in_order: dict[tuple[str, bool], list[str]] = {}
 

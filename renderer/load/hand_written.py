@@ -19,18 +19,14 @@ _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
 
 
 class Manifests(Struct, frozen=True):
-    """The documents of files with Kubernetes objects, Lists expanded; their problems; the number of files read.
+    """The manifests in the files of a tree."""
 
-    `charts`: folders that Helm has to render first; `patches`: files that a kustomization names as a part of it;
-    `others`: files without an object.
-    """
-
-    documents: list[Document]
+    documents: list[Document]  # with Kubernetes objects, Lists expanded
     problems: list[Diagnostic]
-    file_count: int
-    charts: Sequence[str]
-    patches: list[str]
-    others: list[str]
+    file_count: int  # of the files that were read
+    charts: Sequence[str]  # folders that Helm has to render first
+    patches: list[str]  # files that a kustomization names as a part of it
+    others: list[str]  # files without an object
 
 
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:
@@ -38,12 +34,12 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
     manifests = Manifests([], [], len(input_tree.files), input_tree.charts, [], [])
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
-    wanted = {os.path.abspath(path) for path in paths}
+    absolute_paths = {os.path.abspath(path) for path in paths}
     parts = _parts_of_kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:
-        if file.path not in wanted and os.path.basename(file.path) in KUSTOMIZATIONS:
+        if file.path not in absolute_paths and os.path.basename(file.path) in KUSTOMIZATIONS:
             continue
-        if file.path not in wanted and file.path in parts:
+        if file.path not in absolute_paths and file.path in parts:
             manifests.patches.append(file.name)
             continue
         with naming_file(file.name):
@@ -53,7 +49,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
                 manifests.problems.append(read_error(file.name, error))
                 continue
             documents, problems = yamlio.parse(file.name, data)
-            if file.path in wanted or _holds_objects(documents, data if problems else b""):
+            if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
                     manifests.documents.extend(document.parts("items") if _is_list(document.value) else [document])
                 manifests.problems.extend(problems)

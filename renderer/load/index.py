@@ -114,29 +114,16 @@ class InputIndex:
         value = document.value
         metadata = value["metadata"]
         name = metadata["name"]
+        namespace = metadata.get("namespace") or self.namespace
         if kind in _APPS:
-            namespace = metadata.get("namespace") or self.namespace
             app = App(kind, name, namespace, value["spec"], metadata.get("annotations") or {}, document, file.key)
             if outside:
                 self.outside_apps.append(app)
             elif self._is_new_name(document, kind, name, namespace):
                 self.apps[namespace, name] = app
         elif kind in _TRAFFIC:
-            namespace = metadata.get("namespace") or self.namespace
             if outside or self._is_new_name(document, kind, name, namespace):
-                version = value["apiVersion"].rpartition("/")[2]
-                self.traffic.append(
-                    TrafficInput(
-                        kind=kind,
-                        version=version,
-                        name=name,
-                        namespace=namespace,
-                        spec=value["spec"],
-                        document=document,
-                        file=file.key,
-                        outside=outside,
-                    )
-                )
+                self.traffic.append(_traffic_input(document, kind, namespace, file.key, outside))
         elif kind == "OpenModel":
             if self._is_new_name(document, kind, name):
                 self.models[name] = model = OpenModel(name, value["spec"], document, file=file.key)
@@ -231,6 +218,20 @@ class InputIndex:
             disabled=self.disabled,
             disabled_names=self.disabled_names - {""},
         )
+
+
+def _traffic_input(document: Document, kind: str, namespace: str, file: str, outside: bool) -> TrafficInput:
+    value = document.value
+    return TrafficInput(
+        kind=kind,
+        version=value["apiVersion"].rpartition("/")[2],
+        name=value["metadata"]["name"],
+        namespace=namespace,
+        spec=value["spec"],
+        document=document,
+        file=file,
+        outside=outside,
+    )
 
 
 def _name(document: Document) -> str:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from renderer import wellknown, yamlio
+from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
 from renderer.diagnostics.rule import NamedSource, read_error
-from renderer.file_header import MARK
+from renderer.kubernetes import wellknown
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
+from renderer.output.file_header import MARK
 from renderer.source.paths import MAX_BYTES, POLICY, FileTooLargeError
 from renderer.source.tree import ReadableFile
 
@@ -84,29 +85,24 @@ _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind:
 
 
 class ParsedDocument(NamedTuple):
-    """A document as plain values: its position in the file; `kind`: also FOREIGN, UNREFERENCED, DISABLED, the intended
-    one where it is wrong, and '' where nobody knows that; `valid`: whether it has a known kind and fits its schema;
-    `patched`: field → the field of RenderConfig that set it.
-    """
+    """A document as plain values."""
 
-    position: int
+    position: int  # in the file
     value: object
-    kind: str
-    valid: bool
-    patched: Sequence[tuple[Path, Path]] = ()
+    kind: str  # also FOREIGN, UNREFERENCED and DISABLED; the intended kind where it is wrong, '' where that is unknown
+    valid: bool  # it has a known kind and fits its schema
+    patched: Sequence[tuple[Path, Path]] = ()  # a field, and the field of RenderConfig that set it
 
 
 class ParsedFile(NamedTuple):
-    """A file as plain values. `data`: its bytes, empty without documents to use; `foreign`: the number of foreign
-    documents; `unreadable`: whether documents may be missing; `names`: of a file that is not parsed, and may hold
-    objects like the rendered ones, the names that stand in it.
-    """
+    """A file as plain values."""
 
-    data: bytes
-    foreign: int
+    data: bytes  # its bytes, empty without documents to use
+    foreign: int  # the number of foreign documents
     documents: Sequence[ParsedDocument]
     problems: Sequence[Diagnostic]
-    unreadable: bool
+    unreadable: bool  # documents may be missing
+    # All in the text of a file that is not parsed, and that may hold objects like the rendered ones.
     names: Set[bytes] = frozenset()
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from renderer import component_versions, escapes, schema_validation, yamlio
+from renderer import schema_validation, yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.kubernetes import component_versions
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.targets import target_problems, unsupported_targets
 from renderer.load.validation import KINDS, check, kind_of
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK, FileSystem
+from renderer.text import escapes
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class ConfigOverride(Struct, frozen=True):
-    """`--set KEY=VALUE`: the path below RenderConfig's `spec`, and the value as YAML reads it."""
+    """`--set KEY=VALUE`."""
 
-    path: tuple[str, ...]
-    value: object
+    path: tuple[str, ...]  # below RenderConfig's `spec`
+    value: object  # as YAML reads it
     text: str
 
 
@@ -62,49 +64,14 @@ def render_config(
     spec: dict[str, Any] = {}
     problems: list[Diagnostic] = []
     if path:
-        try:
-            data = file_system.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
-        except OSError as error:
-            raise RenderError([read_error(name, error)]) from None
-        documents, problems = yamlio.parse(name, data)
-        has_syntax_errors = bool(problems)
-        config_documents = [e for e in documents if isinstance(e.value, dict) and e.value.get("kind") == "RenderConfig"]
-        valid = [config_document for config_document in config_documents if kind_of(config_document, problems)]
-        for i, config_document in enumerate(valid):
-            for key in skipped_keys if isinstance(config_document.value.get("spec"), dict) else ():
-                config_document.value["spec"].pop(key, None)
-            valid[i], environment_problems = apply_environment(config_document, "" if i else env)
-            problems += [*check(valid[i], "RenderConfig"), *environment_problems]
-        if valid:
-            document = valid[0]
-            wrong_fields = [problem.field.removeprefix("spec.") for problem in problems if not problem.warning]
-            wrong_keys = {field.partition(".")[0].partition("[")[0] for field in wrong_fields}
-            if "environments" in wrong_keys and env:
-                wrong_keys = {*(document.value.get("spec") or ())}  # whatever the environment has set
-            wrong_keys.add("environments")
-            document_spec = document.value.get("spec")
-            spec = (
-                {key: document_spec[key] for key in document_spec if key not in wrong_keys}
-                if isinstance(document_spec, dict)
-                else {}
-            )
-            problems += [
-                make_diagnostic("E204", second.origin("kind"), name=f"{name}:{document.locate(('kind',))[0]}")
-                for second in valid[1:]
-            ]
-        if has_syntax_errors:
-            raise RenderError(problems)
+        documents, problems = _read_documents(path, name, file_system, skipped_keys, env)
+        if documents:
+            document = documents[0]
+            spec = _valid_keys(document, problems, env)
+            problems += _second_configs(documents, name)
     if document is None and env:
         raise unknown_environment(env)
-    sources: dict[Path, Source] = {}
-    for override in overrides:
-        if override.path[0] == "environments":
-            raise RenderError([make_diagnostic("E758", Origin(_flag(override.text)))])
-        sources[override.path] = _flag(override.text)
-        spec = _set_path(spec, override, override.value)
-        if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
-            # Where a text belongs, the shell's 1.35 is that text.
-            spec = _set_path(spec, override, override.text.partition("=")[2])
+    spec, sources = _apply_overrides(spec, overrides)
     config = RenderConfig(cast("RenderConfigSpec", spec), document or NamedSource("llmaz.yaml"), sources)
     if (folder := config.get("output", "dir")) and not _is_inside(str(folder)):
         problems.append(make_diagnostic("E145", config.origin("output", "dir"), value=folder))
@@ -119,6 +86,66 @@ def render_config(
     unknown = [e for key, value in targets.items() for e in target_problems(config.origin("targets", key), key, value)]
     problems += unknown or unsupported_targets(config, targets)
     return config, problems
+
+
+def _read_documents(
+    path: str, name: str, file_system: FileSystem, skipped_keys: Sequence[str], env: str
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The RenderConfigs in a file, the first with the environment applied, and the file's problems. Raises RenderError
+    for a file that is no YAML.
+    """
+    try:
+        data = file_system.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))
+    except OSError as error:
+        raise RenderError([read_error(name, error)]) from None
+    documents, problems = yamlio.parse(name, data)
+    has_syntax_errors = bool(problems)
+    config_documents = [e for e in documents if isinstance(e.value, dict) and e.value.get("kind") == "RenderConfig"]
+    valid = [config_document for config_document in config_documents if kind_of(config_document, problems)]
+    for i, config_document in enumerate(valid):
+        for key in skipped_keys if isinstance(config_document.value.get("spec"), dict) else ():
+            config_document.value["spec"].pop(key, None)
+        valid[i], environment_problems = apply_environment(config_document, "" if i else env)
+        problems += [*check(valid[i], "RenderConfig"), *environment_problems]
+    if has_syntax_errors:
+        raise RenderError([*problems, *_second_configs(valid, name)])
+    return valid, problems
+
+
+def _second_configs(documents: Sequence[Document], name: str) -> Iterator[Diagnostic]:
+    """An error for each RenderConfig of a file but the first."""
+    for second in documents[1:]:
+        yield make_diagnostic("E204", second.origin("kind"), name=f"{name}:{documents[0].locate(('kind',))[0]}")
+
+
+def _valid_keys(document: Document, problems: Sequence[Diagnostic], env: str) -> dict[str, Any]:
+    """The keys of a RenderConfig's spec without errors, and without `environments`."""
+    spec = document.value.get("spec")
+    if not isinstance(spec, dict):
+        return {}
+    wrong_fields = [problem.field.removeprefix("spec.") for problem in problems if not problem.warning]
+    wrong_keys = {field.partition(".")[0].partition("[")[0] for field in wrong_fields}
+    if "environments" in wrong_keys and env:
+        return {}  # whatever the environment has set
+    return {key: value for key, value in spec.items() if key not in {*wrong_keys, "environments"}}
+
+
+def _apply_overrides(
+    spec: dict[str, Any], overrides: Sequence[ConfigOverride]
+) -> tuple[dict[str, Any], dict[Path, Source]]:
+    """The spec with the overrides, and by path of a key the override that set it. Raises RenderError for one of
+    `environments`.
+    """
+    sources: dict[Path, Source] = {}
+    for override in overrides:
+        if override.path[0] == "environments":
+            raise RenderError([make_diagnostic("E758", Origin(_flag(override.text)))])
+        sources[override.path] = _flag(override.text)
+        spec = _set_path(spec, override, override.value)
+        if any(f.code == "E303" and f.words["kind"] == "string" for f in _override_findings(spec, override)):
+            # Where a text belongs, the shell's 1.35 is that text.
+            spec = _set_path(spec, override, override.text.partition("=")[2])
+    return spec, sources
 
 
 def _is_inside(folder: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from renderer import component_versions
 from renderer.api import RenderConfig, minor
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.kubernetes import component_versions
 
 
 def target_problems(origin: Origin, key: str, value: str) -> Iterator[Diagnostic]:

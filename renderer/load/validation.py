@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from renderer import schema_validation, suggestions
+from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
+from renderer.text import suggestions
 from renderer.yamlio import Document
 
 GROUPS = ("llmaz.io", "inference.llmaz.io", "renderer.llmaz.io")
@@ -52,37 +53,42 @@ def kind_of(document: Document, problems: list[Diagnostic]) -> str | None:
         return kind
     group = version.partition("/")[0] if isinstance(version, str) else None
     if group in GROUPS or (group == _INFERENCE_GROUP and _is_inference_model(kind)):
-        if kind is None:
-            default_kind = "InferenceModel" if group == _INFERENCE_GROUP else "Playground"
-            hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
-            problems.append(_missing_field(document, "kind", hint))
-        elif not isinstance(kind, str):
-            problems.append(_type_error(document, "kind"))
-        elif kind in KINDS:
-            problems.append(
-                make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
-            )
-        else:
-            hint = "write kind: OpenModel, as Model is called now" if kind == "Model" else suggestion(kind, list(KINDS))
-            problems.append(make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint))
+        problems.append(_wrong_kind(document, kind, str(version)))
         return ""
     if isinstance(kind, str) and kind in KINDS and (kind != "Service" or "llmaz" in (group or "")):
-        if version is None:
-            problems.append(_missing_field(document, "apiVersion", f"write apiVersion: {KINDS[kind]}"))
-        elif not isinstance(version, str):
-            problems.append(_type_error(document, "apiVersion"))
-        else:
-            origin = document.origin("apiVersion")
-            problems.append(make_diagnostic("E212", origin, version=version, kind=kind, right=KINDS[kind]))
+        problems.append(_wrong_version(document, kind, version))
         return ""
-    if version is None and (meant := _meant_without_version(value)):
-        hint = f"write apiVersion: {KINDS[meant]}, and kind: {meant}"
+    if version is None and (likely_kind := _kind_without_version(value)):
+        hint = f"write apiVersion: {KINDS[likely_kind]}, and kind: {likely_kind}"
         problems.append(_missing_field(document, "apiVersion", hint))
         return ""
     return _list_kind(document, value.get("items"), ("items",), problems) if kind == "List" else None
 
 
-def _meant_without_version(value: Mapping[str, object]) -> str:
+def _wrong_kind(document: Document, kind: object, version: str) -> Diagnostic:
+    """The error about the kind of a document whose version is of our groups."""
+    if kind is None:
+        default_kind = "InferenceModel" if version.partition("/")[0] == _INFERENCE_GROUP else "Playground"
+        hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
+        return _missing_field(document, "kind", hint)
+    if not isinstance(kind, str):
+        return _type_error(document, "kind")
+    if kind in KINDS:
+        return _wrong_version(document, kind, version)
+    hint = "write kind: OpenModel, as Model is called now" if kind == "Model" else suggestion(kind, list(KINDS))
+    return make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint)
+
+
+def _wrong_version(document: Document, kind: str, version: object) -> Diagnostic:
+    """The error about the version of a document whose kind is ours."""
+    if version is None:
+        return _missing_field(document, "apiVersion", f"write apiVersion: {KINDS[kind]}")
+    if not isinstance(version, str):
+        return _type_error(document, "apiVersion")
+    return make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
+
+
+def _kind_without_version(value: Mapping[str, object]) -> str:
     """The kind that an object without apiVersion names in other letters, as `playground`; '' for what may be another's:
     a service, and what is no object.
     """

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import quantity, resolve
+from renderer import resolve
 from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
-from renderer.json_values import map_at, maps_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import Container, DeviceTemplate, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
@@ -19,29 +20,25 @@ _KEEPS = {"model-volume": "emptyDir", "model-cache": "hostPath"}
 
 
 class PodGroup(Struct, frozen=True):
-    """Equal pods of a workload. `most`: their greatest number; `accelerators`: of one pod, by resource; `claims`: they
-    are claimed by dynamic resource allocation; `stores`: bytes that it requests of its node's disk.
-    """
+    """Equal pods of a workload."""
 
-    max_pods: int
-    accelerators: Mapping[str, int]
+    max_pods: int  # their greatest number
+    accelerators: Mapping[str, int]  # of one pod, by resource
     node_selector: Mapping[str, str]
     tolerations: Sequence[Mapping[str, object]]
-    stores: int = 0
-    claims: bool = False
+    stores: int = 0  # bytes that a pod requests of its node's disk
+    claims: bool = False  # dynamic resource allocation claims the accelerators
 
 
 class NodeDemand(Struct, frozen=True):
-    """The demand of a workload. `flavors`: name and node labels of the flavors that it may run on; `handed`: another
-    scheduler chooses among them; `weights`: GiB that each pod loads to its node's disk, 0 if unknown.
-    """
+    """The demand of a workload."""
 
     namespace: str
     app: str
     name: str
-    flavors: Sequence[tuple[str, Mapping[str, str]]]
-    handed: bool
-    weights: float
+    flavors: Sequence[tuple[str, Mapping[str, str]]]  # name and node labels of the flavors that it may run on
+    other_scheduler: bool  # another scheduler chooses among the flavors
+    weights: float  # GiB that each pod loads to its node's disk, 0 if unknown
     pods: tuple[PodGroup, ...]
 
 
@@ -86,7 +83,7 @@ def _item_demands(
                 app=item.name,
                 name=plan.name,
                 flavors=[(flavor.name, dict(flavor.node)) for flavor in place.flavors],
-                handed=place.inftyai_scheduler,
+                other_scheduler=place.inftyai_scheduler,
                 weights=weights if loads else 0,
                 pods=tuple(pods),
             )

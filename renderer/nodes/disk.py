@@ -21,11 +21,11 @@ def check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collect
     if pool.settings.get("instanceStorePolicy"):
         return
     for demand in users:
-        taken = {
+        gib_by_use = {
             "the weights": demand.weights,
             "requests of ephemeral-storage": max(pod.stores for pod in demand.pods) / 2**30,
         }
-        for what, gib in taken.items():
+        for what, gib in gib_by_use.items():
             if gib > _MAX_DISK_SHARE * int(size.removesuffix("Gi")):
                 diagnostics.add(
                     "E799",

@@ -7,7 +7,7 @@ import os
 
 from renderer.api import Scope
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.file_header import MARK
+from renderer.output.file_header import MARK
 from renderer.output.folder_writer import write_file
 from renderer.source.paths import read_file
 from renderer.source.tree import InputFile, refuse_links

@@ -20,22 +20,20 @@ _FAMILY = re.compile(r"([a-z]+)([0-9]+)")
 
 
 class Instance(Struct, frozen=True):
-    """An instance type. `labels`: the node labels that the table gives; `holds`: its number of the resource."""
+    """An instance type."""
 
-    labels: Mapping[str, str]
+    labels: Mapping[str, str]  # the node labels that the table gives
     resource: str
-    holds: int
+    holds: int  # how many of the resource it has
 
 
 class InstanceChoice(Struct, frozen=True):
-    """The instances that meet a pool's requirements. `named`: the instance types that the requirements name, if the
-    table has all of them; `open`: no requirement restricts the hardware; `sure`: the table has all required labels.
-    """
+    """The instances that meet a pool's requirements."""
 
     instances: tuple[Instance, ...]
-    named: tuple[str, ...]
-    open: bool
-    sure: bool
+    named: tuple[str, ...]  # the instance types that the requirements name, if the table has all of them
+    open: bool  # no requirement restricts the hardware
+    sure: bool  # the table has all required labels
 
 
 @cache

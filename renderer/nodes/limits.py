@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from renderer import quantity
 from renderer.diagnostics import Collector, quoted
+from renderer.kubernetes import quantity
 from renderer.nodes.demand import PodGroup
 from renderer.nodes.instances import (
     InstanceChoice,

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer import check, file_header, wellknown, yamlio
+from renderer import check, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
+from renderer.kubernetes import wellknown
 from renderer.nodes.demand import FleetDemand, fleet_demand
 from renderer.nodes.disk import DISK
 from renderer.nodes.node_pools import NodePool, pools
 from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, EXPIRE_AFTER, KarpenterSettings
+from renderer.output import file_header
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG
 
@@ -23,12 +25,12 @@ _GROUP = "karpenter.k8s.aws"
 
 
 class NodePoolManifests(Struct, frozen=True):
-    """The text of the file. `pools`: their number; `workloads`: their number with a flavor; `apart`: without one."""
+    """The node pools for the input, as one file."""
 
-    text: str
-    pools: int
-    workloads: int
-    without_flavor: int
+    text: str  # of the file
+    pools: int  # the number of node pools
+    workloads: int  # the number of workloads with a flavor
+    without_flavor: int  # the number of workloads without a flavor
     fleet: FleetDemand
 
 

@@ -26,14 +26,14 @@ _MAX_NAME = 63  # a node's label holds the name of its pool
 
 
 class NodePool(Struct, frozen=True):
-    """The nodes of one flavor. `origin`: of the flavor; `requirements`: each with its origin; `labels`: of nodes."""
+    """The nodes of one flavor."""
 
     name: str
     flavor: str
     settings: KarpenterSettings
-    origin: Origin
-    requirements: tuple[tuple[Origin, RequirementSpec], ...]
-    labels: Mapping[str, str]
+    origin: Origin  # of the flavor
+    requirements: tuple[tuple[Origin, RequirementSpec], ...]  # each with its origin
+    labels: Mapping[str, str]  # of nodes
     taints: tuple[Mapping[str, str], ...]
     limits: Mapping[str, str]
 
@@ -63,7 +63,7 @@ def pools(fleet: FleetDemand, diagnostics: Collector) -> list[NodePool]:
     node_pools = _apply_taints(node_pools, users, diagnostics)
     _check_selectors(fleet, node_pools, diagnostics)
     for demand in fleet.demands:
-        if demand.handed:
+        if demand.other_scheduler:
             app = fleet.context.apps[demand.namespace, demand.app]
             from_app = "flavorPolicy" in app.spec
             diagnostics.add("W794", app.origin("spec", "flavorPolicy") if from_app else config.origin("flavorPolicy"))
@@ -203,7 +203,7 @@ def _apply_taints(
     tolerated: set[Path] = set()
     tainted_pools = []
     for pool in node_pools:
-        kept = []
+        common_taints = []
         for i, taint in enumerate(pool.taints):
             configured = "taints" in pool.settings.values
             origin = pool.settings.at("taints").at(i) if configured else pool.origin
@@ -211,7 +211,7 @@ def _apply_taints(
                 demand for demand in users[pool.flavor] if not all(_is_tolerated(taint, pod) for pod in demand.pods)
             ]
             if not intolerant:
-                kept.append(taint)
+                common_taints.append(taint)
             if len(intolerant) < len(users[pool.flavor]):
                 tolerated.add(origin.path)
             elif configured:
@@ -219,7 +219,7 @@ def _apply_taints(
             if 0 < len(intolerant) < len(users[pool.flavor]):
                 names = quoted(dict.fromkeys(f"{demand.namespace}/{demand.app}" for demand in intolerant))
                 diagnostics.add("W791", origin, taint=taint["key"], flavors=f"'{pool.flavor}'", pods=f"pods of {names}")
-        tainted_pools.append(replace(pool, taints=tuple(kept)))
+        tainted_pools.append(replace(pool, taints=tuple(common_taints)))
     for path, (origin, key, flavors) in untolerated.items():
         if path not in tolerated:
             diagnostics.add("W791", origin, taint=key, flavors=quoted(flavors), pods="their pods")

@@ -26,12 +26,12 @@ REQUIRED_KEYS = {
 
 
 class KarpenterSettings(Struct, frozen=True):
-    """The merged settings of a flavor. `values`: by key; `specific_keys`: those that `perFlavor` sets for it."""
+    """The merged settings of a flavor."""
 
     config: RenderConfig
     flavor: str
-    values: Mapping[str, object]
-    specific_keys: frozenset[str]
+    values: Mapping[str, object]  # by key
+    specific_keys: frozenset[str]  # those that `perFlavor` sets for this flavor
 
     def get(self, key: str, otherwise: object = None) -> Any:
         """The value of a key."""

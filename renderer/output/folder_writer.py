@@ -15,7 +15,7 @@ _MAX_OPEN = 32  # the most folders that are kept open, least recently used are c
 
 
 class OutputFolder:
-    """The folder `path`, created by the first write. Paths below it have `/` between names, and no `.` or `..`.
+    """A folder, created by the first write. Paths below it have `/` between names, and no `.` or `..`.
 
     A link or another obstacle on the way is an OSError.
     """

@@ -1,4 +1,4 @@
-"""Stage 4: Manifests → texts, the same bytes every run; compares, writes and prunes the output folder."""
+"""Manifests → texts, the same bytes every run; compares, writes and prunes the output folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.file_header import LONGEST_LINE, MARK, header, source_of
+from renderer.output.file_header import LONGEST_LINE, MARK, header, source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.foreign_files import allowed_foreign, is_synced
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
@@ -45,7 +45,7 @@ def texts(plans: Sequence[Plan | TrafficPlan], manifests: Sequence[Manifest], la
     return [OutputFile(paths[0], yamlio.dump(*bodies, head=line))]
 
 
-def textless_files(
+def empty_files(
     plans: Sequence[Plan | TrafficPlan], manifests: Sequence[Manifest], layout: str = "file"
 ) -> list[OutputFile]:
     """The files of `texts`, with empty texts."""
@@ -149,15 +149,12 @@ def compare(output: OutputFolder | None, files: Sequence[OutputFile]) -> list[tu
 
 
 class OutputFolderState(Struct, frozen=True):
-    """Other files in the output folder, by sorted paths below it. `stale`: rendered files without an input any more;
-    `temporary`: left behind by killed runs; `foreign`: not written by llmaz, and synced by Argo CD or Flux.
-    `problems`: folders that cannot be read.
-    """
+    """Other files in the output folder, by sorted paths below it."""
 
-    stale: list[str]
-    temporary: list[str]
-    foreign: list[str]
-    problems: list[Diagnostic]
+    stale: list[str]  # rendered files whose input is gone
+    temporary: list[str]  # left behind by killed runs
+    foreign: list[str]  # not written by llmaz, and synced by Argo CD or Flux
+    problems: list[Diagnostic]  # folders that cannot be read
 
 
 def folder_state(

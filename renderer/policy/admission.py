@@ -11,7 +11,7 @@ from renderer.admission.records import KnownNamespace, UnjudgedReason
 from renderer.admission.reporting import expression_problems, unjudged_diagnostics, verdict_diagnostics
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Diagnostic
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
 from renderer.yamlio import Document
 
@@ -19,10 +19,10 @@ _NAME_LABEL = "kubernetes.io/metadata.name"  # the server gives it to every name
 
 
 class AdmissionRun:
-    """The judges of a run, one for each RenderPolicy that names policies. `problems`: those of their files."""
+    """The judges of a run, one for each RenderPolicy that names policies."""
 
     def __init__(self, policies: Sequence[RenderPolicy]) -> None:
-        self.problems: list[Diagnostic] = []
+        self.problems: list[Diagnostic] = []  # of the files of the policies
         self._judges: list[Judge] = []
         for policy in policies:
             if not policy.admission.documents:

@@ -8,7 +8,7 @@ from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.json_values import as_map
+from renderer.kubernetes.json_values import as_map
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.objects import JudgedObject
 from renderer.resolve.kube.images import split_image

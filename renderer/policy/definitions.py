@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderConfig, RenderPolicy
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import as_map, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.load import preset_names
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs, path_globs

@@ -14,12 +14,12 @@ _SHOWN = 6  # globs in a hint
 
 
 class Denial(Struct, frozen=True):
-    """A denied field: the code of its key, the field, the path of the rule below `spec`, and the wording's words."""
+    """A denied field."""
 
-    code: str
-    origin: Origin
-    rule: Path
-    words: Mapping[str, object]
+    code: str  # of the key that denies it
+    origin: Origin  # of the field
+    rule: Path  # the path of the rule below `spec`
+    words: Mapping[str, object]  # of the message
 
 
 def rule_place(policy: RenderPolicy, rule: Path) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from renderer import patterns
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
 from renderer.source.tree import Glob, glob
+from renderer.text import patterns
 
 _WILDCARDS = frozenset("*?[")
 

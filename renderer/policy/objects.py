@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import as_map, map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body, Manifest
 from renderer.yamlio import Document
 
@@ -37,9 +37,9 @@ PODLESS = frozenset(
 
 
 class JudgedPod(Struct, frozen=True):
-    """The spec of a pod in an object, at `path`."""
+    """The spec of a pod in an object."""
 
-    path: Path
+    path: Path  # of the spec in the object
     spec: Mapping[str, object]
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, object]]]:
@@ -55,16 +55,16 @@ class JudgedPod(Struct, frozen=True):
 
 
 class LocatedImage(Struct, frozen=True):
-    """An image in an object, at `path`."""
+    """An image in an object."""
 
-    path: Path
+    path: Path  # of the image in the object
     reference: str
 
 
 class LocatedContext(Struct, frozen=True):
-    """A security context of a pod or container in an object, at `path`."""
+    """A security context of a pod or container in an object."""
 
-    path: Path
+    path: Path  # of the context in the object
     context: Mapping[str, object]
 
 

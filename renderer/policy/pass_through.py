@@ -9,8 +9,8 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.api import RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic
-from renderer.file_header import MARK
-from renderer.json_values import text_at
+from renderer.kubernetes.json_values import text_at
+from renderer.output.file_header import MARK
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs
 from renderer.policy.objects import JudgedObject, list_items
@@ -21,11 +21,11 @@ _KINDS = ("passThrough", "kinds")
 
 
 class PassedFile(Struct, frozen=True):
-    """A file that passThrough copies: its key, its objects, and the problems of its YAML, which nobody could judge."""
+    """A file that passThrough copies."""
 
     key: str
     objects: Sequence[Document]
-    problems: Sequence[Diagnostic]
+    problems: Sequence[Diagnostic]  # of its YAML, which nobody could judge
 
 
 def passed_documents(scope: Scope) -> Iterator[PassedFile]:

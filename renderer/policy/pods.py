@@ -9,7 +9,7 @@ from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs, restricts
 from renderer.policy.objects import JudgedObject, JudgedPod

@@ -7,11 +7,11 @@ from functools import cache
 
 from renderer.api import App, ClaimedName, RenderPolicy
 from renderer.diagnostics import Origin, Path
-from renderer.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import NameGlobs
 from renderer.policy.objects import JudgedObject
-from renderer.wellknown import MODEL_HEADER
 
 _ROUTES = (("aigateway.envoyproxy.io", "AIGatewayRoute"), ("gateway.networking.k8s.io", "HTTPRoute"))
 _ANY = "*"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from renderer import escapes
 from renderer.template import Words
+from renderer.text import escapes
 
 
 class ContainerWords(dict[str, object]):
-    """Words for the arguments and variables of a container, where texts hold what Kubernetes would read there.
-    `literal`: as they are.
-    """
+    """Words for the arguments and variables of a container, where texts hold what Kubernetes would read there."""
 
     def __init__(self, literal: Words) -> None:
         texts = {word: escapes.container_text(value) for word, value in literal.items() if isinstance(value, str)}
         super().__init__({**literal, **texts})
-        self.literal = literal
+        self.literal = literal  # the words as they are
 
 
 def container_words(words: Words) -> Words:

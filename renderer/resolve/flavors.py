@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import component_versions, quantity, template
+from renderer import template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 from renderer.engines.accelerator import NONE, Accelerator
+from renderer.kubernetes import component_versions, quantity
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import History, Located, Position, ValueLayer
-from renderer.suggestions import closest
+from renderer.text.suggestions import closest
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ class Flavor(Struct, frozen=True):
 
 
 class FlavorOrigins(Struct, frozen=True):
-    """The origins of a flavor's fields: in the OpenModel, at `model`, or in the catalog."""
+    """The origins of a flavor's fields, in the OpenModel or in the catalog."""
 
     flavor: Flavor
-    model: Origin
+    model: Origin  # of the flavor in the OpenModel
 
     def at(self, *path: str | int) -> Origin:
         """The origin of a key of `limits`, `node` or `params`."""
@@ -409,8 +410,8 @@ _PARAMS = (*_SIZING_PARAMS, "INSTANCE-TYPE")
 def misspelt_params(params: Mapping[str, str], origin: Origin) -> Iterator[Diagnostic]:
     """A warning for each param whose name resembles a known one; all others are the user's own."""
     for name in params:
-        if name not in _PARAMS and (meant := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
-            yield make_diagnostic("W214", origin.at(name, key=True), name=name, meant=meant)
+        if name not in _PARAMS and (known_param := _closest_param(name.upper().replace("_", "-").replace(".", "-"))):
+            yield make_diagnostic("W214", origin.at(name, key=True), name=name, meant=known_param)
 
 
 def _closest_param(word: str) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity
 from renderer.diagnostics import Collector, Origin
-from renderer.json_values import value_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import Inputs, RenderConfig
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.wellknown import METRICS_PATH, RANK_METRICS_PATH
 from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, SharedNeed
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.wellknown import METRICS_PATH, RANK_METRICS_PATH
 
 _PICKERS = "llmaz-pickers"
 NAME = "llmaz-engines"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.kubernetes import wellknown
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec

@@ -7,10 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import template, wellknown
+from renderer import template
 from renderer.api import ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
-from renderer.json_values import list_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at
 from renderer.plan import Body
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import merge_items

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from renderer import component_versions
 from renderer.api import RenderConfig
+from renderer.kubernetes import component_versions
 from renderer.plan import Body, Rollout
 
 _GROUPED = "0.6"  # the first LeaderWorkerSet with types of subgroups; before, all are LeaderWorker

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import component_versions
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
+from renderer.kubernetes import component_versions
 from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.names import is_pullable
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import asdict
 
-from renderer import escapes
 from renderer.routes.rows import ProviderBehind, RouteLeg, RouteRow, RouteTable, WorkloadBehind
+from renderer.text import escapes
 
 
 def to_json(table: RouteTable) -> str:
-    """The table as JSON: `routes`; `reserved`: names without a route; `withoutRoute`: apps that no route leads to."""
+    """The table as JSON: routes, the names without a route (reserved), and the apps that no route leads to
+    (withoutRoute).
+    """
     document = {
         "routes": [_route(row) for row in table.rows if row.route],
         "reserved": [_name_fields(row) for row in table.rows if not row.route],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer.escapes import markdown_code, markdown_text, mermaid_label
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.routes.table import (
     TableLine,
@@ -16,6 +15,7 @@ from renderer.routes.table import (
     shorten,
     table_lines,
 )
+from renderer.text.escapes import markdown_code, markdown_text, mermaid_label
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.
 _LEGS = 25

@@ -23,80 +23,63 @@ OFF, KEPT = "gateway.mode: off", "its name is reserved"  # reasons why an app ha
 
 
 class WorkloadBehind(Struct, frozen=True):
-    """The workload of a route backend or pool. `low`, `high`: bounds of its replicas, equal without an autoscaler;
-    `called`: the engine's name of the model; `picker`: the name of the pool's picker, '' without a pool; `adapters`:
-    the OpenModels of its adapters, by what the engine is asked for; `prefill`: bounds of replicas that read prompts,
-    where `low` and `high` are of those that decode.
-    """
+    """The workload of a route backend or pool."""
 
     kind: str
     app: str
     model: str
-    called: str
+    called: str  # the engine's name of the model
+    # Bound of its replicas, the same as `high` without an autoscaler; of those that decode where `prefill` is set.
     low: int
-    high: int
-    picker: str
-    adapters: Mapping[str, str] = {}
-    prefill: tuple[int, int] | None = None
+    high: int  # bound of its replicas, as `low`
+    picker: str  # the name of the pool's picker, '' without a pool
+    adapters: Mapping[str, str] = {}  # the OpenModels of its adapters, by the names in requests to the engine
+    prefill: tuple[int, int] | None = None  # bounds of the replicas that read prompts, where others decode
 
 
 class ProviderBehind(Struct, frozen=True):
-    """The provider of a route backend. `speaks`: name, prefix and version of its API as pairs; `secret`: name of the
-    API key's Secret.
-    """
+    """The provider of a route backend."""
 
     hostname: str
     port: int
-    speaks: tuple[tuple[str, str], ...]
+    speaks: tuple[tuple[str, str], ...]  # name, prefix and version of its API as pairs
     auth: str
-    secret: str
+    secret: str  # the name of the API key's Secret
     region: str
 
 
 class RouteLeg(Struct, frozen=True):
-    """A route backend or pool that a public name leads to, in the namespace of its row.
-
-    `weight`: its share among legs of the same `priority`; `override`: the model's name there, '' for the public name;
-    `names`: for a pool, the names that requests are sent on with, and their weights; `workload`, `provider`: what is
-    behind it, both None for a pool that llmaz does not make.
-    """
+    """A route backend or pool that a public name leads to, in the namespace of its row."""
 
     to: str
-    weight: int
+    weight: int  # its share among legs of the same priority
     priority: int
-    override: str
+    override: str  # the model's name there, '' for the public name
     pool: bool
-    names: tuple[tuple[str, int | None], ...]
-    workload: WorkloadBehind | None
-    provider: ProviderBehind | None
+    names: tuple[tuple[str, int | None], ...]  # for a pool, the names that requests are sent on with, and their weights
+    workload: WorkloadBehind | None  # behind the leg, None for a provider and for a pool that llmaz does not make
+    provider: ProviderBehind | None  # behind the leg, None for a workload and for a pool that llmaz does not make
 
 
 class RouteRow(Struct, frozen=True):
-    """A public name.
-
-    `auth_methods`: how the Gateway authenticates callers, in the words of `gateway.auth`; `kind`, `owner`: the object
-    that has the name; `route`: the name of the route, '' for a name that is only reserved; `allowed`: who may call, ()
-    for all whom the Gateway lets in; `request`, `idle`: timeouts of a request, and of a silent stream; `limits`:
-    token limits; `objective_priority`: the priority that a picker gets; `adapter`: the OpenModel of one that has the
-    name, beside others of its owner.
-    """
+    """A public name."""
 
     gateway: tuple[str, str]
     hostnames: tuple[str, ...]
-    auth_methods: tuple[str, ...]
+    auth_methods: tuple[str, ...]  # how the Gateway authenticates callers, in the words of `gateway.auth`
     name: str
     namespace: str
-    kind: str
-    owner: str
-    route: str = ""
-    allowed: tuple[str, ...] = ()
-    request: str = ""
-    idle: str = ""
+    kind: str  # of the object that has the name
+    owner: str  # the name of the object that has the public name
+    route: str = ""  # the name of the route, '' for a public name that is only reserved
+    allowed: tuple[str, ...] = ()  # who may call, () for all whom the Gateway lets in
+    request: str = ""  # the timeout of a request
+    idle: str = ""  # the timeout of a silent stream
     retries: int = 0
-    limits: tuple[TokenLimit, ...] = ()
-    objective_priority: int | None = None
+    limits: tuple[TokenLimit, ...] = ()  # of tokens
+    objective_priority: int | None = None  # the priority that a picker gets
     legs: tuple[RouteLeg, ...] = ()
-    adapter: str = ""
+    adapter: str = ""  # the OpenModel of the adapter that has the name, beside other names of its owner
 
 
 class UnroutedApp(Struct, frozen=True, order=True):
@@ -109,9 +92,9 @@ class UnroutedApp(Struct, frozen=True, order=True):
 
 
 class RouteTable(Struct, frozen=True):
-    """The rows, sorted by Gateway, host names and public name; and the apps without a route."""
+    """The rows of the table, and the apps without a route."""
 
-    rows: tuple[RouteRow, ...]
+    rows: tuple[RouteRow, ...]  # sorted by Gateway, host names and public name
     unrouted: tuple[UnroutedApp, ...]
 
     def by_gateway(self) -> Iterator[tuple[RouteRow, list[RouteRow]]]:
@@ -129,12 +112,10 @@ Steerings = Mapping[tuple[str, str, str], tuple[tuple[tuple[str, int | None], ..
 
 
 class _ItemRoutes(Struct, frozen=True):
-    """The routes of an item. The legs of `rows` have no workloads yet, since these may be of other items; `steerings`:
-    of a public name whose route another item makes.
-    """
+    """The routes of an item."""
 
-    rows: list[RouteRow]
-    steerings: Steerings
+    rows: list[RouteRow]  # their legs have no workloads yet, since these may be of other items
+    steerings: Steerings  # of a public name whose route another item makes
     workloads: Workloads
     unrouted: list[UnroutedApp]
 
@@ -219,7 +200,7 @@ def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> Workload
         high=high,
         picker=plan.pool.name if plan.pool else "",
         prefill=prefill,
-        adapters={adapter.asked: adapter.model or adapter.name for adapter in plan.adapters},
+        adapters={adapter.name_in_engine: adapter.model or adapter.name for adapter in plan.adapters},
     )
 
 

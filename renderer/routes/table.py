@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from renderer import escapes
 from renderer.diagnostics import counted
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
+from renderer.text import escapes
 
 _CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
 _WIDEST = 48  # of a cell: a served name may have 4,096 bytes
@@ -18,25 +18,21 @@ _API_NAMES = {"AWSBedrock": "AWS Bedrock", "AWSAnthropic": "Anthropic on AWS", "
 
 
 class TableLine(Struct, frozen=True):
-    """A line for a leg and one model name that requests are sent on with.
-
-    `leg`: None for a name that is only reserved; `called`: the model name, '' if it is the public name or the
-    OpenModel's; `total`: the sum of all weights that share the requests, 0 for a single one.
-    """
+    """A line for a leg and one model name that requests are sent on with."""
 
     row: RouteRow
-    leg: RouteLeg | None
-    called: str = ""
+    leg: RouteLeg | None  # None for a name that is only reserved
+    called: str = ""  # the model name, '' if it is the public name or the OpenModel's
     weight: int = 0
-    total: int = 0
+    total: int = 0  # the sum of all weights that share the requests, 0 for a single one
 
 
 class TableColumn(Struct, frozen=True):
-    """A column. `code`: its cells are names; `spare`: it is left out if all its cells are empty."""
+    """A column."""
 
     head: str
-    code: bool = True
-    spare: bool = False
+    code: bool = True  # its cells are names
+    spare: bool = False  # it is left out if all its cells are empty
 
 
 _COLUMNS = (

@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from renderer import __version__, escapes, load, template, yamlio
+from renderer import __version__, load, template, yamlio
 from renderer.integrations.gitops import EnvironmentSource, health
 from renderer.integrations.gitops.applications import Application, SyncOptions, applications
 from renderer.integrations.gitops.flux import kustomizations
-from renderer.json_values import list_at, map_at, text_at, value_at
+from renderer.kubernetes.json_values import list_at, map_at, text_at, value_at
 from renderer.scaffold.options import ACTION, IN_CLUSTER, ScaffoldOptions
+from renderer.text import escapes
 from renderer.yamlio import Document
 
 Body = dict[str, object]

@@ -28,27 +28,21 @@ _FOLDER = re.compile(r"[\w./ +-]*")  # needs no quotes in YAML and in a shell
 
 
 class ScaffoldOptions(Struct, frozen=True):
-    """The options of a new repository.
+    """The options of a new repository."""
 
-    `engine`: argocd, flux or none; `ci`: github, gitlab or none; `top`: the top of the git repository around the
-    folder, '' without one; `below`: the folder relative to `top`, with `/`, '' for the top itself; `origin`: whether
-    the repository has a remote of that name; `tools`: the namespace of Argo CD or Flux; `secret`: name of the Secret
-    by which Flux reads the repository.
-    """
-
-    engine: str
-    ci: str
+    engine: str  # argocd, flux or none
+    ci: str  # github, gitlab or none
     demo: bool
-    top: str
-    below: str
-    origin: bool
+    top: str  # of the git repository around the folder, '' without one
+    below: str  # the folder relative to `top`, with `/`, '' for the top itself
+    origin: bool  # the repository has a remote of that name
     repository: str
     branch: str
     namespace: str
-    tools: str
+    tools: str  # the namespace of Argo CD or Flux
     project: str
     destination: str
-    secret: str
+    secret: str  # the name of the Secret by which Flux reads the repository
     action: str
 
     @property

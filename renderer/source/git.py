@@ -45,13 +45,11 @@ _KEPT_VARIABLES = ("GIT_CONFIG", "GIT_EXEC_PATH")
 
 
 class GitEntry(Struct, frozen=True):
-    """A file of a commit. `path`: from the top of the repository; `mode`: as git writes it, 120000 for a link; `blob`:
-    the name of its contents.
-    """
+    """A file of a commit."""
 
-    path: str
-    mode: str
-    blob: str
+    path: str  # from the top of the repository
+    mode: str  # as git writes it, 120000 for a link
+    blob: str  # the name of its contents
 
 
 class GitError(RenderError):
@@ -68,11 +66,11 @@ class _RevisionName(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """The output of git. `message`: the last line of its error messages."""
+    """The output of git."""
 
     status: int
     out: bytes
-    message: str
+    message: str  # the last line of its error messages
 
 
 def top(folder: str = ".") -> str:

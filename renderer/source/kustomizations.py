@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from renderer.json_values import list_at, maps_at, texts_at
+from renderer.kubernetes.json_values import list_at, maps_at, texts_at
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that kustomize looks for in a folder."""

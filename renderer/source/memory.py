@@ -34,11 +34,7 @@ class MemoryFile(Struct, frozen=True):
 
 
 class MemoryTree:
-    """A tree in memory, as if it lay at the folder `top`, with the methods of `tree.FileSystem`.
-
-    `listed`: returns the paths of files and of links, from the top; `fetch`: returns the contents of files, by these
-    paths.
-    """
+    """A tree in memory, as if it lay at the folder `top`, with the methods of `tree.FileSystem`."""
 
     def __init__(
         self,
@@ -47,7 +43,8 @@ class MemoryTree:
         fetch: Callable[[Sequence[str]], Sequence[bytes]],
     ) -> None:
         self.top = os.path.realpath(top)
-        self._list_paths, self._fetch = list_paths, fetch
+        self._list_paths = list_paths  # returns the paths of files and those of links, from the top
+        self._fetch = fetch  # returns the contents of files, by such paths
         self._contents: dict[str, bytes] = {}
 
     @cached_property

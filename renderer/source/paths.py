@@ -24,11 +24,11 @@ PRESETS = next(
 
 
 class FileTooLargeError(OSError):
-    """A file above the limit. `size`: its bytes."""
+    """A file above the limit."""
 
     def __init__(self, path: str, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, f"it has {size:,} bytes, at most {limit:,} are read", path)
-        self.size = size
+        self.size = size  # in bytes
 
 
 class OutsideError(OSError):

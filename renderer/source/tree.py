@@ -10,7 +10,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from renderer import patterns
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG as CONFIG
@@ -25,16 +24,17 @@ from renderer.source.paths import (
     read_file_inside,
     real_path_inside,
 )
+from renderer.text import patterns
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class InputFile(Struct, frozen=True):
-    """One file: `name` as errors print it, `key` relative to the tree's base (headers say it), `path` to read it."""
+    """One file of the input."""
 
-    name: str
-    key: str
-    path: str
+    name: str  # as errors print it
+    key: str  # relative to the tree's base, as headers have it
+    path: str  # to read it
 
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """No place: the file is a Source for problems of the whole file."""
@@ -73,19 +73,16 @@ class UnreadableFolder(Struct, frozen=True):
 
 
 class InputTree(Struct, frozen=True):
-    """The files below `paths`, sorted. `outside_links`: links that lead out of the tree; `unprintable_names`: of files
-    that no header can name; `other_files`: those of the rest of the tree, where only definitions count; `charts`: names
-    of folders that Helm renders; `kustomizations`: what kustomize reads first. Of the last two only those on disk.
-    """
+    """The files of a tree below the input paths."""
 
     base: str
-    files: tuple[ReadableFile, ...]
-    outside_links: tuple[LinkOutside, ...] = ()
-    unprintable_names: tuple[str, ...] = ()
-    other_files: tuple[ReadableFile, ...] = ()
+    files: tuple[ReadableFile, ...]  # below the input paths, sorted
+    outside_links: tuple[LinkOutside, ...] = ()  # those that lead out of the tree
+    unprintable_names: tuple[str, ...] = ()  # of files that no header can name
+    other_files: tuple[ReadableFile, ...] = ()  # of the rest of the tree, where only definitions count
     unreadable: tuple[UnreadableFolder, ...] = ()
-    charts: tuple[str, ...] = ()
-    kustomizations: tuple[InputFile, ...] = ()
+    charts: tuple[str, ...] = ()  # names of folders that Helm renders, only those on disk
+    kustomizations: tuple[InputFile, ...] = ()  # what kustomize reads first, only on disk
 
 
 def base_of(paths: Iterable[str]) -> tuple[str, str | None]:

@@ -68,17 +68,17 @@ _LINE = re.compile(
 _SIMPLE = re.compile(r"( *)(- )?([A-Za-z][A-Za-z0-9]{0,60}): ([A-Za-z][A-Za-z0-9_./-]*)")  # most lines
 _START = re.compile(r"--- *(?: #[ -~]*)?")
 _FLOW_DEPTH: Final = 5
+_MOST_PARENTS: Final = MAX_DEPTH - _FLOW_DEPTH - 1  # of a container that another line opens
 
 
 class _Line(Struct, frozen=True):
-    """A parsed line. `dash`: its column, -1 without one, -2 for the start of a document; `indentation`: the column of
-    the key or value; `copy`: makes a copy of a flow collection, since each document gets its own.
-    """
+    """A parsed line."""
 
-    dash: int
-    indentation: int
+    dash: int  # its column, -1 without one, -2 for the start of a document
+    indentation: int  # the column of the key or value
     key: str | None = None
     value: object = None
+    # Makes a copy of a flow collection, since each document gets its own.
     copy: Callable[[object], object] | None = None
     has_value: bool = False
 
@@ -166,21 +166,32 @@ def _chunks(text: str) -> Iterator[list[str]]:
 
 def from_lines(text: str) -> list[object]:
     """The values of all documents of a file in plain block style; UncertainError for others."""
-    lines = LINES.known
+    lines = iter(text.split("\n") if len(text) <= _CHUNK else chain.from_iterable(_chunks(text)))
     documents: list[object] = []
+    is_first, has_next = True, True
+    while has_next:
+        document, has_next = _read_document(lines)
+        if document is not None or not is_first:  # a line `---` began the others, so they count even when empty
+            documents.append(document)
+        is_first = False
+    return documents
+
+
+def _read_document(lines: Iterator[str]) -> tuple[object, bool]:
+    """The value of the next document of a file, and whether a line `---` ends it, behind which there is another one."""
+    known_lines = LINES.known
     # `container` is the mapping or list that is being filled, its entries begin in `column`, `parents` are those around
     # it. `root` is a list whose only item is the document. `pending`: the value at `slot` has not come yet, and is None
-    # unless a deeper line follows. `started`: a line `---` began the document, so it counts even when empty.
+    # unless a deeper line follows.
     root: list[object] = [None]
     container: Any = root
     column = -1
     parents: list[tuple[int, object]] = []
     slot: object = 0
     pending = True
-    started = False
-    for line in text.split("\n") if len(text) <= _CHUNK else chain.from_iterable(_chunks(text)):
+    for line in lines:
         try:
-            entry = lines[line]
+            entry = known_lines[line]
         except KeyError:
             entry = LINES.compute(line)
         if entry is None:
@@ -188,13 +199,11 @@ def from_lines(text: str) -> list[object]:
         dash, indentation, key = entry.dash, entry.indentation, entry.key
         if dash == -1:
             if indentation > column:
-                if not pending:
+                if not pending or len(parents) >= _MOST_PARENTS:
                     raise UncertainError(line)
                 parents.append((column, container))
                 container[slot] = container = {}
                 column = indentation
-                if len(parents) >= MAX_DEPTH - _FLOW_DEPTH:
-                    raise UncertainError(line)
             else:
                 while indentation < column or container.__class__ is list:
                     column, container = parents.pop()
@@ -202,13 +211,11 @@ def from_lines(text: str) -> list[object]:
                     raise UncertainError(line)
         elif dash >= 0:
             if dash > column or (pending and dash == column and container.__class__ is dict):
-                if not pending:
+                if not pending or len(parents) >= _MOST_PARENTS:
                     raise UncertainError(line)
                 parents.append((column, container))
                 container[slot] = container = []
                 column = dash
-                if len(parents) >= MAX_DEPTH - _FLOW_DEPTH:
-                    raise UncertainError(line)
             else:
                 while dash < column:
                     column, container = parents.pop()
@@ -225,15 +232,8 @@ def from_lines(text: str) -> list[object]:
             container = inner
             column = indentation
         else:
-            if started or root[0] is not None:
-                documents.append(root[0])
-            root = [None]
-            container, column, slot, pending, started = root, -1, 0, True, True
-            parents.clear()
-            continue
+            return root[0], True
         container[key] = entry.copy(entry.value) if entry.copy else entry.value
         slot = key
         pending = not entry.has_value
-    if started or root[0] is not None:
-        documents.append(root[0])
-    return documents
+    return root[0], False

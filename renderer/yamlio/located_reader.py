@@ -35,14 +35,15 @@ from renderer.yamlio.scalars import VALUES, UncertainError
 
 
 class LocatedNode:
-    """A value with its place. `raw`: a scalar's text; `children`: a list's nodes, or by key the key's place and node"""
+    """A value with its place."""
 
     __slots__ = ("children", "height", "is_merge_key", "length", "open", "place", "raw", "size", "value")
 
     def __init__(self, mark: Any, value: Any, raw: str | None = None) -> None:
         self.place: tuple[int, int] = (mark.line + 1, mark.column + 1)
         self.value = value
-        self.raw = raw
+        self.raw = raw  # the text of a scalar, None for a mapping or list
+        # The nodes of a list; in a mapping the place of each key and its node, by key.
         self.children: Any = {} if value.__class__ is dict else []
         self.size = 1  # values in here with all aliases written out
         self.length = 0 if raw is None else len(raw)  # characters in these
@@ -62,13 +63,13 @@ class LocatedNode:
 
 
 class _Frame:
-    """A mapping or list whose end has not been read. `key` is the key that waits for its value."""
+    """A mapping or list whose end has not been read."""
 
     __slots__ = ("key", "merged", "node")
 
     def __init__(self, node: LocatedNode) -> None:
         self.node = node
-        self.key: LocatedNode | None = None
+        self.key: LocatedNode | None = None  # the key that waits for its value
         self.merged: list[LocatedNode] = []
 
 
@@ -95,16 +96,13 @@ _YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyam
 
 
 class LocatedReader:
-    """Reads a file: `read()` returns its documents as nodes; after it, `problems` are those of the YAML.
-
-    `parser`: makes events of bytes.
-    """
+    """Reads a file: `read()` returns its documents as nodes."""
 
     def __init__(self, name: str, data: bytes, parser: event_parser.EventParser | None = None) -> None:
         self.name = name
         self.data = data
-        self.parser = parser or event_parser.Parser
-        self.problems: list[Diagnostic] = []
+        self.parser = parser or event_parser.Parser  # makes events of bytes
+        self.problems: list[Diagnostic] = []  # of the YAML, complete after `read()`
         self.frames: list[_Frame] = []
         self.anchors: dict[str, LocatedNode] = {}
         self.expanded = 0
@@ -364,14 +362,12 @@ _QUOTE = "put the text in quotes"
 
 
 class _SyntaxRule(NamedTuple):
-    """A pattern of libyaml's or PyYAML's message (problem; context), whether to point at the beginning of the context,
-    our message, and the fix.
-    """
+    """Words of ours for a message of libyaml or PyYAML."""
 
-    pattern: str
-    at_begin: bool
-    what: str
-    fix: str
+    pattern: str  # of the message (problem; context)
+    at_begin: bool  # points at the beginning of the context
+    what: str  # our message
+    fix: str  # what to do about it
 
 
 _NO_CHARACTER = _SyntaxRule(

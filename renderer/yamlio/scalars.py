@@ -58,16 +58,15 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
 
 
 class ScalarCache:
-    """A bounded cache of the function `make` over short texts.
-
-    `cache[text]` computes missing values; hot loops look into `known`, a plain dict, and call `compute` on a miss.
+    """A bounded cache of a function over short texts. `cache[text]` computes missing values; hot loops look into
+    `known` and call `compute` on a miss.
     """
 
     __slots__ = ("known", "make")
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
-        self.make = make
-        self.known: dict[object, Any] = {}
+        self.make = make  # the function
+        self.known: dict[object, Any] = {}  # the values by text, a plain dict
 
     def __getitem__(self, text: object) -> Any:
         known = self.known

@@ -142,14 +142,15 @@ def _leaf_text(value: object) -> str:
 
 
 class _Level:
-    """A level of indentation. `heads`: key → the beginning of its line; `items`: such a beginning → with a dash."""
+    """A level of indentation."""
 
     __slots__ = ("below", "dash", "heads", "items", "pad")
 
     def __init__(self, pad: str) -> None:
         self.pad = pad
         self.dash = f"\n{pad}-"
-        self.heads = ScalarCache(lambda key: _key_text(pad, key))
+        self.heads = ScalarCache(lambda key: _key_text(pad, key))  # the beginning of a line, by its key
+        # The same beginning with a dash, by the one without.
         self.items = ScalarCache(lambda text: f"\n{pad[2:]}- {text[len(pad) + 1 :]}")
         self.below: _Level | None = None
 

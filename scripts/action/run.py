@@ -28,13 +28,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from renderer import escapes, load
+from renderer import load
 from renderer.api import RenderOptions
 from renderer.cli import standard_streams
 from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diagnostics.formats import as_github, as_sarif, fingerprints
 from renderer.source import git
 from renderer.source.commit import commit_tree
+from renderer.text import escapes
 
 Result = TypeVar("Result")
 
@@ -101,25 +102,25 @@ class Settings(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What the check of the work tree came to. `said`: what went wrong beside the problems."""
+    """What the check of the work tree came to. `failure`: what went wrong beside the problems."""
 
     code: int
     problems: tuple[Diagnostic, ...]
-    said: str
+    failure: str
 
     def count(self, severity: str) -> int:
         """Problems of this severity; files that are only stale are none."""
-        return sum(each.severity == severity and each.code not in STALE for each in self.problems)
+        return sum(problem.severity == severity and problem.code not in STALE for problem in self.problems)
 
     @property
     def stale(self) -> tuple[str, ...]:
         """Output files that are not what the input makes."""
-        return tuple(each.file for each in self.problems if each.code in STALE)
+        return tuple(problem.file for problem in self.problems if problem.code in STALE)
 
 
 class Compared(NamedTuple):
-    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `said` has its words, and `markdown` those
-    about files and settings that it refuses. `environment`: the one of several.
+    """What `llmaz diff` says of two commits; code 0 or 1 (different), else `failure` has its words, and `markdown`
+    those about files and settings that it refuses. `environment`: the one of several.
     """
 
     environment: str
@@ -128,7 +129,7 @@ class Compared(NamedTuple):
     code: int
     markdown: str
     data: Any
-    said: str
+    failure: str
 
     @property
     def is_loosened(self) -> bool:
@@ -139,11 +140,11 @@ class Compared(NamedTuple):
 # --- What is asked for
 
 
-def settings(given: Mapping[str, str]) -> Settings:
+def settings(variables: Mapping[str, str]) -> Settings:
     """Raises Wrong."""
 
     def text(name: str) -> str:
-        return given.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip()
+        return variables.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip()
 
     def flag(name: str, default: bool) -> bool:
         value = text(name).lower()
@@ -151,13 +152,13 @@ def settings(given: Mapping[str, str]) -> Settings:
             raise Wrong(f"{name}: '{value}' is neither true nor false")
         return value == "true" if value else default
 
-    event_name = given.get("GITHUB_EVENT_NAME", "")
+    event_name = variables.get("GITHUB_EVENT_NAME", "")
     if event_name == "pull_request_target":
         raise Wrong(
             "this action does not run under pull_request_target, which hands a token that may write to whatever a fork "
             "proposes; use pull_request"
         )
-    if any(each in text("base") for each in ("..", "\n", " ")) or text("base").startswith("-"):
+    if any(forbidden in text("base") for forbidden in ("..", "\n", " ")) or text("base").startswith("-"):
         raise Wrong(f"base: '{text('base')}' is no commit, branch or tag")
     if not re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)?", text("environment")):
         raise Wrong(f"environment: '{text('environment')}' is no name")
@@ -165,7 +166,7 @@ def settings(given: Mapping[str, str]) -> Settings:
         paths = tuple(shlex.split(text("paths")))
     except ValueError as error:
         raise Wrong(f"paths: {error}") from error
-    workspace = Path(given.get("GITHUB_WORKSPACE") or ".")
+    workspace = Path(variables.get("GITHUB_WORKSPACE") or ".")
     folder = workspace / (text("working-directory") or ".")
     if not folder.is_dir():
         raise Wrong(
@@ -184,54 +185,54 @@ def settings(given: Mapping[str, str]) -> Settings:
         base=text("base"),
         author=text("comment-author") or "github-actions[bot]",
         token=text("token"),
-        api=given.get("GITHUB_API_URL") or "https://api.github.com",
-        repository=given.get("GITHUB_REPOSITORY", ""),
+        api=variables.get("GITHUB_API_URL") or "https://api.github.com",
+        repository=variables.get("GITHUB_REPOSITORY", ""),
         event_name=event_name,
-        event=_event(given.get("GITHUB_EVENT_PATH", "")),
-        sha=given.get("GITHUB_SHA", ""),
-        ref=given.get("GITHUB_REF", ""),
-        temp=Path(tempfile.mkdtemp(prefix="llmaz-", dir=given.get("RUNNER_TEMP") or None)),
+        event=_event(variables.get("GITHUB_EVENT_PATH", "")),
+        sha=variables.get("GITHUB_SHA", ""),
+        ref=variables.get("GITHUB_REF", ""),
+        temp=Path(tempfile.mkdtemp(prefix="llmaz-", dir=variables.get("RUNNER_TEMP") or None)),
     )
 
 
 def _event(path: str) -> Mapping[str, Any]:
     """What started the workflow. Raises Wrong."""
     try:
-        found = json.loads(Path(path).read_text("utf-8")) if path else {}
+        event = json.loads(Path(path).read_text("utf-8")) if path else {}
     except (OSError, ValueError) as error:
         raise Wrong(f"GITHUB_EVENT_PATH: '{path}' cannot be read: {error}") from error
-    return found if isinstance(found, dict) else {}
+    return event if isinstance(event, dict) else {}
 
 
-def run(asked: Settings, *command: str) -> Done:
+def run(inputs: Settings, *command: str) -> Done:
     """A program, in the working directory."""
     try:
-        done = subprocess.run(command, cwd=asked.folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+        done = subprocess.run(command, cwd=inputs.folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
     except OSError as error:
         raise Wrong(f"{command[0]}: {error.strerror}") from error
     return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
-def chosen(asked: Settings, environment: str = "") -> list[str]:
+def chosen(inputs: Settings, environment: str = "") -> list[str]:
     """The arguments that say what is rendered."""
-    name = asked.environment or environment
-    return [*(["--env", name] if name else []), *(["--", *asked.paths] if asked.paths else [])]
+    name = inputs.environment or environment
+    return [*(["--env", name] if name else []), *(["--", *inputs.paths] if inputs.paths else [])]
 
 
 # --- The check
 
 
-def check(asked: Settings) -> Checked:
+def check(inputs: Settings) -> Checked:
     """Of the work tree: `llmaz render --check`, or `llmaz validate` where rendered files are not committed."""
-    command = ["render", "--check"] if asked.committed else ["validate"]
-    strict = ["--strict"] if asked.strict else []
-    done = run(asked, "llmaz", *command, "--format", "json", *strict, *chosen(asked))
-    prefix = _prefix(asked.folder)
+    command = ["render", "--check"] if inputs.committed else ["validate"]
+    strict = ["--strict"] if inputs.strict else []
+    done = run(inputs, "llmaz", *command, "--format", "json", *strict, *chosen(inputs))
+    prefix = _prefix(inputs.folder)
     try:
         items = json.loads(done.out or "[]")
     except ValueError:
         return Checked(done.code or 3, (), done.out + done.err)
-    problems = tuple(_problem(item, asked.folder, prefix) for item in items)
+    problems = tuple(_problem(item, inputs.folder, prefix) for item in items)
     silent = done.code != 0 and not problems
     return Checked(
         done.code, problems, (done.err or f"llmaz ended with {done.code}") if silent or done.code > 2 else ""
@@ -258,77 +259,79 @@ def _problem(item: Mapping[str, Any], folder: Path, prefix: str) -> Diagnostic:
 # --- The comparison
 
 
-def compare(asked: Settings) -> list[Compared]:
+def compare(inputs: Settings) -> list[Compared]:
     """The proposed commit with the one that it left from, in each environment that is asked for; nothing where the
     event has nothing to compare with.
 
     A pull request is compared from its merge base: with the tip of the base branch, what others merged meanwhile
     would show up reversed. Raises Wrong where a commit is missing.
     """
-    base, head = _ends(asked)
+    base, head = _ends(inputs)
     if not base:
         return []
-    found = [_commit(asked, each) for each in (base, head)]
-    if asked.base and not found[0]:  # a branch, which a runner's clone has as a remote one only
-        found[0] = _commit(asked, f"origin/{base}")
-    older, newer = (_asked_git(git.merge_base, asked, *found) if all(found) else ""), found[1]
+    commits = [_commit(inputs, revision) for revision in (base, head)]
+    if inputs.base and not commits[0]:  # a branch, which a runner's clone has as a remote one only
+        commits[0] = _commit(inputs, f"origin/{base}")
+    older, newer = (_asked_git(git.merge_base, inputs, *commits) if all(commits) else ""), commits[1]
     if not older:
-        if asked.event_name == "push" and not asked.base:  # forced over, nobody has the old one
+        if inputs.event_name == "push" and not inputs.base:  # forced over, nobody has the old one
             return []
-        lost = next((name for name, commit in zip((base, head), found, strict=True) if not commit), f"{base}...{head}")
+        lost = next(
+            (name for name, commit in zip((base, head), commits, strict=True) if not commit), f"{base}...{head}"
+        )
         raise Wrong(
             f"{lost} is not in this clone, so there is nothing to compare with: give actions/checkout `fetch-depth: 0`"
         )
-    span = f"{found[0]}...{newer}"
-    before, now = ((), ()) if asked.environment else (_environments(asked, older), _environments(asked, newer))
-    gone = [each for each in before if now and each not in now]
+    span = f"{commits[0]}...{newer}"
+    before, now = ((), ()) if inputs.environment else (_environments(inputs, older), _environments(inputs, newer))
+    gone = [environment for environment in before if now and environment not in now]
     names = (*now, *gone) if len(now) + len(gone) > 1 else ("",)
-    return [_compared(asked, span, each)._replace(base=older, head=newer) for each in names]
+    return [_compared(inputs, span, environment)._replace(base=older, head=newer) for environment in names]
 
 
-def _compared(asked: Settings, span: str, environment: str) -> Compared:
+def _compared(inputs: Settings, span: str, environment: str) -> Compared:
     """What `llmaz diff` says of a span, in one environment."""
-    what = chosen(asked, environment)
-    told = run(asked, "llmaz", "diff", span, "--format", "json", "--exit-code", *what)
-    shown = run(asked, "llmaz", "diff", span, "--format", "markdown", *what) if told.code <= 2 else told
+    what = chosen(inputs, environment)
+    result = run(inputs, "llmaz", "diff", span, "--format", "json", "--exit-code", *what)
+    shown = run(inputs, "llmaz", "diff", span, "--format", "markdown", *what) if result.code <= 2 else result
     if shown.code:
-        said = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
+        failure = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
         refused = shown.out if shown.code == 2 and shown.out.startswith("<!-- llmaz") else ""
-        return Compared(environment, "", "", max(told.code, shown.code), refused, None, said)
-    return Compared(environment, "", "", told.code, shown.out, json.loads(told.out), "")
+        return Compared(environment, "", "", max(result.code, shown.code), refused, None, failure)
+    return Compared(environment, "", "", result.code, shown.out, json.loads(result.out), "")
 
 
-def _environments(asked: Settings, commit: str) -> tuple[str, ...]:
+def _environments(inputs: Settings, commit: str) -> tuple[str, ...]:
     """The names in a commit, none where it cannot be told: `llmaz diff` has words for that."""
     try:
-        with contextlib.chdir(asked.folder):
+        with contextlib.chdir(inputs.folder):
             file_system = commit_tree(git.top(), commit)
-            return load.rendered_environments(RenderOptions(paths=asked.paths, file_system=file_system))
+            return load.rendered_environments(RenderOptions(paths=inputs.paths, file_system=file_system))
     except (RenderError, OSError):
         return ()
 
 
-def _ends(asked: Settings) -> tuple[str, str]:
-    pull, group = asked.event.get("pull_request"), asked.event.get("merge_group")
+def _ends(inputs: Settings) -> tuple[str, str]:
+    pull, group = inputs.event.get("pull_request"), inputs.event.get("merge_group")
     if pull:
-        return asked.base or pull["base"]["sha"], pull["head"]["sha"]
+        return inputs.base or pull["base"]["sha"], pull["head"]["sha"]
     if group:
-        return asked.base or group["base_sha"], group["head_sha"]
-    before = str(asked.event.get("before") or "") if asked.event_name == "push" else ""
-    return asked.base or (before.strip("0") and before), asked.sha or "HEAD"
+        return inputs.base or group["base_sha"], group["head_sha"]
+    before = str(inputs.event.get("before") or "") if inputs.event_name == "push" else ""
+    return inputs.base or (before.strip("0") and before), inputs.sha or "HEAD"
 
 
-def _commit(asked: Settings, name: str) -> str:
+def _commit(inputs: Settings, name: str) -> str:
     """Its id, '' where the clone does not have it. Raises Wrong."""
-    return _asked_git(git.commit, asked, name)
+    return _asked_git(git.commit, inputs, name)
 
 
-def _asked_git(question: Callable[..., str], asked: Settings, *names: str) -> str:
+def _asked_git(question: Callable[..., str], inputs: Settings, *names: str) -> str:
     """A commit, '' where the clone has none. Raises Wrong without a repository, and with one that git does not
     trust.
     """
     try:
-        return question(git.top(str(asked.folder)), *names)
+        return question(git.top(str(inputs.folder)), *names)
     except RenderError as error:
         if all(problem.code in ("E782", "E783") for problem in error.problems):
             return ""
@@ -347,12 +350,12 @@ def _prefix(folder: Path) -> str:
 # --- The comment
 
 
-def marker(asked: Settings) -> str:
+def marker(inputs: Settings) -> str:
     """By what we know our comment again, whatever comes out: one for each environment that is asked for, and for each
     folder that the action runs in.
     """
-    words = asked.environment
-    if prefix := _prefix(asked.folder):
+    words = inputs.environment
+    if prefix := _prefix(inputs.folder):
         words += f"@{re.sub('[^A-Za-z0-9._/-]|--+', '_', prefix)}"
     return f"<!-- llmaz:{words} -->" if words else "<!-- llmaz -->"
 
@@ -364,8 +367,8 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
     """
     parts = []
     errors, warnings, stale = checked.count("error"), checked.count("warning"), checked.stale
-    if checked.said:
-        parts.append(f"### llmaz: not checked\n\n{escapes.markdown_block(checked.said.strip())}")
+    if checked.failure:
+        parts.append(f"### llmaz: not checked\n\n{escapes.markdown_block(checked.failure.strip())}")
     elif checked.code == 2:
         refused = f"{counted(errors, 'error')}" if errors else f"{counted(warnings, 'warning')}, under `strict`"
         parts.append(f"### llmaz: {refused}\n\n{_listed(checked, 'error' if errors else 'warning')}")
@@ -378,7 +381,7 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
         )
     if missing:
         parts.append(f"### llmaz: not compared\n\n{escapes.markdown_block(missing.strip())}")
-    sections, at = [_section(each) for each in compared], len(parts)
+    sections, at = [_section(comparison) for comparison in compared], len(parts)
     if warnings and (errors or checked.code != 2):
         parts.append(
             f"<details><summary>{counted(warnings, 'warning')}</summary>\n\n{_listed(checked, 'warning')}\n\n</details>"
@@ -393,25 +396,25 @@ def body(checked: Checked, compared: Sequence[Compared], missing: str = "", limi
 
 def _section(compared: Compared) -> str:
     """What a comparison says."""
-    if compared.said and not compared.markdown:
+    if compared.failure and not compared.markdown:
         name = f" {escapes.markdown_code(compared.environment)}" if compared.environment else ""
-        return f"### llmaz{name}: not compared\n\n{escapes.markdown_block(compared.said.strip())}"
+        return f"### llmaz{name}: not compared\n\n{escapes.markdown_block(compared.failure.strip())}"
     return _MARKER.sub("", compared.markdown, count=1).strip() or "No change in what is rendered."
 
 
 def shared(sections: Sequence[str], room: int) -> list[str]:
     """The sections, cut where they need more than their share of the room; what one leaves is the others'."""
-    made = list(sections)
-    for left, at in enumerate(sorted(range(len(made)), key=lambda at: units(made[at]))):
-        made[at] = fitted(made[at], max(room // (len(made) - left), 1000)).rstrip("\n")
-        room -= units(made[at])
-    return made
+    texts = list(sections)
+    for left, at in enumerate(sorted(range(len(texts)), key=lambda at: units(texts[at]))):
+        texts[at] = fitted(texts[at], max(room // (len(texts) - left), 1000)).rstrip("\n")
+        room -= units(texts[at])
+    return texts
 
 
 def _listed(checked: Checked, severity: str) -> str:
-    found = [each for each in checked.problems if each.severity == severity and each.code not in STALE]
-    more = [f"… and {len(found) - LISTED:,} more"] if len(found) > LISTED else []
-    return escapes.markdown_block("\n".join([*map(str, found[:LISTED]), *more]))
+    problems = [problem for problem in checked.problems if problem.severity == severity and problem.code not in STALE]
+    more = [f"… and {len(problems) - LISTED:,} more"] if len(problems) > LISTED else []
+    return escapes.markdown_block("\n".join([*map(str, problems[:LISTED]), *more]))
 
 
 def counted(number: int, word: str) -> str:
@@ -428,12 +431,12 @@ def fitted(text: str, limit: int = COMMENT_LIMIT, size: Callable[[str], int] = u
     if size(text) <= limit:
         return text
     room = limit - size(_CUT) - 200  # what closing takes
-    kept, used, fence, open_details = [], 0, "", 0
+    lines, used, fence, open_details = [], 0, "", 0
     for line in text.splitlines():
         used += size(line) + 1
         if used + 11 * open_details + len(fence) > room:
             break
-        kept.append(line)
+        lines.append(line)
         opening = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
         if not fence:
             fence = opening[1] if opening else ""
@@ -443,7 +446,7 @@ def fitted(text: str, limit: int = COMMENT_LIMIT, size: Callable[[str], int] = u
             fence = ""
     closing = [fence] if fence else []
     closing += ["", "</details>"] * max(open_details, 0)
-    return "\n".join([*kept, *closing]) + _CUT
+    return "\n".join([*lines, *closing]) + _CUT
 
 
 # --- GitHub
@@ -491,11 +494,11 @@ class GitHub:
 
     def comment(self, number: int, mark: str, text: str, author: str, only_update: bool) -> tuple[str, str]:
         """Makes our one comment say this: address and author, or two empty ones where there is none to change."""
-        found = self._ours(number, mark, author)
-        if found and found.get("body") == text:
-            answer = found
-        elif found:
-            answer = self.ask("PATCH", f"/issues/comments/{found['id']}", {"body": text})
+        existing = self._ours(number, mark, author)
+        if existing and existing.get("body") == text:
+            answer = existing
+        elif existing:
+            answer = self.ask("PATCH", f"/issues/comments/{existing['id']}", {"body": text})
         elif only_update:
             return "", ""
         else:
@@ -506,23 +509,25 @@ class GitHub:
         """The comment that begins with our mark and that we wrote: anybody can write the mark."""
         for page in range(1, PAGES + 1):
             comments = self.ask("GET", f"/issues/{number}/comments?per_page={PAGE}&page={page}")
-            for each in comments:
-                if (each.get("user") or {}).get("login") == author and str(each.get("body") or "").startswith(mark):
-                    return each
+            for comment in comments:
+                if (comment.get("user") or {}).get("login") == author and str(comment.get("body") or "").startswith(
+                    mark
+                ):
+                    return comment
             if len(comments) < PAGE:
                 break
         return None
 
 
-def _refusal(error: urllib.error.HTTPError, asked: str) -> Exception:
+def _refusal(error: urllib.error.HTTPError, request: str) -> Exception:
     """What an answer other than 2xx is."""
     try:
-        said = str(json.loads(error.read())["message"])
+        message = str(json.loads(error.read())["message"])
     except (ValueError, KeyError, TypeError, OSError):
-        said = str(error.reason)
-    text = f"{asked}: {error.code} {said}"
+        message = str(error.reason)
+    text = f"{request}: {error.code} {message}"
     after = error.headers.get("Retry-After") or ""
-    limited = bool(after) or error.headers.get("X-RateLimit-Remaining") == "0" or "rate limit" in said.lower()
+    limited = bool(after) or error.headers.get("X-RateLimit-Remaining") == "0" or "rate limit" in message.lower()
     if error.code == 429 or error.code >= 500 or (error.code == 403 and limited):
         return Passing(text, float(after) if after.isdigit() else 0.0)
     return Denied(text) if error.code in (401, 403, 404) else Failed(text)
@@ -548,21 +553,21 @@ def sarif(checked: Checked, mark: str) -> str:
     """The log for code scanning: a category of its own for each environment and folder, and by what an alert is known
     again, which the upload does not work out."""
     log = json.loads(as_sarif(checked.problems))
-    (made,) = log["runs"]
-    made["automationDetails"] = {"id": f"{mark.removeprefix('<!-- ').removesuffix(' -->').replace(':', '/')}/"}
-    for result, known_by in zip(made["results"], fingerprints(checked.problems), strict=True):
+    (sarif_run,) = log["runs"]
+    sarif_run["automationDetails"] = {"id": f"{mark.removeprefix('<!-- ').removesuffix(' -->').replace(':', '/')}/"}
+    for result, known_by in zip(sarif_run["results"], fingerprints(checked.problems), strict=True):
         result["partialFingerprints"] = {"primaryLocationLineHash": f"{known_by}:1"}
     return escapes.json_text(log, indent=2)
 
 
-def analysis(asked: Settings, text: str) -> dict[str, str]:
+def analysis(inputs: Settings, text: str) -> dict[str, str]:
     """What code scanning wants of an upload: of a pull request the merge commit where that is checked out, else its
     head."""
     try:
-        head = _commit(asked, "HEAD")
+        head = _commit(inputs, "HEAD")
     except Wrong:  # said where the commits are compared
         head = ""
-    ref = asked.ref if head == asked.sha else re.sub(r"^(refs/pull/\d+)/merge$", r"\1/head", asked.ref)
+    ref = inputs.ref if head == inputs.sha else re.sub(r"^(refs/pull/\d+)/merge$", r"\1/head", inputs.ref)
     packed = gzip.compress(text.encode(errors="replace"), mtime=0)
     return {"commit_sha": head, "ref": ref, "sarif": base64.b64encode(packed).decode(), "tool_name": "llmaz"}
 
@@ -596,68 +601,71 @@ def summarize(file: str, text: str) -> None:
         path = Path(file)
         room = SUMMARY_LIMIT - (path.stat().st_size if path.exists() else 0)
         with path.open("a", encoding="utf-8") as opened:
-            opened.write(fitted(text, room, lambda each: len(each.encode(errors="replace"))))
+            opened.write(fitted(text, room, lambda part: len(part.encode(errors="replace"))))
 
 
 def gpus(compared: Sequence[Compared]) -> dict[str, str]:
     """The accelerators before and after, at most: a JSON object by accelerator each, or of such by environment where
     there are several; '' where nothing was compared.
     """
-    made = {"gpus-before": "", "gpus-after": ""}
-    if not compared or any(each.said for each in compared):
-        return made
+    outputs = {"gpus-before": "", "gpus-after": ""}
+    if not compared or any(comparison.failure for comparison in compared):
+        return outputs
     for side in ("before", "after"):
-        found = {
-            one.environment: {each["accelerator"]: each["atMost"][side] or 0 for each in one.data.get("gpus", [])}
+        counts = {
+            one.environment: {row["accelerator"]: row["atMost"][side] or 0 for row in one.data.get("gpus", [])}
             for one in compared
         }
-        made[f"gpus-{side}"] = json.dumps(found if compared[0].environment else found[""])
-    return made
+        outputs[f"gpus-{side}"] = json.dumps(counts if compared[0].environment else counts[""])
+    return outputs
 
 
 # --- All of it
 
 
-def main(given: Mapping[str, str]) -> int:
+def main(variables: Mapping[str, str]) -> int:
     """The action: see above."""
     try:
-        return act(given)
+        return act(variables)
     except Wrong as wrong:
         annotate("error", str(wrong))
         return 2
 
 
-def act(given: Mapping[str, str]) -> int:
+def act(variables: Mapping[str, str]) -> int:
     """Raises Wrong."""
-    asked = settings(given)
-    checked = check(asked)
+    inputs = settings(variables)
+    checked = check(inputs)
     if checked.problems:
         print(as_github(checked.problems))
-    if checked.said:
-        annotate("error", checked.said)
+    if checked.failure:
+        annotate("error", checked.failure)
     missing: Wrong | None = None
     compared: list[Compared] = []
     try:
-        compared = compare(asked) if checked.code < 2 else []
+        compared = compare(inputs) if checked.code < 2 else []
     except Wrong as wrong:  # what was checked is still to be said
         missing = wrong
-    failed = [each for each in compared if each.said]
-    for each in failed:
-        annotate("error", f"llmaz diff{f' --env {each.environment}' if each.environment else ''}: {each.said}")
-    mark, why = marker(asked), str(missing or "")
+    failed = [comparison for comparison in compared if comparison.failure]
+    for comparison in failed:
+        annotate(
+            "error",
+            f"llmaz diff{f' --env {comparison.environment}' if comparison.environment else ''}: {comparison.failure}",
+        )
+    mark, why = marker(inputs), str(missing or "")
     text = body(checked, compared, why)
     say(text)
-    summarize(given.get("GITHUB_STEP_SUMMARY", ""), text)
-    log, shown = asked.temp / "llmaz.sarif", asked.temp / "llmaz.md"
+    summarize(variables.get("GITHUB_STEP_SUMMARY", ""), text)
+    log, shown = inputs.temp / "llmaz.sarif", inputs.temp / "llmaz.md"
     log.write_text(sarif(checked, mark), "utf-8", errors="replace")
     shown.write_text(text, "utf-8", errors="replace")
-    changed = any(each.code == 1 for each in compared)
-    loosened = any(each.is_loosened for each in compared)
+    changed = any(comparison.code == 1 for comparison in compared)
+    loosened = any(comparison.is_loosened for comparison in compared)
     wordless = not changed and not loosened and checked.code == 0 and not failed and not missing
     comment = f"{mark}\n{body(checked, compared, why, COMMENT_LIMIT - units(mark) - 1)}"
-    url, fault = _to_github(asked, mark, comment, log.read_text("utf-8"), wordless)
+    url, fault = _to_github(inputs, mark, comment, log.read_text("utf-8"), wordless)
     put(
-        given.get("GITHUB_OUTPUT", ""),
+        variables.get("GITHUB_OUTPUT", ""),
         {
             "changed": "" if failed or not compared else str(changed).lower(),
             "errors": str(checked.count("error")),
@@ -671,20 +679,20 @@ def act(given: Mapping[str, str]) -> int:
     )
     if missing:
         raise missing
-    return checked.code or max((each.code for each in failed), default=0) or (3 if fault else 0)
+    return checked.code or max((comparison.code for comparison in failed), default=0) or (3 if fault else 0)
 
 
-def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) -> tuple[str, bool]:
+def _to_github(inputs: Settings, mark: str, text: str, log: str, wordless: bool) -> tuple[str, bool]:
     """The comment and the upload: the comment's address, and whether GitHub failed."""
-    pull, url, fault = asked.event.get("pull_request"), "", False
-    if not asked.token or not asked.repository:
+    pull, url, fault = inputs.event.get("pull_request"), "", False
+    if not inputs.token or not inputs.repository:
         return url, fault
-    github = GitHub(asked.api, asked.token, asked.repository)
-    fork = pull is not None and (pull["head"].get("repo") or {}).get("full_name") != asked.repository
-    if asked.comment and pull:
+    github = GitHub(inputs.api, inputs.token, inputs.repository)
+    fork = pull is not None and (pull["head"].get("repo") or {}).get("full_name") != inputs.repository
+    if inputs.comment and pull:
         try:
-            url, author = patiently(lambda: github.comment(pull["number"], mark, fitted(text), asked.author, wordless))
-            if author not in ("", asked.author):
+            url, author = patiently(lambda: github.comment(pull["number"], mark, fitted(text), inputs.author, wordless))
+            if author not in ("", inputs.author):
                 annotate(
                     "warning", f"the comment is by {author}: set comment-author to that, or each run makes another"
                 )
@@ -699,9 +707,9 @@ def _to_github(asked: Settings, mark: str, text: str, log: str, wordless: bool) 
         except Failed as failed:
             annotate("error", f"the comment could not be written, and may be out of date. {failed}")
             fault = True
-    if asked.sarif:
+    if inputs.sarif:
         try:
-            patiently(lambda: github.ask("POST", "/code-scanning/sarifs", analysis(asked, log)))
+            patiently(lambda: github.ask("POST", "/code-scanning/sarifs", analysis(inputs, log)))
         except Denied as denied:
             hint = (
                 "a token of a fork"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from renderer import file_header
+from renderer.output import file_header
 from tests.action.github import Act, Hub, Repository
 from tests.inputs import CONFIG
 

@@ -19,7 +19,7 @@ import yaml
 
 from renderer import check, schema_validation
 from renderer.build.provider import providers
-from renderer.check import cel
+from renderer.check import cel, object_rules
 from renderer.plan import ProviderPlan, TrafficPlan
 from tests.paths import TESTS
 
@@ -226,7 +226,7 @@ def test_verdicts_are_kept_by_what_rules_see(monkeypatch: pytest.MonkeyPatch) ->
         return judge(rule, seen)
 
     monkeypatch.setattr(cel, "_holds", counted)
-    check._rules.cache_clear()
+    object_rules._rules.cache_clear()
     body = read("aigatewayroute")["object"]
     before = copy.deepcopy(body)
     for name in ("one", "two", "three"):

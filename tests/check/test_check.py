@@ -17,8 +17,8 @@ from renderer.check.finding import locate_finding
 from renderer.check.graph import ExternalObjects
 from renderer.check.kinds.pods import validate_pod
 from renderer.check.relations import validate_relations
-from renderer.component_versions import TargetVersions
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes.component_versions import TargetVersions
 from renderer.plan import Manifest
 
 GONE: Any = object()  # as a value: the field is taken away

@@ -13,7 +13,7 @@ import yaml
 from renderer import check
 from renderer.check.graph import ExternalObjects, ObjectView, validate_graph
 from renderer.check.relations import validate_relations
-from renderer.component_versions import TargetVersions
+from renderer.kubernetes.component_versions import TargetVersions
 
 SET: dict[str, Any] = yaml.safe_load("""
 apiVersion: disaggregatedset.x-k8s.io/v1

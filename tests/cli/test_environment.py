@@ -164,6 +164,6 @@ def test_a_module_of_ours_that_is_missing_is_our_fault(
     def lacking(*_: object) -> None:
         raise ModuleNotFoundError("No module named 'renderer.x'", name="renderer.x")
 
-    monkeypatch.setattr("renderer.load.scope", lacking)
+    monkeypatch.setattr("renderer.load.run_scope.scope", lacking)
     done = llmaz("render")
     assert (done.code, "[E901]" in done.err) == (3, True)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
-from renderer import __version__, escapes
+from renderer import __version__
 from renderer.diagnostics import Diagnostic
 from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
+from renderer.text import escapes
 from tests.paths import TESTS
 
 SARIF = json.loads((TESTS / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))

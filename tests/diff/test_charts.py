@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import file_header
+from renderer.output import file_header
 from tests.diff.repository import CONFIG, Repository
 
 if TYPE_CHECKING:

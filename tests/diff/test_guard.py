@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from renderer import file_header
+from renderer.output import file_header
 from tests.diff.repository import CHAT, CONFIG, MAILS, Repository
 
 if TYPE_CHECKING:

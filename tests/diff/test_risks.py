@@ -13,8 +13,8 @@ from renderer.diff.comparison import compare
 from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import is_floating, restarting_fields
-from renderer.secret_detection import hide_secrets
-from renderer.secret_names import is_literal_secret
+from renderer.secrets.detection import hide_secrets
+from renderer.secrets.names import is_literal_secret
 from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
 
 

@@ -27,7 +27,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from renderer import quantity
+from renderer.kubernetes import quantity
 from tests.apiserver.server import CannotJudge
 from tests.gateway.network import NODE, PodNetwork
 

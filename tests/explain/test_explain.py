@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import astuple, replace
 
-from renderer import load, quantity, resolve, yamlio
+from renderer import load, resolve, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Path as Steps
 from renderer.diagnostics import dotted
@@ -22,6 +22,7 @@ from renderer.explain import rules
 from renderer.explain.answers import leaves
 from renderer.explain.reasons import FILLED, MADE, RULE, SAID, InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.kubernetes import quantity
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
 from tests.test_cases import INPUTS
@@ -271,10 +272,10 @@ spec: {modelClaim: {modelName: qwen3-4b-instruct-gguf}, backendRuntimeConfig: {b
 
 
 @pytest.fixture
-def apps(here: Path) -> Path:
+def apps(folder: Path) -> Path:
     """Two apps of one name, and one of another."""
-    (here / "apps.yaml").write_text(APPS)
-    return here
+    (folder / "apps.yaml").write_text(APPS)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -470,6 +471,6 @@ def test_nothing_is_written(apps: Path, llmaz: Llmaz) -> None:
     assert sorted(path.name for path in apps.iterdir()) == ["apps.yaml"]
 
 
-def test_long_texts_are_cut(here: Path, llmaz: Llmaz) -> None:
-    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", here)
+def test_long_texts_are_cut(folder: Path, llmaz: Llmaz) -> None:
+    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", folder)
     assert max(map(len, llmaz("explain", "chat").out.splitlines())) <= 120

@@ -25,7 +25,7 @@ spec:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "tree"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -33,11 +33,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def chat(here: Path, llmaz: Llmaz) -> Path:
+def chat(folder: Path, llmaz: Llmaz) -> Path:
     """A rendered file, and its input `chat.yaml`."""
-    (here / "chat.yaml").write_text(APP)
+    (folder / "chat.yaml").write_text(APP)
     assert llmaz("render").code == 0
-    return here / "rendered" / "demo" / "chat.yaml"
+    return folder / "rendered" / "demo" / "chat.yaml"
 
 
 def line_of(file: Path, text: str) -> int:
@@ -81,14 +81,14 @@ def test_how_a_place_is_written(suffix: str, chat: Path, llmaz: Llmaz) -> None:
 
 @pytest.mark.parametrize("config", [False, True])
 def test_from_another_folder(
-    config: bool, chat: Path, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+    config: bool, chat: Path, folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a `llmaz.yaml` also by the path from the top, as a review has it."""
     number = line_of(chat, "replicas: 2")
-    (here / "sub").mkdir()
+    (folder / "sub").mkdir()
     if config:
-        (here / "llmaz.yaml").write_text(CONFIG + "{}\n")
-    monkeypatch.chdir(here / "sub")
+        (folder / "llmaz.yaml").write_text(CONFIG + "{}\n")
+    monkeypatch.chdir(folder / "sub")
     for place in ("../rendered/demo/chat.yaml", str(chat), *(["rendered/demo/chat.yaml"] if config else [])):
         done = llmaz("explain", f"{place}:{number}")
         assert (done.code, done.err) == (0, ""), place
@@ -105,14 +105,14 @@ def test_a_file_is_its_objects(chat: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
-def test_layouts(layout: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(APP)
-    (here / "llmaz.yaml").write_text(CONFIG + f"{{output: {{layout: {layout}}}}}\n")
+def test_layouts(layout: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(APP)
+    (folder / "llmaz.yaml").write_text(CONFIG + f"{{output: {{layout: {layout}}}}}\n")
     assert llmaz("render").code == 0
-    files = sorted((here / "rendered").rglob("*.yaml"))
+    files = sorted((folder / "rendered").rglob("*.yaml"))
     assert len(files) == (7 if layout == "object" else 1)
     for file in files:
-        done = llmaz("explain", str(file.relative_to(here)))
+        done = llmaz("explain", str(file.relative_to(folder)))
         assert (done.code, done.err) == (0, "")
         assert done.out.count("made for Playground demo/chat") == file.read_text().count("\napiVersion: ")
 
@@ -126,23 +126,23 @@ def test_layouts(layout: str, here: Path, llmaz: Llmaz) -> None:
         ("example-fallback-external", ".route.yaml", "Backend/"),
     ],
 )
-def test_files_of_several_apps(case: str, file: str, heading: str, here: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(INPUTS[case], here, dirs_exist_ok=True)
+def test_files_of_several_apps(case: str, file: str, heading: str, folder: Path, llmaz: Llmaz) -> None:
+    shutil.copytree(INPUTS[case], folder, dirs_exist_ok=True)
     assert llmaz("render").code == 0
-    path = next(path for path in sorted((here / "rendered").rglob("*.yaml")) if path.name.endswith(file))
+    path = next(path for path in sorted((folder / "rendered").rglob("*.yaml")) if path.name.endswith(file))
     for place in (path, f"{path}:2", f"{path}:{len(path.read_text().splitlines())}"):
         done = llmaz("explain", str(place))
         assert (done.code, done.err) == (0, "")
     assert llmaz("explain", f"{path}:2").out.startswith(heading)
 
 
-def test_the_environment_stands_in_the_path(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(APP)
+def test_the_environment_stands_in_the_path(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(APP)
     patch = "{playgrounds: {chat: {replicas: 5}}}"
-    (here / "llmaz.yaml").write_text(CONFIG + f"{{environments: {{dev: {{}}, prod: {patch}}}}}\n")
+    (folder / "llmaz.yaml").write_text(CONFIG + f"{{environments: {{dev: {{}}, prod: {patch}}}}}\n")
     assert llmaz("render").code == 0
     for env, count in (("dev", 2), ("prod", 5)):
-        number = line_of(here / f"rendered/{env}/demo/chat.yaml", f"replicas: {count}")
+        number = line_of(folder / f"rendered/{env}/demo/chat.yaml", f"replicas: {count}")
         done = llmaz("explain", f"rendered/{env}/demo/chat.yaml:{number}")
         assert (done.code, done.err) == (0, "")
         assert f"spec.replicas: {count}" in done.out
@@ -150,12 +150,12 @@ def test_the_environment_stands_in_the_path(here: Path, llmaz: Llmaz) -> None:
     assert "[W223]" in done.err, "what is named counts"
 
 
-def test_a_text_of_several_lines(here: Path, llmaz: Llmaz) -> None:
+def test_a_text_of_several_lines(folder: Path, llmaz: Llmaz) -> None:
     """A line inside of it is part of its field."""
-    shutil.copytree(INPUTS["engine-parts"], here, dirs_exist_ok=True)
+    shutil.copytree(INPUTS["engine-parts"], folder, dirs_exist_ok=True)
     assert llmaz("render").code == 0
     count = 0
-    for file in sorted((here / "rendered").rglob("*.yaml")):
+    for file in sorted((folder / "rendered").rglob("*.yaml")):
         texts = file.read_text().splitlines()
         for number, text in enumerate(texts, 1):
             if text.endswith((": |", ": |-")):
@@ -166,10 +166,10 @@ def test_a_text_of_several_lines(here: Path, llmaz: Llmaz) -> None:
     assert count
 
 
-def test_a_stale_file(chat: Path, here: Path, llmaz: Llmaz) -> None:
+def test_a_stale_file(chat: Path, folder: Path, llmaz: Llmaz) -> None:
     """The answer is about the same field as it is now; lists go by the names of their items."""
     number = line_of(chat, "- name: model-runner")
-    (here / "chat.yaml").write_text(APP.replace("replicas: 2", "replicas: 3"))
+    (folder / "chat.yaml").write_text(APP.replace("replicas: 2", "replicas: 3"))
     for place in ("rendered/demo/chat.yaml", f"rendered/demo/chat.yaml:{number}"):
         done = llmaz("explain", place)
         assert (done.code, "[W223]" in done.err) == (0, True)
@@ -179,16 +179,16 @@ def test_a_stale_file(chat: Path, here: Path, llmaz: Llmaz) -> None:
     assert llmaz("explain", f"rendered/demo/chat.yaml:{after}").err == "", "that object is as it was"
 
 
-def test_a_stale_argument(here: Path, llmaz: Llmaz) -> None:
+def test_a_stale_argument(folder: Path, llmaz: Llmaz) -> None:
     """An argument is found where it stands now, and refused where it is no longer there."""
     text = APP + "  backendRuntimeConfig: {args: [--seed, '7']}\n"
-    (here / "chat.yaml").write_text(text)
+    (folder / "chat.yaml").write_text(text)
     assert llmaz("render").code == 0
-    number = line_of(here / "rendered/demo/chat.yaml", "- --seed")
-    (here / "chat.yaml").write_text(text.replace("[--seed", "[--enable-lora, --seed"))
+    number = line_of(folder / "rendered/demo/chat.yaml", "- --seed")
+    (folder / "chat.yaml").write_text(text.replace("[--seed", "[--enable-lora, --seed"))
     done = llmaz("explain", f"rendered/demo/chat.yaml:{number}")
     assert done.out.splitlines()[1].endswith(": --seed")
-    (here / "chat.yaml").write_text(APP)
+    (folder / "chat.yaml").write_text(APP)
     done = llmaz("explain", f"rendered/demo/chat.yaml:{number}")
     assert (done.code, done.out, "[E229]" in done.err) == (2, "", True)
 
@@ -199,8 +199,8 @@ def test_an_object_that_lacks_in_the_file(chat: Path, llmaz: Llmaz) -> None:
     assert "[W223]" in llmaz("explain", "rendered/demo/chat.yaml").err
 
 
-def test_broken_input(chat: Path, here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(APP.replace("qwen3-8b", "qwen3-8"))
+def test_broken_input(chat: Path, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(APP.replace("qwen3-8b", "qwen3-8"))
     done = llmaz("explain", "rendered/demo/chat.yaml:5")
     assert (done.code, done.out, "[E203]" in done.err) == (2, "", True)
 
@@ -210,12 +210,12 @@ def test_an_object_is_no_file(chat: Path, llmaz: Llmaz) -> None:
     assert "[E773]" in llmaz("explain", "lws/chat.yaml").err
 
 
-def test_a_note_about_the_settings_is_no_reason_to_refuse(chat: Path, here: Path, llmaz: Llmaz) -> None:
+def test_a_note_about_the_settings_is_no_reason_to_refuse(chat: Path, folder: Path, llmaz: Llmaz) -> None:
     """By name and by a line of a file."""
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  gateway: {{replicas: 3}}\n")
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  gateway: {{replicas: 3}}\n")
     rendered = llmaz("render")
     assert (rendered.code, "[N589]" in rendered.err) == (0, True)
-    for what in ("lws/chat.spec.replicas", f"{chat.relative_to(here)}:3"):
+    for what in ("lws/chat.spec.replicas", f"{chat.relative_to(folder)}:3"):
         done = llmaz("explain", what)
         assert (done.code, done.err) == (0, ""), what
         assert done.out

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer import file_header
-from renderer.output import manifest_files
+from renderer.output import file_header, manifest_files
 from renderer.output.folder_writer import OutputFolder, write_file
 from renderer.output.manifest_files import OutputFile
 from renderer.source.paths import FileTooLargeError, OutsideError, read_file, read_file_inside
@@ -382,19 +381,19 @@ def test_a_folder_that_cannot_be_read_is_an_error_at_that_folder(
 def test_a_deep_tree_is_read_in_seconds(depth: int, repository: Path) -> None:
     """Deeper than a path of Linux can say, too."""
     subprocess.run(["git", "init", "--quiet"], check=True)
-    here = os.open(".", os.O_RDONLY)
+    descriptor = os.open(".", os.O_RDONLY)
     try:
         for _ in range(depth):
             os.mkdir("d")
             os.chdir("d")
         Path("x.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n")
-        os.fchdir(here)
+        os.fchdir(descriptor)
         for words in (["validate"], ["render"], ["render", "--check"], ["check", "."], ["routes"]):
             program = [sys.executable, "-c", "from renderer.cli import main; main()", *words]
             done = subprocess.run(program, capture_output=True, text=True, timeout=20, check=False)
             assert done.returncode == (0 if depth == 1_500 else 2), done.stderr[-500:]
             assert "E901" not in done.stderr
     finally:
-        os.fchdir(here)
-        os.close(here)
+        os.fchdir(descriptor)
+        os.close(descriptor)
         subprocess.run(["rm", "-rf", "d"], check=True)

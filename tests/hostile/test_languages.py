@@ -70,7 +70,7 @@ IMAGES = (
 
 @pytest.mark.parametrize("image", IMAGES)
 @pytest.mark.parametrize("registry", ["", "mirror.example"])
-def test_an_image_is_no_action(image: str, registry: str, here: Path, llmaz: Llmaz) -> None:
+def test_an_image_is_no_action(image: str, registry: str, folder: Path, llmaz: Llmaz) -> None:
     flags = ["--set", f"imageRegistry={registry}"] if registry else []
     manifest = next(body for body in chart_of(llmaz, POD.format(json.dumps(image)), *flags) if body["kind"] == "Pod")
     read = [manifest["spec"]["containers"][0]["image"], manifest["spec"]["volumes"][0]["image"]["reference"]]
@@ -79,13 +79,13 @@ def test_an_image_is_no_action(image: str, registry: str, here: Path, llmaz: Llm
 
 
 @pytest.mark.parametrize("mark", [r" #llm\x61z:9999#", r" #llm\x61z:0#", r" #llm\x61z:0!#", " #llmaz:0#"])
-def test_what_looks_like_a_mark_is_text(mark: str, here: Path, llmaz: Llmaz) -> None:
+def test_what_looks_like_a_mark_is_text(mark: str, folder: Path, llmaz: Llmaz) -> None:
     body = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x, namespace: llm}}\ndata: {{a: "{mark}"}}\n'
     [config_map] = [body for body in chart_of(llmaz, body) if body["kind"] == "ConfigMap"]
     assert config_map["data"]["a"] == mark.replace(r"\x61", "a")
 
 
-def test_every_field_of_every_input(here: Path) -> None:
+def test_every_field_of_every_input(folder: Path) -> None:
     """400 inputs of the 5,000 that the workflow of the week asks about."""
     report = run(str(tool("helm")), 400, seed=1)
     assert report.faults == []
@@ -96,7 +96,7 @@ def test_every_field_of_every_input(here: Path) -> None:
 # --- PromQL
 
 
-def test_a_metric_of_any_name_is_one(here: Path, llmaz: Llmaz) -> None:
+def test_a_metric_of_any_name_is_one(folder: Path, llmaz: Llmaz) -> None:
     """In KEDA's query, and in the rules of the adapter."""
     metrics = f"metrics: {{path: /metrics, waiting: {json.dumps(METRIC)}}}, scale: {{metric: waiting, target: 4}}"
     Path("mine.yaml").write_text(backend_runtime(f"{{style: none}}, {metrics}"), "utf-8")
@@ -117,7 +117,7 @@ def test_a_metric_of_any_name_is_one(here: Path, llmaz: Llmaz) -> None:
 # --- What Kubernetes fills into arguments and variables
 
 
-def test_a_served_name_shows_no_secret(here: Path, llmaz: Llmaz) -> None:
+def test_a_served_name_shows_no_secret(folder: Path, llmaz: Llmaz) -> None:
     """The engine answers to the name that the route matches, not to a token of its environment."""
     name = "$(HF_TOKEN)"
     served = f"  servedModelName: {name}\n"
@@ -129,7 +129,7 @@ def test_a_served_name_shows_no_secret(here: Path, llmaz: Llmaz) -> None:
     assert route["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == name
 
 
-def test_a_revision_is_no_variable_of_a_loader(here: Path, llmaz: Llmaz) -> None:
+def test_a_revision_is_no_variable_of_a_loader(folder: Path, llmaz: Llmaz) -> None:
     Path("model.yaml").write_text(
         gpu_model("blue").replace("{modelID: a/b}", "{modelID: a/b, revision: 'x$(HF_TOKEN)$$y'}"), "utf-8"
     )
@@ -158,12 +158,12 @@ def with_draft(llmaz: Llmaz, backend: str, version: str = "") -> list[dict[str, 
     return rendered(llmaz)
 
 
-def test_a_folder_in_json(here: Path, llmaz: Llmaz) -> None:
+def test_a_folder_in_json(folder: Path, llmaz: Llmaz) -> None:
     args = pod(with_draft(llmaz, "vllm", "v0.8.5"))["containers"][0]["args"]
     assert json.loads(args[args.index("--speculative-config") + 1])["model"] == FOLDER
 
 
-def test_a_folder_in_yaml(here: Path, llmaz: Llmaz) -> None:
+def test_a_folder_in_yaml(folder: Path, llmaz: Llmaz) -> None:
     [config] = [body for body in with_draft(llmaz, "tensorrt-llm") if body["kind"] == "ConfigMap"]
     options = yaml.safe_load(config["data"]["options.yaml"])
     assert options["speculative_config"]["speculative_model_dir"] == FOLDER
@@ -172,7 +172,7 @@ def test_a_folder_in_yaml(here: Path, llmaz: Llmaz) -> None:
 # --- Go templates and globs of an ApplicationSet
 
 
-def test_an_application_set_has_no_action_of_ours(here: Path, llmaz: Llmaz) -> None:
+def test_an_application_set_has_no_action_of_ours(folder: Path, llmaz: Llmaz) -> None:
     Path("chat.yaml").write_text(playground("chat", "llm", backend="llamacpp"), "utf-8")
     flags = ("--repo-url", 'https://git.example/{{fail"x"}}', "--revision", "{{.x}}", "--path", "a*/[b]")
     bodies = rendered(llmaz, "argocd", "applicationset", *flags)
@@ -185,7 +185,7 @@ def test_an_application_set_has_no_action_of_ours(here: Path, llmaz: Llmaz) -> N
     assert generator["directories"][0] == {"path": r"a\*/\[b\]/*"}
 
 
-def test_flux_substitutes_nothing(here: Path, llmaz: Llmaz) -> None:
+def test_flux_substitutes_nothing(folder: Path, llmaz: Llmaz) -> None:
     """`${NAME}` is filled in where `postBuild` asks for it."""
     Path("chat.yaml").write_text(playground("chat", "llm", backend="llamacpp"), "utf-8")
     bodies = rendered(llmaz, "flux", "kustomization", "--repo-url", "https://git.example/a", "--path", "${A}")

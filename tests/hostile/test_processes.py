@@ -38,11 +38,11 @@ main()
 
 
 @pytest.fixture
-def environments(here: Path) -> Path:
+def environments(folder: Path) -> Path:
     """As many apps as are shared between processes, in three environments."""
-    (here / "llmaz.yaml").write_text(ENVIRONMENTS)
-    (here / "all.yaml").write_text("---\n".join(playground(f"p{i}", "demo", backend="llamacpp") for i in range(APPS)))
-    return here
+    (folder / "llmaz.yaml").write_text(ENVIRONMENTS)
+    (folder / "all.yaml").write_text("---\n".join(playground(f"p{i}", "demo", backend="llamacpp") for i in range(APPS)))
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""A value enters another language only through that language's own quoting, one function of renderer/escapes.py each.
+"""A value enters another language only through that language's own quoting, a function of renderer/text/escapes.py.
 
 The first half lists every place of the program where text stands within another language; a new one has to be added
 here, with what quotes it. The second half has the real readers of these languages read forty hostile texts.
@@ -19,7 +19,8 @@ import pytest
 import re2  # type: ignore[import-untyped]
 import yaml
 
-from renderer import escapes, template
+from renderer import template
+from renderer.text import escapes
 from tests.hostile.charts import TEXTS
 from tests.paths import ROOT
 from tests.programs import tool
@@ -48,15 +49,15 @@ PLACES = {
     "diff/markdown.py _gpus": (1, "escapes.markdown_code, and numbers"),
     "diff/markdown.py _blocks": (3, "escapes.html_code, escapes.markdown_fence"),
     "diff/renames.py _replace_name": (1, "re.escape"),
-    "escapes.py markdown_code": (2, "escapes itself"),
-    "escapes.py html_code": (1, "escapes itself"),
-    "escapes.py mermaid_label": (2, "escapes itself"),
-    "escapes.py go_string": (1, "escapes itself"),
-    "escapes.py go_template_text": (1, "escapes itself"),
-    "escapes.py _numbered": (1, "a class of our own characters"),
+    "text/escapes.py markdown_code": (2, "escapes itself"),
+    "text/escapes.py html_code": (1, "escapes itself"),
+    "text/escapes.py mermaid_label": (2, "escapes itself"),
+    "text/escapes.py go_string": (1, "escapes itself"),
+    "text/escapes.py go_template_text": (1, "escapes itself"),
+    "text/escapes.py _numbered": (1, "a class of our own characters"),
     "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
     "explain/formats.py _place_lines": (1, "escapes.line, behind a bar that no program reads"),
-    "integrations/gitops/applications.py application_sets": (1, "a number"),
+    "integrations/gitops/applications.py _application_set": (1, "a number"),
     "integrations/gitops/flux.py _checks": (1, "expressions of ours"),
     "integrations/helm/actions.py yaml_text": (1, "yamlio.quoted_part, escapes.go_template_text"),
     "integrations/helm/files.py ": (1, "a comment of ours"),
@@ -82,7 +83,7 @@ PLACES = {
     "schema_validation.py _compiled": (1, "schemas of ours"),
     "schema_validation.py message_words": (1, "words of a message"),
     "schema_validation.py _type_hint": (1, "words of a message"),
-    "secret_names.py ": (1, "patterns of ours"),
+    "secrets/names.py ": (1, "patterns of ours"),
     "source/tree.py glob": (4, "re.escape"),
     "template.py _jinja_expression": (1, "an expression is what it is"),
     "yamlio/located_reader.py _key_words": (1, "words of a message"),
@@ -98,13 +99,18 @@ QUOTERS = {
         *("admission/evaluation.py", "admission/unknowns.py", "load/admission_files.py"),
         "integrations/helm/installed_files.py",
     },
-    "shlex.quote": {"escapes.py"},
+    "shlex.quote": {"text/escapes.py"},
     "json.dumps": {
-        *("check/cel.py", "component_versions.py", "schema_validation.py"),  # rules and schemas
+        *("check/cel.py", "kubernetes/component_versions.py", "schema_validation.py"),  # rules and schemas
         "resolve/model_cache.py",  # hashes
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
-        *("integrations/gitops/plugin.py", "cli/argocd.py", "integrations/helm/files.py", "escapes.py"),  # documents
+        *(
+            "integrations/gitops/plugin.py",
+            "cli/argocd.py",
+            "integrations/helm/files.py",
+            "text/escapes.py",
+        ),  # documents
     },
 }
 

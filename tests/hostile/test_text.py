@@ -27,8 +27,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from renderer import escapes, load, yamlio
+from renderer import load, yamlio
 from renderer.diagnostics import Diagnostic
+from renderer.text import escapes
 from scripts.action import run as action
 from tests.diagnostics.test_formats import commands
 from tests.inputs import document
@@ -191,13 +192,13 @@ def test_a_command_would_be_seen(line: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_nothing_of_the_input_acts_on_a_terminal_or_a_log(place: str, here: Path, llmaz: Llmaz) -> None:
+def test_nothing_of_the_input_acts_on_a_terminal_or_a_log(place: str, folder: Path, llmaz: Llmaz) -> None:
     """No control character, no escape sequence, no line break, nothing that turns the direction of text, and no command
     to CI but the annotations that were asked for.
     """
     for text in (HOSTILE, COMMANDS):
-        (here / "tree").mkdir()
-        os.chdir(here / "tree")
+        (folder / "tree").mkdir()
+        os.chdir(folder / "tree")
         tree(place, text)
         for call in CALLS:
             done = llmaz(*call.split())
@@ -205,11 +206,11 @@ def test_nothing_of_the_input_acts_on_a_terminal_or_a_log(place: str, here: Path
             assert raw(done.out + done.err) == set(), (call, text)
             ours = [line for line in done.out.splitlines() if " --format github" in call and commands(line)]
             assert [line for line in obeyed(f"{done.out}\n{done.err}") if line not in ours] == [], (call, text)
-        os.chdir(here)
-        shutil.rmtree(here / "tree")
+        os.chdir(folder)
+        shutil.rmtree(folder / "tree")
 
 
-def test_a_line_break_in_a_key_makes_no_line(here: Path, llmaz: Llmaz) -> None:
+def test_a_line_break_in_a_key_makes_no_line(folder: Path, llmaz: Llmaz) -> None:
     put("chat.yaml", playground(**{"x\n::error file=README.md,line=1::spoofed\n::add-mask::a\n\x1b]52;c;eA==\x07": 1}))
     done = llmaz("render")
     first, _, last = done.err.splitlines()
@@ -217,12 +218,12 @@ def test_a_line_break_in_a_key_makes_no_line(here: Path, llmaz: Llmaz) -> None:
     assert last == "1 error; nothing was written"
 
 
-def test_a_line_break_in_the_name_of_a_link_makes_no_line(here: Path, llmaz: Llmaz) -> None:
+def test_a_line_break_in_the_name_of_a_link_makes_no_line(folder: Path, llmaz: Llmaz) -> None:
     os.symlink("/etc/passwd", "l\n::error::spoofed\n.yaml")
     assert llmaz("render").err.startswith(r"l\n::error::spoofed\n.yaml: this link leads out of the tree, to /etc/pass")
 
 
-def test_a_file_that_is_called_like_a_command_is_none(here: Path, llmaz: Llmaz) -> None:
+def test_a_file_that_is_called_like_a_command_is_none(folder: Path, llmaz: Llmaz) -> None:
     put("::set-output name=x::y.yaml", playground("one", wrong=1))
     put("##[stop-commands]x.yaml", playground("two", wrong=1))
     lines = llmaz("render").err.splitlines()
@@ -231,7 +232,7 @@ def test_a_file_that_is_called_like_a_command_is_none(here: Path, llmaz: Llmaz) 
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
-def test_programs_read_names_as_they_are(form: str, here: Path, llmaz: Llmaz) -> None:
+def test_programs_read_names_as_they_are(form: str, folder: Path, llmaz: Llmaz) -> None:
     """Escaped is how JSON writes them, not what it says: a link whose name is no UTF-8, a key with everything in it."""
     os.symlink(b"/etc/hostname", b"link-\xff-\xe2\x80\xae.yaml")
     put("chat.yaml", playground(**{HOSTILE: 1}))
@@ -286,7 +287,7 @@ FINE = {"render -o X": 0, "render --check -o X": 1, "presets vendor vllm --to X"
     ],
     ids=lambda words: re.sub(r"[^ -~].*", "X", " ".join(words)),
 )
-def test_nothing_of_the_command_line_acts_on_a_terminal_or_a_log(words: list[str], here: Path, llmaz: Llmaz) -> None:
+def test_nothing_of_the_command_line_acts_on_a_terminal_or_a_log(words: list[str], folder: Path, llmaz: Llmaz) -> None:
     put("chat.yaml", playground())
     subprocess.run(["git", "init", "--quiet"], check=True)
     done = llmaz(*words)
@@ -299,7 +300,7 @@ def test_what_is_wrong_with_the_command_line_still_takes_its_lines(llmaz: Llmaz)
     assert llmaz("render", "--\x1b[2J\n").err.splitlines()[-1] == r"Error: No such option '--\x1b[2J\n'."
 
 
-def test_manifests_say_every_character_in_print(here: Path, llmaz: Llmaz) -> None:
+def test_manifests_say_every_character_in_print(folder: Path, llmaz: Llmaz) -> None:
     """What we write escapes what it has to; a line of a block stands behind its indentation."""
     for text in (HOSTILE.replace("\ufeff", ""), f"{BREAKS}::error::x{BREAKS}"):
         put("chat.yaml", playground(backendRuntimeConfig=args(text)))
@@ -466,27 +467,27 @@ def printing() -> None:
 
 
 @pytest.mark.parametrize("call", PRINTING)
-def test_a_command_whose_output_is_lost_fails(call: str, here: Path) -> None:
+def test_a_command_whose_output_is_lost_fails(call: str, folder: Path) -> None:
     """Whatever it prints, on a full disk and into a stream that is closed: one line, exit status 2."""
     printing()
     words = [*call.split(), *(["apps"] if call in ("render --stdout", "routes", "routes --format json") else [])]
     words += ["apps"] if call.startswith(("explain", "validate --format json", "presets adapter")) else []
-    folder = here / "apps" if call in ("argocd generate", "presets show vllm --resolved") else here
+    cwd = folder / "apps" if call in ("argocd generate", "presets show vllm --resolved") else folder
     with open("/dev/full", "wb") as full:
-        last = unfinished(program(*words, stdout=full, cwd=folder, environment={"PYTHONUNBUFFERED": "1"}))
+        last = unfinished(program(*words, stdout=full, cwd=cwd, environment={"PYTHONUNBUFFERED": "1"}))
     assert last == "standard output: cannot be written: No space left on device [E150]"
-    shutil.rmtree(here / "repo", ignore_errors=True)
-    last = unfinished(program(*words, before=lambda: os.close(1), cwd=folder))
+    shutil.rmtree(folder / "repo", ignore_errors=True)
+    last = unfinished(program(*words, before=lambda: os.close(1), cwd=cwd))
     assert last == "standard output: cannot be written: Bad file descriptor [E150]"
 
 
-def test_an_action_whose_log_is_lost_fails(here: Path, tmp_path: Path) -> None:
+def test_an_action_whose_log_is_lost_fails(folder: Path, tmp_path: Path) -> None:
     put("chat.yaml", playground(elasticConfig={"maxReplicas": 2, "scaleTrigger": {"hpa": {}}}))
     llmaz = tmp_path / "bin" / "llmaz"
     llmaz.parent.mkdir()
     llmaz.write_text(f"#!{sys.executable}\nfrom renderer.cli import main\nmain()\n")
     llmaz.chmod(0o755)
-    variables = {"GITHUB_WORKSPACE": str(here), "RUNNER_TEMP": str(tmp_path), "INPUT_COMMITTED": "false"}
+    variables = {"GITHUB_WORKSPACE": str(folder), "RUNNER_TEMP": str(tmp_path), "INPUT_COMMITTED": "false"}
     path = {"PATH": f"{llmaz.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     codes = []
     for file in ("/dev/null", "/dev/full"):
@@ -501,7 +502,7 @@ def test_an_action_whose_log_is_lost_fails(here: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_manifests_that_are_cut_are_no_success(unbuffered: str, here: Path) -> None:
+def test_manifests_that_are_cut_are_no_success(unbuffered: str, folder: Path) -> None:
     """By a reader that goes away in the midst of them, and by a file that can take no more."""
     many()
     environment = {"PYTHONUNBUFFERED": unbuffered}
@@ -515,11 +516,11 @@ def test_manifests_that_are_cut_are_no_success(unbuffered: str, here: Path) -> N
     with open("all.txt", "wb") as file:
         running = program("render", "--stdout", stdout=file, before=small_files, environment=environment)
         assert unfinished(running) == "standard output: cannot be written: File too large [E150]"
-    assert (here / "all.txt").stat().st_size == 4096
+    assert (folder / "all.txt").stat().st_size == 4096
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_slow_reader_gets_all_of_it(unbuffered: str, here: Path, llmaz: Llmaz) -> None:
+def test_a_slow_reader_gets_all_of_it(unbuffered: str, folder: Path, llmaz: Llmaz) -> None:
     """Also through a pipe that does not block, as some programs hand one over."""
     many()
     expected = llmaz("render", "--stdout").out
@@ -551,7 +552,7 @@ def test_a_slow_reader_gets_all_of_it(unbuffered: str, here: Path, llmaz: Llmaz)
     ],
     ids=lambda environment: " ".join(environment.values()),
 )
-def test_what_is_printed_is_utf_8_whatever_the_locale(environment: dict[str, str], here: Path, llmaz: Llmaz) -> None:
+def test_what_is_printed_is_utf_8_whatever_the_locale(environment: dict[str, str], folder: Path, llmaz: Llmaz) -> None:
     put("chat.yaml", playground(**{"é\u202e": 1}))
     os.symlink(b"/etc/hostname", b"link-\xff.yaml")
     for form in ("text", "github", "json"):
@@ -572,7 +573,7 @@ def lost(*words: str, before: Callable[[], object] | None = None, **streams: Any
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["full", "closed"])
-def test_problems_that_nobody_can_read_are_no_success(closed: bool, here: Path) -> None:
+def test_problems_that_nobody_can_read_are_no_success(closed: bool, folder: Path) -> None:
     """Not even warnings. Words that say that all is well may be lost."""
     put("fine/chat.yaml", playground())
     put("warned/chat.yaml", playground(elasticConfig={"maxReplicas": 2, "scaleTrigger": {"hpa": {}}}))
@@ -589,7 +590,7 @@ def test_problems_that_nobody_can_read_are_no_success(closed: bool, here: Path) 
 
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)], ids=str)
-def test_no_file_takes_the_place_of_a_stream_that_is_closed(closed: Sequence[int], here: Path, llmaz: Llmaz) -> None:
+def test_no_file_takes_the_place_of_a_stream_that_is_closed(closed: Sequence[int], folder: Path, llmaz: Llmaz) -> None:
     """What is said would be written into it."""
     put("in/chat.yaml", playground())
     put("in/warned.yaml", playground("warned", elasticConfig={"maxReplicas": 2, "scaleTrigger": {"hpa": {}}}))
@@ -605,7 +606,7 @@ def test_no_file_takes_the_place_of_a_stream_that_is_closed(closed: Sequence[int
     assert files == {path.relative_to("expected"): path.read_bytes() for path in Path("expected").rglob("*.yaml")}
 
 
-def test_a_resource_list_from_nowhere_is_none(here: Path) -> None:
+def test_a_resource_list_from_nowhere_is_none(folder: Path) -> None:
     running = program("kustomize", stdout=subprocess.PIPE, before=lambda: os.close(0))
     out, err = running.communicate(timeout=60)
     assert (running.returncode, b"E901" in err) == (2, False)
@@ -617,7 +618,7 @@ def interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_an_interrupt_ends_who_waits_for_a_reader(here: Path) -> None:
+def test_an_interrupt_ends_who_waits_for_a_reader(folder: Path) -> None:
     many()
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with program("render", "--stdout", before=interruptible, **streams) as running:
@@ -630,12 +631,12 @@ def test_an_interrupt_ends_who_waits_for_a_reader(here: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_what_the_system_refuses_is_no_fault_of_ours(
-    form: str, here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+    form: str, folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """E151, where nobody who knows the file better has words for it: exit status 2, one problem in any format."""
 
     def refuse(*_: object) -> None:
-        raise OSError(24, "Too many open files", str(here / "a\nb.yaml"))
+        raise OSError(24, "Too many open files", str(folder / "a\nb.yaml"))
 
     monkeypatch.setattr(load, "read_ahead", refuse)
     done = llmaz("validate", "--format", form)
@@ -655,7 +656,7 @@ def test_nobody_else_prints() -> None:
 
 
 def test_text_is_escaped_in_one_place() -> None:
-    """Whoever prints text of others takes renderer/escapes.py."""
+    """Whoever prints text of others takes renderer/text/escapes.py."""
     own = re.compile(r"ensure_ascii=False|repr\(\w+\)\[1:-1\]|&#\{|%0A|for \w+ in text.*isprintable")
     sources = [*(ROOT / "renderer").rglob("*.py"), *(ROOT / "scripts" / "action").rglob("*.py")]
     names: Iterable[str] = {path.name for path in sources if own.search(path.read_text("utf-8"))}

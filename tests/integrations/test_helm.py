@@ -340,7 +340,7 @@ def test_another_registry(name: str, case: Callable[[str], Case], helm: Helm) ->
     assert text == json.dumps(sorted(plain.items())), "something else than images has changed"
 
 
-def test_images_however_they_are_written(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_images_however_they_are_written(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     written = {
         "nginx": "library/nginx",
         "nginx:1": "library/nginx:1",
@@ -352,18 +352,18 @@ def test_images_however_they_are_written(here: Path, llmaz: Llmaz, helm: Helm) -
     }
     containers = [{"name": f"c{i}", "image": image} for i, image in enumerate(written)]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"}, "spec": {"containers": containers}}
-    passed(here, pod)
+    passed(folder, pod)
     assert llmaz("render", "--to", "helm").code == 0
     for registry in ("", "mirror.example"):
-        rendered = template(helm, here / "chart", {"imageRegistry": registry})
+        rendered = template(helm, folder / "chart", {"imageRegistry": registry})
         got = [container["image"] for container in rendered["v1", "Pod", "", "it"]["spec"]["containers"]]
         assert got == [f"{registry}/{there}" for there in written.values()] if registry else list(written)
 
 
-def passed(here: Path, *bodies: Any, name: str = "own/it.yaml") -> None:
+def passed(folder: Path, *bodies: Any, name: str = "own/it.yaml") -> None:
     """A tree with one Playground, and these objects that are passed through."""
     quick = (EXAMPLES / "quickstart" / "chat.yaml").read_text("utf-8")
-    (here / "chat.yaml").write_text(quick.replace("demo", "llm"), "utf-8")
+    (folder / "chat.yaml").write_text(quick.replace("demo", "llm"), "utf-8")
     spec = {"passThrough": ["own/**"]}
     config = {
         "apiVersion": "renderer.llmaz.io/v1alpha1",
@@ -371,8 +371,8 @@ def passed(here: Path, *bodies: Any, name: str = "own/it.yaml") -> None:
         "metadata": {"name": "c"},
         "spec": spec,
     }
-    (here / "llmaz.yaml").write_text(yamlio.dump(config), "utf-8")
-    file = here / name
+    (folder / "llmaz.yaml").write_text(yamlio.dump(config), "utf-8")
+    file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("---\n".join(map(yamlio.dump, bodies)), "utf-8")
 
@@ -398,7 +398,7 @@ def test_the_chain_holds_in_other_namespaces(
     assert llmaz("check", target).code == 2
 
 
-def test_places_of_namespaces(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_places_of_namespaces(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """Every form of a reference in what is passed through; and words that only look like one."""
     body = {
         "apiVersion": "example.com/v1",
@@ -426,9 +426,9 @@ def test_places_of_namespaces(here: Path, llmaz: Llmaz, helm: Helm) -> None:
             "hosts": ["x.llm.svc", "x.llm.svcs", "x.llm-2.svc", "llm.svc", "x.llm.example.com", "{x.llm.svc"],
         },
     }
-    passed(here, body, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "llm"}})
+    passed(folder, body, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "llm"}})
     assert llmaz("render", "--to", "helm").code == 0
-    rendered = template(helm, here / "chart", {"namespaces": {"llm": "123"}})
+    rendered = template(helm, folder / "chart", {"namespaces": {"llm": "123"}})
     assert ("v1", "Namespace", "", "123") in rendered
     spec = body["spec"]
     assert rendered["example.com/v1", "Any", "123", "llm"] == {
@@ -534,7 +534,7 @@ TRICKY = [
 ENDS = ["a\n", "a\n\n\n", "a\nb", "\n\na", "{{ a\n b }}\n", "a: {{\n---\nb: c\n", " a\n", "a\n# b\n", "a\n\n# c\n\n"]
 
 
-def test_strings_survive(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_strings_survive(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """In the engine's arguments, and as what a document ends with."""
     args = [*TRICKY, *ENDS, "{x.llm.svc.cluster.local", "{{x.llm.svc"]
     runtime = {"backendName": "llamacpp", "version": "mine", "args": args}
@@ -549,33 +549,33 @@ def test_strings_survive(here: Path, llmaz: Llmaz, helm: Helm) -> None:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{i}", **metadata}, "data": {"it": text}}
         for i, text in enumerate([*TRICKY, *ENDS])
     ]
-    passed(here, *maps, name="own/{{ odd }}.yaml")
-    (here / "{{ a }} `b`.yaml").write_text(yamlio.dump(playground), "utf-8")
+    passed(folder, *maps, name="own/{{ odd }}.yaml")
+    (folder / "{{ a }} `b`.yaml").write_text(yamlio.dump(playground), "utf-8")
     done = llmaz("render", "--to", "helm")
     assert done.code == 0, done.err
     plain = objects(llmaz("render", "--stdout").out)
-    assert template(helm, here / "chart") == undone(here / "chart") == plain
+    assert template(helm, folder / "chart") == undone(folder / "chart") == plain
     for i, text in enumerate([*TRICKY, *ENDS]):
         assert plain["v1", "ConfigMap", "llm", f"m{i}"]["data"]["it"] == text
-    [text] = [path.read_text("utf-8") for path in (here / "chart").rglob("tricky.yaml")]
+    [text] = [path.read_text("utf-8") for path in (folder / "chart").rglob("tricky.yaml")]
     assert text.startswith("# Rendered by llmaz from {{`{{`}} a }} `b`.yaml. Do not edit.\n")
     assert llmaz("render", "--to", "helm", "--check").code == 0
-    (here / "{{ a }} `b`.yaml").unlink()
+    (folder / "{{ a }} `b`.yaml").unlink()
     assert llmaz("render", "--to", "helm").err.splitlines()[-1].endswith(", 1 deleted")
 
 
-def test_names_of_files(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_names_of_files(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """Helm reads no file whose name begins with `_`; what is left of the name may be taken."""
     for name in ("_a", "a", ".a", "__a"):
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name.replace("_", "x").replace(".", "y")}}
-        passed(here, body, name=f"own/{name}.yaml")
-    quick = (here / "chat.yaml").read_text("utf-8")
-    (here / "chat.yaml").write_text(quick.replace("name: chat\n", "name: shared\n"), "utf-8")
+        passed(folder, body, name=f"own/{name}.yaml")
+    quick = (folder / "chat.yaml").read_text("utf-8")
+    (folder / "chat.yaml").write_text(quick.replace("name: chat\n", "name: shared\n"), "utf-8")
     done = llmaz("render", "--to", "helm", "--set", "gateway.create=true", "--set", "gateway.namespace=llm")
     assert done.code == 0, done.err
     plain = objects(llmaz("render", "--stdout", "--set", "gateway.create=true", "--set", "gateway.namespace=llm").out)
-    assert template(helm, here / "chart") == undone(here / "chart") == plain
-    templates = here / "chart" / "templates"
+    assert template(helm, folder / "chart") == undone(folder / "chart") == plain
+    templates = folder / "chart" / "templates"
     paths = sorted(path.relative_to(templates).as_posix() for path in templates.rglob("*.yaml"))
     assert paths == [
         "_extra/own/a.yaml",
@@ -591,97 +591,97 @@ def test_names_of_files(here: Path, llmaz: Llmaz, helm: Helm) -> None:
 # --- the folder -------------------------------------------------------------------------------------------------------
 
 
-def test_the_folder_is_kept(here: Path, llmaz: Llmaz) -> None:
+def test_the_folder_is_kept(folder: Path, llmaz: Llmaz) -> None:
     """Written once, checked, pruned; what is not ours stays."""
-    shutil.copytree(EXAMPLES / "gateway-basic", here, dirs_exist_ok=True)
-    (here / "chart" / "templates").mkdir(parents=True)
+    shutil.copytree(EXAMPLES / "gateway-basic", folder, dirs_exist_ok=True)
+    (folder / "chart" / "templates").mkdir(parents=True)
     mine = {"chart/templates/NOTES.txt": "Hello.\n", "chart/templates/mine.yaml": "{}\n", "chart/README.md": "Mine.\n"}
     for name, text in mine.items():
-        (here / name).write_text(text, "utf-8")
+        (folder / name).write_text(text, "utf-8")
     done = llmaz("render", "--to", "helm", "--check")
     assert done.code == 2
     assert done.err.startswith(
         "chart/templates/mine.yaml: not written by llmaz, and Argo CD or Flux would sync it [E129]"
     )
     config = CONFIG
-    (here / "llmaz.yaml").write_text(config + "{output: {foreign: [templates/mine.yaml]}}\n", "utf-8")
+    (folder / "llmaz.yaml").write_text(config + "{output: {foreign: [templates/mine.yaml]}}\n", "utf-8")
     done = llmaz("render", "--to", "helm", "--check")
     assert done.code == 1
     assert "chart/templates/demo/chat.yaml: missing\n" in done.err
     assert done.err.endswith("chart/ is stale; run llmaz render --to helm\n")
     first = llmaz("render", "--to", "helm")
     assert (first.code, first.folder, first.counts["new"]) == (0, "chart", 5)
-    before = contents(here / "chart")
+    before = contents(folder / "chart")
     again = llmaz("render", "--to", "helm")
     assert (again.counts["unchanged"], again.counts["new"], again.counts["changed"]) == (5, 0, 0)
-    assert contents(here / "chart") == before
+    assert contents(folder / "chart") == before
     assert llmaz("render", "--to", "helm", "--check").code == 0
 
-    schema = here / "chart" / "values.schema.json"
+    schema = folder / "chart" / "values.schema.json"
     schema.write_text(schema.read_text("utf-8") + "\n", "utf-8")
-    (here / "chart" / "templates" / "demo" / "chat.yaml").unlink()
-    left = here / "chart" / "templates" / "demo" / f"chat.yaml.llmaz-{2**31 - 2}"
+    (folder / "chart" / "templates" / "demo" / "chat.yaml").unlink()
+    left = folder / "chart" / "templates" / "demo" / f"chat.yaml.llmaz-{2**31 - 2}"
     left.write_text("half", "utf-8")
     done = llmaz("render", "--to", "helm", "--check", "--format", "json")
     assert done.code == 1
     assert {diagnostic["code"] for diagnostic in json.loads(done.out)} == {"E126", "E127"}
     assert llmaz("render", "--to", "helm").counts["changed"] == 1
-    assert contents(here / "chart").keys() == before.keys()
+    assert contents(folder / "chart").keys() == before.keys()
     assert not left.exists()
 
-    text = (here / "playgrounds.yaml").read_text("utf-8")
-    (here / "playgrounds.yaml").write_text(text.split("---\n")[0], "utf-8")
+    text = (folder / "playgrounds.yaml").read_text("utf-8")
+    (folder / "playgrounds.yaml").write_text(text.split("---\n")[0], "utf-8")
     done = llmaz("render", "--to", "helm")
     assert done.counts["gone"] == 1
-    assert {name: (here / name).read_text("utf-8") for name in mine} == mine
+    assert {name: (folder / name).read_text("utf-8") for name in mine} == mine
 
 
-def test_the_folder_is_no_input(here: Path, llmaz: Llmaz) -> None:
+def test_the_folder_is_no_input(folder: Path, llmaz: Llmaz) -> None:
     """Neither is a chart when plain manifests are rendered, nor the other way round."""
-    shutil.copytree(EXAMPLES / "gateway-basic", here, dirs_exist_ok=True)
+    shutil.copytree(EXAMPLES / "gateway-basic", folder, dirs_exist_ok=True)
     first, second = llmaz("render"), llmaz("render", "--to", "helm")
     assert first.counts["objects"] == second.counts["objects"] > 0
     for args in (["--check"], ["--check", "--to", "helm"], ["--check", "--to", "helm", "-o", "chart"]):
         assert llmaz("render", *args).code == 0
 
 
-def test_a_part_of_the_tree(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_a_part_of_the_tree(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """Apps that share nothing make a chart of their own, and keep away from the chart of all."""
     for team in ("team-a", "team-b"):
-        (here / team).mkdir()
+        (folder / team).mkdir()
         text = (EXAMPLES / "quickstart" / "chat.yaml").read_text("utf-8").replace("demo", team)
         text = text.replace("name: chat", f"name: {team}").replace("qwen2", f"{team}-qwen2")
-        (here / team / "chat.yaml").write_text(text, "utf-8")
-    (here / "llmaz.yaml").write_text(
+        (folder / team / "chat.yaml").write_text(text, "utf-8")
+    (folder / "llmaz.yaml").write_text(
         "{apiVersion: renderer.llmaz.io/v1alpha1, kind: RenderConfig, metadata: {name: c}, spec: {}}\n", "utf-8"
     )
     done = llmaz("render", "--to", "helm", "team-a", "-o", "charts/a")
     assert (done.code, done.counts["apps"]) == (0, 1), done.err
-    assert {key[2] for key in template(helm, here / "charts" / "a")} == {"team-a"}
+    assert {key[2] for key in template(helm, folder / "charts" / "a")} == {"team-a"}
     assert llmaz("render", "--to", "helm").counts["apps"] == 2
-    before = contents(here / "chart")
+    before = contents(folder / "chart")
     done = llmaz("render", "--to", "helm", "team-a", "-o", "chart")
     assert done.code == 2
     assert "[E741]" in done.err
-    assert contents(here / "chart") == before
+    assert contents(folder / "chart") == before
 
 
-def test_an_environment_each(here: Path, llmaz: Llmaz, helm: Helm) -> None:
-    shutil.copytree(EXAMPLES / "environments", here, dirs_exist_ok=True)
-    config = yamlio.parse("llmaz.yaml", (here / "llmaz.yaml").read_bytes())[0][0].value
+def test_an_environment_each(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
+    shutil.copytree(EXAMPLES / "environments", folder, dirs_exist_ok=True)
+    config = yamlio.parse("llmaz.yaml", (folder / "llmaz.yaml").read_bytes())[0][0].value
     names = list(config["spec"]["environments"])
     rendered = {}
     for name in names:
         done = llmaz("render", "--to", "helm", "--env", name)
         assert (done.code, done.folder) == (0, f"chart/{name}"), done.err
-        rendered[name] = template(helm, here / "chart" / name)
+        rendered[name] = template(helm, folder / "chart" / name)
         assert rendered[name] == objects(llmaz("render", "--stdout", "--env", name).out)
     assert rendered[names[0]] != rendered[names[1]]
     for name in names:
         assert llmaz("render", "--to", "helm", "--env", name, "--check").code == 0
 
 
-def test_odd_objects_that_are_passed_through(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_odd_objects_that_are_passed_through(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """Of the kinds that are looked into, and of other shapes."""
     meta = {"name": "odd", "namespace": "llm"}
     bodies: list[Any] = [
@@ -713,21 +713,21 @@ def test_odd_objects_that_are_passed_through(here: Path, llmaz: Llmaz, helm: Hel
         },
         {"apiVersion": "v1", "kind": "LeaderWorkerSet", "metadata": meta, "spec": {"replicas": "x"}, "n": 2**53 + 1},
     ]
-    passed(here, *bodies)
+    passed(folder, *bodies)
     done = llmaz("render", "--to", "helm")
     assert done.code == 0, done.err
     plain = objects(llmaz("render", "--stdout").out)
     assert len(plain) == 6 + len(bodies)
-    assert template(helm, here / "chart") == plain
+    assert template(helm, folder / "chart") == plain
 
 
-def test_nothing_at_all(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_nothing_at_all(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     assert llmaz("render", "--to", "helm", "--allow-empty").code == 0
-    assert template(helm, here / "chart") == {}
+    assert template(helm, folder / "chart") == {}
 
 
-def test_name_and_version(here: Path, llmaz: Llmaz, helm: Helm) -> None:
-    shutil.copytree(EXAMPLES / "quickstart", here, dirs_exist_ok=True)
+def test_name_and_version(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
+    shutil.copytree(EXAMPLES / "quickstart", folder, dirs_exist_ok=True)
     for version in ("0.1.0", "12.0.3-rc.1+build.7", "1.2.3"):
         args = ["--set", "output.chart.name=our-models", "--set", f"output.chart.version={version}"]
         assert llmaz("render", "--to", "helm", *args).code == 0
@@ -739,9 +739,9 @@ def test_name_and_version(here: Path, llmaz: Llmaz, helm: Helm) -> None:
 # --- docs/helm.md -----------------------------------------------------------------------------------------------------
 
 
-def test_the_commands_of_the_page(here: Path, llmaz: Llmaz, helm: Helm) -> None:
+def test_the_commands_of_the_page(folder: Path, llmaz: Llmaz, helm: Helm) -> None:
     """What its console blocks cannot show without Helm."""
-    shutil.copytree(EXAMPLES / "quickstart", here, dirs_exist_ok=True)
+    shutil.copytree(EXAMPLES / "quickstart", folder, dirs_exist_ok=True)
     assert llmaz("render", "--to", "helm").code == 0
     page = (ROOT / "docs" / "helm.md").read_text("utf-8")
     commands = [
@@ -755,6 +755,6 @@ def test_the_commands_of_the_page(here: Path, llmaz: Llmaz, helm: Helm) -> None:
         assert program == "helm"
         done = helm(*args)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-    assert (here / "llmaz-models-1.4.0.tgz").exists()
-    (here / "out.yaml").write_text(helm("template", "models", "chart").stdout, "utf-8")
+    assert (folder / "llmaz-models-1.4.0.tgz").exists()
+    (folder / "out.yaml").write_text(helm("template", "models", "chart").stdout, "utf-8")
     assert llmaz("check", "out.yaml").code == 0

@@ -178,12 +178,12 @@ spec:
 
 
 @pytest.fixture
-def written(here: Path, llmaz: Llmaz) -> Path:
+def written(folder: Path, llmaz: Llmaz) -> Path:
     """The folder of a chart of ours."""
-    (here / "llmaz.yaml").write_text(f"{CONFIG}\n  gateway: {{mode: backend}}\n")
-    (here / "chat.yaml").write_text(QUICK)
+    (folder / "llmaz.yaml").write_text(f"{CONFIG}\n  gateway: {{mode: backend}}\n")
+    (folder / "chat.yaml").write_text(QUICK)
     assert llmaz("render", "--to", "helm").code == 0
-    return here / "chart"
+    return folder / "chart"
 
 
 @pytest.mark.parametrize("name", [name for name in (*FILES, *ACTIONS) if name.startswith(ACTS)])

@@ -72,11 +72,11 @@ def write(path: Path, *values: Any) -> None:
     path.write_text("---\n".join(map(yamlio.dump, values)))
 
 
-def example(name: str, here: Path) -> dict[str, Any]:
+def example(name: str, folder: Path) -> dict[str, Any]:
     """Copies an example into the folder; its RenderConfig as a functionConfig."""
     for path in (ROOT / "examples" / name).glob("*.yaml"):
-        shutil.copy(path, here)
-    config = here / "llmaz.yaml"
+        shutil.copy(path, folder)
+    config = folder / "llmaz.yaml"
     body = documents(config.read_text())[0] if config.exists() else {**CONFIG, "spec": {}}
     return {**body, "metadata": CONFIG["metadata"]}
 
@@ -125,8 +125,8 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_generator_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz) -> None:
-    config = example(name, here)
+def test_generator_makes_what_render_makes(name: str, folder: Path, llmaz: Llmaz) -> None:
+    config = example(name, folder)
     rendered = plain(llmaz, *environment(config))
     done = llmaz("kustomize", *environment(config), listed(config, config))
     assert done.code == 0, done.err
@@ -136,8 +136,8 @@ def test_generator_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz) 
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_transformer_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz) -> None:
-    config, items = example(name, here), input_here()
+def test_transformer_makes_what_render_makes(name: str, folder: Path, llmaz: Llmaz) -> None:
+    config, items = example(name, folder), input_here()
     rendered = plain(llmaz, *environment(config))
     done = llmaz("kustomize", *environment(config), listed(config, *items))
     assert done.code == 0, done.err
@@ -150,7 +150,7 @@ def test_transformer_makes_what_render_makes(name: str, here: Path, llmaz: Llmaz
     }
 
 
-def test_others_pass_untouched(here: Path, llmaz: Llmaz) -> None:
+def test_others_pass_untouched(folder: Path, llmaz: Llmaz) -> None:
     """Down to kustomize's own annotations, and to words that a YAML reader takes for something else."""
     other = {
         "apiVersion": "example.com/v1",
@@ -168,7 +168,7 @@ def test_others_pass_untouched(here: Path, llmaz: Llmaz) -> None:
     assert documents(done.out)[0]["items"] == items  # to YAML's readers it is the same
 
 
-def test_what_kustomize_notes_on_input_means_nothing(here: Path, llmaz: Llmaz) -> None:
+def test_what_kustomize_notes_on_input_means_nothing(folder: Path, llmaz: Llmaz) -> None:
     noted = {
         "config.kubernetes.io/origin": "path: chat.yaml\n",
         "config.kubernetes.io/index": 1,
@@ -197,14 +197,14 @@ def test_what_kustomize_notes_on_input_means_nothing(here: Path, llmaz: Llmaz) -
     assert (marked.code, marked.out) == (0, clean.out)
 
 
-def test_own_annotations_count(here: Path, llmaz: Llmaz) -> None:
+def test_own_annotations_count(folder: Path, llmaz: Llmaz) -> None:
     app = {**PLAYGROUND, "metadata": {"name": "chat", "annotations": {"llmaz.io/skip-model-loader": "true"}}}
     done = llmaz("kustomize", listed({**CONFIG, "spec": {}}, app))
     assert done.code == 0, done.err
     assert "model-loader" not in done.out.replace("skip-model-loader", "")
 
 
-def test_plain_off_is_a_word(here: Path, llmaz: Llmaz) -> None:
+def test_plain_off_is_a_word(folder: Path, llmaz: Llmaz) -> None:
     text = (TESTS / "kustomize" / "lists" / "transformer" / "list.yaml").read_text()
     assert 'mode: "off"' in text
     outs = []
@@ -215,11 +215,11 @@ def test_plain_off_is_a_word(here: Path, llmaz: Llmaz) -> None:
     assert outs[0].out == outs[1].out == outs[2].out
 
 
-def test_places_in_the_file_of_the_configuration(here: Path, llmaz: Llmaz) -> None:
+def test_places_in_the_file_of_the_configuration(folder: Path, llmaz: Llmaz) -> None:
     """Wherever it lies; it is no second RenderConfig, and one like it in another file is."""
     config = {**CONFIG, "spec": {"paths": ["."], "gateway": {"mode": "on"}}}
-    write(here / "deep" / "gen.yaml", config)
-    write(here / "chat.yaml", PLAYGROUND)
+    write(folder / "deep" / "gen.yaml", config)
+    write(folder / "chat.yaml", PLAYGROUND)
     done = llmaz("kustomize", listed(config, config))
     assert done.err.startswith("deep/gen.yaml:12:11: spec.gateway.mode: ")
     assert done.err.endswith("[E304]\n1 error\n")
@@ -231,11 +231,11 @@ def test_places_in_the_file_of_the_configuration(here: Path, llmaz: Llmaz) -> No
     )
 
 
-def test_paths(here: Path, llmaz: Llmaz) -> None:
+def test_paths(folder: Path, llmaz: Llmaz) -> None:
     """What they do not name is not read, and a part is all: shared objects are made."""
-    write(here / "models" / "chat.yaml", PLAYGROUND)
-    write(here / "elsewhere" / "chat.yaml", {**PLAYGROUND, "metadata": {"name": "elsewhere"}})
-    write(here / "llmaz.yaml", {**CONFIG, "spec": {"gateway": {"mode": "off"}}})  # not for this entry
+    write(folder / "models" / "chat.yaml", PLAYGROUND)
+    write(folder / "elsewhere" / "chat.yaml", {**PLAYGROUND, "metadata": {"name": "elsewhere"}})
+    write(folder / "llmaz.yaml", {**CONFIG, "spec": {"gateway": {"mode": "off"}}})  # not for this entry
     config = {**CONFIG, "spec": {"paths": ["models"], "gateway": {"create": True, "className": "eg"}}}
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 0, done.err
@@ -244,34 +244,34 @@ def test_paths(here: Path, llmaz: Llmaz) -> None:
     assert "Gateway" in {item["kind"] for item in items}
 
 
-def test_paths_above(here: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
-    write(here / "models" / "chat.yaml", PLAYGROUND)
-    (here / "overlays" / "prod").mkdir(parents=True)
-    monkeypatch.chdir(here / "overlays" / "prod")
+def test_paths_above(folder: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    write(folder / "models" / "chat.yaml", PLAYGROUND)
+    (folder / "overlays" / "prod").mkdir(parents=True)
+    monkeypatch.chdir(folder / "overlays" / "prod")
     config = {**CONFIG, "spec": {"paths": ["../../models"]}}
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 0, done.err
     assert '"LeaderWorkerSet"' in done.out
 
 
-def test_render_does_not_know_paths(here: Path, llmaz: Llmaz) -> None:
-    write(here / "llmaz.yaml", {**CONFIG, "spec": {"paths": ["."]}})
-    write(here / "chat.yaml", PLAYGROUND)
+def test_render_does_not_know_paths(folder: Path, llmaz: Llmaz) -> None:
+    write(folder / "llmaz.yaml", {**CONFIG, "spec": {"paths": ["."]}})
+    write(folder / "chat.yaml", PLAYGROUND)
     done = llmaz("render", "--stdout")
     assert (done.code, "spec.paths" in done.err, "[E301]" in done.err) == (2, True, True)
 
 
-def test_files_that_pass_through(here: Path, llmaz: Llmaz) -> None:
+def test_files_that_pass_through(folder: Path, llmaz: Llmaz) -> None:
     """And a kustomization for the output folder is nothing for a cluster."""
-    write(here / "chat.yaml", PLAYGROUND)
-    write(here / "extra" / "maps.yaml", CONFIG_MAP, {**CONFIG_MAP, "metadata": {"name": "second"}})
+    write(folder / "chat.yaml", PLAYGROUND)
+    write(folder / "extra" / "maps.yaml", CONFIG_MAP, {**CONFIG_MAP, "metadata": {"name": "second"}})
     config = {**CONFIG, "spec": {"passThrough": ["extra/*"], "output": {"kustomization": True}}}
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 0, done.err
     items = json.loads(done.out)["items"]
     assert [item["metadata"]["name"] for item in items if item["kind"] == "ConfigMap"] == ["other", "second"]
     assert not any(item["kind"] == "Kustomization" for item in items)
-    (here / "extra" / "list.yaml").write_text("- a\n")
+    (folder / "extra" / "list.yaml").write_text("- a\n")
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 2
     assert done.err.startswith(
@@ -279,9 +279,9 @@ def test_files_that_pass_through(here: Path, llmaz: Llmaz) -> None:
     )
 
 
-def test_nothing_is_an_error_whatever_else_there_is(here: Path, llmaz: Llmaz) -> None:
+def test_nothing_is_an_error_whatever_else_there_is(folder: Path, llmaz: Llmaz) -> None:
     """A file that passes through is no model, and a model that nobody serves is none either, warnings or not."""
-    write(here / "extra" / "map.yaml", CONFIG_MAP)
+    write(folder / "extra" / "map.yaml", CONFIG_MAP)
     config = {**CONFIG, "spec": {"passThrough": ["extra/*"]}}
     done = llmaz("kustomize", listed(config, config))
     assert (done.code, "[E737]" in done.err) == (2, True)
@@ -293,7 +293,7 @@ def test_nothing_is_an_error_whatever_else_there_is(here: Path, llmaz: Llmaz) ->
     assert MARKER not in json.loads(done.out)["items"]
 
 
-def test_warnings_are_results(here: Path, llmaz: Llmaz) -> None:
+def test_warnings_are_results(folder: Path, llmaz: Llmaz) -> None:
     app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": {"backendName": "tgi"}}}
     listed({**CONFIG, "spec": {}}, app)
     done, strict = llmaz("kustomize", "list.json"), llmaz("kustomize", "--strict", "list.json")
@@ -305,7 +305,7 @@ def test_warnings_are_results(here: Path, llmaz: Llmaz) -> None:
     assert json.loads(strict.out)["items"] == [app]
 
 
-def test_flags(here: Path, llmaz: Llmaz) -> None:
+def test_flags(folder: Path, llmaz: Llmaz) -> None:
     listed({**CONFIG, "spec": {}}, PLAYGROUND)
     assert "AIGatewayRoute" in llmaz("kustomize", "list.json").out
     assert "AIGatewayRoute" not in llmaz("kustomize", "--set", "gateway.mode=off", "list.json").out
@@ -314,7 +314,7 @@ def test_flags(here: Path, llmaz: Llmaz) -> None:
     assert "[E130]" in json.loads(done.out)["results"][0]["message"]
 
 
-def test_environments(here: Path, llmaz: Llmaz) -> None:
+def test_environments(folder: Path, llmaz: Llmaz) -> None:
     """One at a time: the objects of several would have the same names."""
     both = {"prod": {"config": {"namespace": "prod"}}, "dev": {"config": {"namespace": "dev"}}}
     app = {**PLAYGROUND, "metadata": {"name": "chat"}}
@@ -399,20 +399,20 @@ def program(path: Path, text: str) -> None:
 
 
 @pytest.fixture
-def build(here: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def build(folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs `kustomize build`, with a program `llmaz` on the PATH."""
     kustomize = tool("kustomize")
-    programs = here.parent / "bin"
+    programs = folder.parent / "bin"
     programs.mkdir()
     program(programs / "llmaz", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m renderer "$@"')
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
 
-    def run(*flags: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
+    def run(*flags: str, target: str = ".") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [kustomize, "build", *flags, folder],
+            [kustomize, "build", *flags, target],
             capture_output=True,
             text=True,
-            cwd=here,
+            cwd=folder,
             env=environment,
             timeout=120,
             check=False,
@@ -424,50 +424,50 @@ def build(here: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 Build: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def generator(here: Path, config: Any, **more: Any) -> None:
+def generator(folder: Path, config: Any, **more: Any) -> None:
     """A kustomization that renders the files of its folder, and deletes the marker."""
-    write(here / "llmaz.yaml", config)
-    write(here / "kustomization.yaml", {"generators": ["llmaz.yaml"], "patches": [PATCH], **more})
+    write(folder / "llmaz.yaml", config)
+    write(folder / "kustomization.yaml", {"generators": ["llmaz.yaml"], "patches": [PATCH], **more})
 
 
-def transformer(here: Path, config: Any, *resources: str, **more: Any) -> None:
+def transformer(folder: Path, config: Any, *resources: str, **more: Any) -> None:
     """A kustomization that renders what it lists, and deletes the marker behind that."""
-    write(here / "llmaz.yaml", config)
-    write(here / "rendered.yaml", BEHIND)
+    write(folder / "llmaz.yaml", config)
+    write(folder / "rendered.yaml", BEHIND)
     body = {"resources": list(resources), "transformers": ["llmaz.yaml", "rendered.yaml"], **more}
-    write(here / "kustomization.yaml", body)
+    write(folder / "kustomization.yaml", body)
 
 
 REAL = ("hpa", "object-store", "gateway-auth", "gateway-pool", "model-split")
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_kustomize_generates(name: str, here: Path, llmaz: Llmaz, build: Build) -> None:
-    config = example(name, here)
+def test_kustomize_generates(name: str, folder: Path, llmaz: Llmaz, build: Build) -> None:
+    config = example(name, folder)
     rendered = plain(llmaz)
-    generator(here, config)
+    generator(folder, config)
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
     assert by_identity(documents(done.stdout)) == rendered
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_kustomize_transforms(name: str, here: Path, llmaz: Llmaz, build: Build) -> None:
-    config = example(name, here)
+def test_kustomize_transforms(name: str, folder: Path, llmaz: Llmaz, build: Build) -> None:
+    config = example(name, folder)
     rendered = plain(llmaz)
-    resources = sorted(path.name for path in here.glob("*.yaml") if path.name != "llmaz.yaml")
-    transformer(here, config, *resources)
+    resources = sorted(path.name for path in folder.glob("*.yaml") if path.name != "llmaz.yaml")
+    transformer(folder, config, *resources)
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
     assert by_identity(documents(done.stdout)) == rendered
 
 
-def test_kustomize_keeps_what_is_beside(here: Path, build: Build) -> None:
-    write(here / "chat.yaml", PLAYGROUND)
-    write(here / "map.yaml", CONFIG_MAP)
+def test_kustomize_keeps_what_is_beside(folder: Path, build: Build) -> None:
+    write(folder / "chat.yaml", PLAYGROUND)
+    write(folder / "map.yaml", CONFIG_MAP)
     for lay_out in (
-        functools.partial(generator, here, {**CONFIG, "spec": {"paths": ["chat.yaml"]}}, resources=["map.yaml"]),
-        functools.partial(transformer, here, {**CONFIG, "spec": {}}, "map.yaml", "chat.yaml"),
+        functools.partial(generator, folder, {**CONFIG, "spec": {"paths": ["chat.yaml"]}}, resources=["map.yaml"]),
+        functools.partial(transformer, folder, {**CONFIG, "spec": {}}, "map.yaml", "chat.yaml"),
     ):
         lay_out()
         done = build(PLUGINS, EXEC)
@@ -478,7 +478,7 @@ def test_kustomize_keeps_what_is_beside(here: Path, build: Build) -> None:
         assert not {"Playground", "Rendered"} & {body["kind"] for body in bodies}
 
 
-def test_words_survive_kustomize(here: Path, llmaz: Llmaz, build: Build) -> None:
+def test_words_survive_kustomize(folder: Path, llmaz: Llmaz, build: Build) -> None:
     """What YAML readers take for numbers and more, there and back."""
     words = ["1e3", "1E5", "1e-3", "12e03", ".1e3", "6.02e23", "0o14", "0X1f", "08", "010", "1:20", "2001-01-01"]
     words += ["y", "Y", "n", "on", "off", "yes", "null", "~", "=", "- a", "!x", "&x", "*x", "%x", "@x", "`x"]
@@ -486,27 +486,27 @@ def test_words_survive_kustomize(here: Path, llmaz: Llmaz, build: Build) -> None
     envs = [{"name": f"V{i}", "value": word} for i, word in enumerate(words)]
     runtime = {"backendName": "vllm", "envs": envs}
     app = {**PLAYGROUND, "spec": {**PLAYGROUND["spec"], "backendRuntimeConfig": runtime}}
-    (here / "chat.yaml").write_text(yamlio.dump(app))
+    (folder / "chat.yaml").write_text(yamlio.dump(app))
     rendered = plain(llmaz)
     [lws] = [body for key, body in rendered.items() if key[1] == "LeaderWorkerSet"]
     env = lws["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["env"]
     assert [
         variable for variable in env if variable["name"].startswith("V") and variable["name"][1:].isdecimal()
     ] == envs
-    generator(here, {**CONFIG, "spec": {}})
+    generator(folder, {**CONFIG, "spec": {}})
     assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == rendered
-    transformer(here, {**CONFIG, "spec": {}}, "chat.yaml")
+    transformer(folder, {**CONFIG, "spec": {}}, "chat.yaml")
     assert by_identity(documents(build(PLUGINS, EXEC).stdout)) == rendered
 
 
-def test_an_overlay_deletes_the_marker(here: Path, build: Build) -> None:
-    write(here / "chat.yaml", {**PLAYGROUND, "metadata": {"name": "chat"}})
-    write(here / "base" / "llmaz.yaml", {**CONFIG, "spec": {}})
-    shutil.move(here / "chat.yaml", here / "base")
+def test_an_overlay_deletes_the_marker(folder: Path, build: Build) -> None:
+    write(folder / "chat.yaml", {**PLAYGROUND, "metadata": {"name": "chat"}})
+    write(folder / "base" / "llmaz.yaml", {**CONFIG, "spec": {}})
+    shutil.move(folder / "chat.yaml", folder / "base")
     base = {"resources": ["chat.yaml"], "transformers": ["llmaz.yaml"], "namespace": "team"}
-    write(here / "base" / "kustomization.yaml", base)
-    write(here / "kustomization.yaml", {"resources": ["base"], "patches": [PATCH]})
-    assert build(PLUGINS, EXEC, folder="base").returncode == 0  # with the marker
+    write(folder / "base" / "kustomization.yaml", base)
+    write(folder / "kustomization.yaml", {"resources": ["base"], "patches": [PATCH]})
+    assert build(PLUGINS, EXEC, target="base").returncode == 0  # with the marker
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
     assert {body["metadata"]["namespace"] for body in documents(done.stdout)} == {"team"}
@@ -518,86 +518,86 @@ def test_an_overlay_deletes_the_marker(here: Path, build: Build) -> None:
 @pytest.mark.parametrize("lay_out", [generator, transformer])
 @pytest.mark.parametrize("flags", [(), (PLUGINS,), (EXEC,)])
 def test_kustomize_without_its_flags_fails(
-    lay_out: Callable[..., None], flags: tuple[str, ...], here: Path, build: Build
+    lay_out: Callable[..., None], flags: tuple[str, ...], folder: Path, build: Build
 ) -> None:
     """Also where kustomize itself says nothing, which is without --enable-exec."""
-    write(here / "chat.yaml", PLAYGROUND)
-    lay_out(here, {**CONFIG, "spec": {}}, **({} if lay_out is generator else {"resources": ["chat.yaml"]}))
+    write(folder / "chat.yaml", PLAYGROUND)
+    lay_out(folder, {**CONFIG, "spec": {}}, **({} if lay_out is generator else {"resources": ["chat.yaml"]}))
     assert build(PLUGINS, EXEC).returncode == 0
     done = build(*flags)
     assert (done.returncode, done.stdout) == (1, "")
     assert ("Rendered.v1alpha1.renderer.llmaz.io/llmaz" in done.stderr) == (flags == (PLUGINS,))
 
 
-def test_without_the_marker_kustomize_says_nothing(here: Path, build: Build) -> None:
+def test_without_the_marker_kustomize_says_nothing(folder: Path, build: Build) -> None:
     """Why there is one."""
-    write(here / "chat.yaml", PLAYGROUND)
-    write(here / "llmaz.yaml", {**CONFIG, "spec": {}})
-    write(here / "kustomization.yaml", {"generators": ["llmaz.yaml"]})
+    write(folder / "chat.yaml", PLAYGROUND)
+    write(folder / "llmaz.yaml", {**CONFIG, "spec": {}})
+    write(folder / "kustomization.yaml", {"generators": ["llmaz.yaml"]})
     done = build(PLUGINS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("lay_out", [generator, transformer])
-def test_kustomize_fails_with_the_function(lay_out: Callable[..., None], here: Path, build: Build) -> None:
-    write(here / "chat.yaml", {**PLAYGROUND, "spec": {"modelClaim": {"modelName": "nobody"}}})
-    lay_out(here, {**CONFIG, "spec": {}}, **({} if lay_out is generator else {"resources": ["chat.yaml"]}))
+def test_kustomize_fails_with_the_function(lay_out: Callable[..., None], folder: Path, build: Build) -> None:
+    write(folder / "chat.yaml", {**PLAYGROUND, "spec": {"modelClaim": {"modelName": "nobody"}}})
+    lay_out(folder, {**CONFIG, "spec": {}}, **({} if lay_out is generator else {"resources": ["chat.yaml"]}))
     done = build(PLUGINS, EXEC)
     assert (done.returncode, done.stdout) == (1, "")
     assert "spec.modelClaim.modelName: no OpenModel is named 'nobody' [E203]" in done.stderr
 
 
 @pytest.mark.parametrize("lay_out", [generator, transformer])
-def test_kustomize_fails_when_nothing_is_rendered(lay_out: Callable[..., None], here: Path, build: Build) -> None:
-    write(here / "map.yaml", CONFIG_MAP)
-    lay_out(here, {**CONFIG, "spec": {}}, resources=["map.yaml"])
+def test_kustomize_fails_when_nothing_is_rendered(lay_out: Callable[..., None], folder: Path, build: Build) -> None:
+    write(folder / "map.yaml", CONFIG_MAP)
+    lay_out(folder, {**CONFIG, "spec": {}}, resources=["map.yaml"])
     done = build(PLUGINS, EXEC)
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing was rendered" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["exit 0", "cat", "echo '{}'", "exit 7"])
-def test_kustomize_fails_when_something_else_answers(text: str, here: Path, build: Build) -> None:
+def test_kustomize_fails_when_something_else_answers(text: str, folder: Path, build: Build) -> None:
     """An old or a foreign program: no marker, so the patch finds nothing."""
-    write(here / "chat.yaml", PLAYGROUND)
-    program(here / "other", text)
+    write(folder / "chat.yaml", PLAYGROUND)
+    program(folder / "other", text)
     function = {"config.kubernetes.io/function": "exec: {path: ./other}\n"}
-    generator(here, {**CONFIG, "metadata": {"name": "config", "annotations": function}, "spec": {}})
+    generator(folder, {**CONFIG, "metadata": {"name": "config", "annotations": function}, "spec": {}})
     done = build(PLUGINS, EXEC)
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_patches_beside_a_transformer_come_too_early(here: Path, build: Build) -> None:
+def test_patches_beside_a_transformer_come_too_early(folder: Path, build: Build) -> None:
     """As the page says: they run before it."""
-    write(here / "chat.yaml", PLAYGROUND)
-    write(here / "llmaz.yaml", {**CONFIG, "spec": {}})
+    write(folder / "chat.yaml", PLAYGROUND)
+    write(folder / "llmaz.yaml", {**CONFIG, "spec": {}})
     body = {"resources": ["chat.yaml"], "transformers": ["llmaz.yaml"], "patches": [PATCH]}
-    write(here / "kustomization.yaml", body)
+    write(folder / "kustomization.yaml", body)
     assert build(PLUGINS, EXEC).returncode == 1
 
 
-def test_the_page(here: Path, build: Build) -> None:
+def test_the_page(folder: Path, build: Build) -> None:
     """Its files and commands, in their order. (What of it needs no kustomize is tried in test_docs.py.)"""
     page = (ROOT / "docs" / "kustomize.md").read_text("utf-8")
-    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", here)
+    shutil.copy(ROOT / "examples" / "quickstart" / "chat.yaml", folder)
     built = failed = 0
     for mark, language, text in re.findall(
         r"^(?:<!-- ([^\n]+?) -->\n)?```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
     ):
         word, _, rest = mark.partition(": ")
         if word == "file":
-            (here / rest).parent.mkdir(exist_ok=True)
-            (here / rest).write_text(text)
+            (folder / rest).parent.mkdir(exist_ok=True)
+            (folder / rest).write_text(text)
         elif word == "fails":
             done = build(*rest.split())
             assert done.returncode == 1
             assert done.stderr.startswith(text.strip())
             failed += 1
         elif language == "console" and text.startswith("$ cp "):
-            subprocess.run(text.removeprefix("$ ").split(), cwd=here, check=True)
+            subprocess.run(text.removeprefix("$ ").split(), cwd=folder, check=True)
         elif language == "sh":
-            *flags, folder = text.removeprefix("kustomize build ").split()
-            done = build(*flags, folder=folder)
+            *flags, target = text.removeprefix("kustomize build ").split()
+            done = build(*flags, target=target)
             assert done.returncode == 0, done.stderr
             kinds = {body["kind"] for body in documents(done.stdout)}
             assert "LeaderWorkerSet" in kinds
@@ -607,20 +607,20 @@ def test_the_page(here: Path, build: Build) -> None:
 
 
 @pytest.mark.parametrize("layout", ["file", "object"])
-def test_kustomize_builds_the_rendered_tree(layout: str, here: Path, llmaz: Llmaz, build: Build) -> None:
-    example("gateway-auth", here)
+def test_kustomize_builds_the_rendered_tree(layout: str, folder: Path, llmaz: Llmaz, build: Build) -> None:
+    example("gateway-auth", folder)
     rendered = plain(llmaz)
     flags = ("--set", "output.kustomization=true", "--set", f"output.layout={layout}")
     assert llmaz("render", *flags).code == 0
-    done = build(folder="rendered")
+    done = build(target="rendered")
     assert done.returncode == 0, done.stderr
     assert by_identity(documents(done.stdout)) == rendered
 
 
-def test_the_configuration_is_found_as_kustomize_hands_it_over(here: Path, build: Build) -> None:
+def test_the_configuration_is_found_as_kustomize_hands_it_over(folder: Path, build: Build) -> None:
     """In the file that is written as people write: were it taken for a second one, the build would fail."""
-    write(here / "models" / "chat.yaml", PLAYGROUND)
-    (here / "llmaz.yaml").write_text(
+    write(folder / "models" / "chat.yaml", PLAYGROUND)
+    (folder / "llmaz.yaml").write_text(
         yamlio.dump(CONFIG)
         + """\
 spec:  # what holds for all
@@ -641,9 +641,9 @@ spec:  # what holds for all
     labels: {a: 'on', b: "2001-01-01"}
 """
     )
-    write(here / "kustomization.yaml", {"generators": ["llmaz.yaml"], "patches": [PATCH]})
+    write(folder / "kustomization.yaml", {"generators": ["llmaz.yaml"], "patches": [PATCH]})
     done = build(PLUGINS, EXEC)
     assert done.returncode == 0, done.stderr
-    (here / "llmaz.yaml").write_text((here / "llmaz.yaml").read_text().replace("mode: off", "mode: of"))
+    (folder / "llmaz.yaml").write_text((folder / "llmaz.yaml").read_text().replace("mode: off", "mode: of"))
     done = build(PLUGINS, EXEC)
     assert "llmaz.yaml:11:19: spec.gateway.mode: 'of' is not allowed" in done.stderr

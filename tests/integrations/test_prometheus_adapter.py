@@ -62,29 +62,29 @@ def test_the_rules_of_the_presets(llmaz: Llmaz, golden: Golden) -> None:
     golden("data/adapter-rules.yaml", llmaz("presets", "adapter-rules").out)
 
 
-def test_backends_of_the_tree_count_too(here: Path, llmaz: Llmaz) -> None:
-    (here / "own.yaml").write_text(RUNTIME.format(name="own", metric="own:waiting"))
+def test_backends_of_the_tree_count_too(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "own.yaml").write_text(RUNTIME.format(name="own", metric="own:waiting"))
     alone, both = llmaz("presets", "adapter-rules"), llmaz("presets", "adapter-rules", ".")
     assert (both.code, both.err) == (0, "")
     assert names(both.out) == sorted([*names(alone.out), "own_waiting"])
-    assert list(here.iterdir()) == [here / "own.yaml"]  # nothing is written
+    assert list(folder.iterdir()) == [folder / "own.yaml"]  # nothing is written
 
 
-def test_a_preset_that_is_overridden_is_gone(here: Path, llmaz: Llmaz) -> None:
+def test_a_preset_that_is_overridden_is_gone(folder: Path, llmaz: Llmaz) -> None:
     name, engine = next(iter(scaled().items()))
-    (here / "own.yaml").write_text(RUNTIME.format(name=name, metric="own:waiting"))
+    (folder / "own.yaml").write_text(RUNTIME.format(name=name, metric="own:waiting"))
     metrics = names(llmaz("presets", "adapter-rules", "own.yaml").out)
     assert "own_waiting" in metrics
     assert engine["metrics"][engine["scale"]["metric"]].replace(":", "_") not in metrics
 
 
-def test_a_path_that_is_not_there(here: Path, llmaz: Llmaz) -> None:
+def test_a_path_that_is_not_there(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("presets", "adapter-rules", "nowhere")
     assert (done.code, done.out) == (2, "")
     assert "[E122]" in done.err
 
 
-def test_a_tree_without_backends_is_no_mistake(here: Path, llmaz: Llmaz) -> None:
+def test_a_tree_without_backends_is_no_mistake(folder: Path, llmaz: Llmaz) -> None:
     assert llmaz("presets", "adapter-rules", ".") == llmaz("presets", "adapter-rules")
 
 
@@ -95,15 +95,15 @@ def test_what_a_preset_scales_on_can_be_read(name: str) -> None:
     assert engine["scale"]["metric"] in engine["metrics"]
 
 
-def test_autoscalers_use_these_names(here: Path, llmaz: Llmaz) -> None:
+def test_autoscalers_use_these_names(folder: Path, llmaz: Llmaz) -> None:
     """What an HPA asks for is what the rules serve."""
-    (here / "llmaz.yaml").write_text(
+    (folder / "llmaz.yaml").write_text(
         f"{CONFIG}{{autoscaling: {{metricSource: {{type: prometheusAdapter}}}}, gateway: {{mode: off}}}}\n"
     )
     for name, engine in scaled().items():
         formats = engine["formats"]
         model = "qwen3-0--6b" if "safetensors" in formats else "qwen3-0--6b-gguf"
-        (here / f"{name}.yaml").write_text(
+        (folder / f"{name}.yaml").write_text(
             playground(name, model=model, backend=name) + "  elasticConfig: {maxReplicas: 2}\n"
         )
     done = llmaz("render", "--stdout")

@@ -21,7 +21,7 @@ from renderer.engines import image_version
 from renderer.engines.option_lists import OptionList, known_versions, read_option_list
 from renderer.engines.version_order import version_key
 from renderer.load.option_lists import OptionListReader
-from renderer.preset_preview import option_lines
+from renderer.preset_catalog.preview import option_lines
 from renderer.yamlio import parse
 from scripts import make_options
 from tests.paths import ROOT

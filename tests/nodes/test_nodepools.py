@@ -107,59 +107,59 @@ def fleet(folder: Path, replicas: int = 1, **karpenter: Any) -> None:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     fleet(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_a_file_is_written_compared_and_left_alone_by_render(here: Path, llmaz: Llmaz) -> None:
+def test_a_file_is_written_compared_and_left_alone_by_render(folder: Path, llmaz: Llmaz) -> None:
     file = "platform/nodes.yaml"
     missing = llmaz("nodepools", "-o", file, "--check")
     assert (missing.code, missing.out) == (1, "")
     assert missing.err == f"{file} is missing; run llmaz nodepools -o {file}\n"
-    assert not (here / "platform").exists()
+    assert not (folder / "platform").exists()
     written = llmaz("nodepools", "-o", file)
     assert (written.code, written.out, written.err) == (0, "", f"1 node pool for 1 workload → {file}\n")
-    assert (here / file).read_text("utf-8") == llmaz("nodepools").out
+    assert (folder / file).read_text("utf-8") == llmaz("nodepools").out
     assert llmaz("nodepools", "-o", file).err == f"1 node pool for 1 workload → {file}: unchanged\n"
     assert llmaz("nodepools", "-o", file, "--check").err == f"1 node pool for 1 workload: {file} is up to date\n"
     assert llmaz("render").counts["objects"] == 2  # it is no input
     assert llmaz("render", "--check").code == 0  # and not deleted
-    fleet(here, replicas=5)
-    before = (here / file).read_bytes()
+    fleet(folder, replicas=5)
+    before = (folder / file).read_bytes()
     stale = llmaz("nodepools", "-o", file, "--check")
     assert (stale.code, stale.err) == (1, f"{file} is stale; run llmaz nodepools -o {file}\n")
-    assert (here / file).read_bytes() == before
+    assert (folder / file).read_bytes() == before
     assert llmaz("nodepools", "-o", file).code == 0
-    assert (here / file).read_bytes() != before
+    assert (folder / file).read_bytes() != before
 
 
-def test_without_a_flavor_nothing_is_left(here: Path, llmaz: Llmaz) -> None:
+def test_without_a_flavor_nothing_is_left(folder: Path, llmaz: Llmaz) -> None:
     assert llmaz("nodepools", "-o", "nodes.yaml").code == 0
-    app = (here / "chat.yaml").read_text("utf-8").replace("modelName: blue", "modelName: qwen3-0--6b-gguf")
-    (here / "chat.yaml").write_text(app)
+    app = (folder / "chat.yaml").read_text("utf-8").replace("modelName: blue", "modelName: qwen3-0--6b-gguf")
+    (folder / "chat.yaml").write_text(app)
     done = llmaz("nodepools", "-o", "nodes.yaml", "--set", "backend=llamacpp")
     assert (done.code, done.err) == (
         0,
         "0 node pools for 0 workloads → nodes.yaml\n1 workload without a flavor: other nodes take these pods\n",
     )
-    assert list(yaml.safe_load_all((here / "nodes.yaml").read_text("utf-8"))) == []
+    assert list(yaml.safe_load_all((folder / "nodes.yaml").read_text("utf-8"))) == []
 
 
-def test_a_file_without_a_name(here: Path, llmaz: Llmaz) -> None:
+def test_a_file_without_a_name(folder: Path, llmaz: Llmaz) -> None:
     """As of a variable that is not set."""
     done = llmaz("nodepools", "-o", "")
     assert (done.code, "-o has no value" in done.err) == (2, True)
 
 
-def test_check_needs_a_file(here: Path, llmaz: Llmaz) -> None:
+def test_check_needs_a_file(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("nodepools", "--check")
     assert (done.code, "name it with -o" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("file", ["rendered/nodes.yaml", "rendered", "./rendered/../rendered/a/b.yaml"])
-def test_the_output_folder_is_no_place(file: str, here: Path, llmaz: Llmaz) -> None:
+def test_the_output_folder_is_no_place(file: str, folder: Path, llmaz: Llmaz) -> None:
     assert llmaz("render").code == 0
     for flags in ([], ["--check"]):
         done = llmaz("nodepools", "-o", file, *flags)
@@ -177,23 +177,23 @@ def test_the_output_folder_of_an_environment_is_no_place(
 
 
 @pytest.mark.parametrize(("name", "code"), [("new/", "E140"), ("new/a\nb.yaml", "E124"), ("new/a\x7f", "E124")])
-def test_a_name_of_no_file(name: str, code: str, here: Path, llmaz: Llmaz) -> None:
+def test_a_name_of_no_file(name: str, code: str, folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("nodepools", "-o", name)
     assert (done.code, done.out) == (2, "")
     assert f"[{code}]" in done.err
-    assert not (here / "new").exists()
+    assert not (folder / "new").exists()
 
 
-def test_nothing_is_written_through_a_link(here: Path, llmaz: Llmaz) -> None:
-    (here / "elsewhere").mkdir()
-    (here / "linked").symlink_to("elsewhere")
+def test_nothing_is_written_through_a_link(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "linked").symlink_to("elsewhere")
     done = llmaz("nodepools", "-o", "linked/nodes.yaml")
     assert (done.code, done.err.split(" [")[0]) == (2, "linked: this is a link, and nothing is written through links")
-    assert list((here / "elsewhere").iterdir()) == []
+    assert list((folder / "elsewhere").iterdir()) == []
 
 
-def test_a_folder_in_the_way(here: Path, llmaz: Llmaz) -> None:
-    (here / "nodes.yaml").mkdir()
+def test_a_folder_in_the_way(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "nodes.yaml").mkdir()
     done = llmaz("nodepools", "-o", "nodes.yaml")
     assert (done.code, done.err.split(" [")[0]) == (2, "nodes.yaml: cannot be written: Is a directory")
 
@@ -220,22 +220,22 @@ def limits(llmaz: Llmaz, *flags: str) -> Any:
 
 
 @pytest.mark.parametrize(("replicas", "gpus"), [(0, "0"), (1, "8"), (4, "8"), (5, "16"), (40, "80")])
-def test_limits_are_whole_nodes(replicas: int, gpus: str, here: Path, llmaz: Llmaz) -> None:
+def test_limits_are_whole_nodes(replicas: int, gpus: str, folder: Path, llmaz: Llmaz) -> None:
     """Karpenter makes no node that is larger than what is left of a limit: 2 of 8 would never come."""
-    fleet(here, replicas=replicas)
+    fleet(folder, replicas=replicas)
     assert limits(llmaz) == {"nvidia.com/gpu": gpus}
 
 
-def test_limits_of_ones_own(here: Path, llmaz: Llmaz) -> None:
-    fleet(here, limits={"cpu": "1000m", "nvidia.com/gpu": 4})
+def test_limits_of_ones_own(folder: Path, llmaz: Llmaz) -> None:
+    fleet(folder, limits={"cpu": "1000m", "nvidia.com/gpu": 4})
     assert limits(llmaz) == {"nvidia.com/gpu": "4", "cpu": "1"}
 
 
 @pytest.mark.parametrize(
     ("limit", "warned"), [("1", True), ("7", True), ("7500m", True), ("8", False), ("0", False), ("100", False)]
 )
-def test_a_limit_below_one_node(limit: str, warned: bool, here: Path, llmaz: Llmaz) -> None:
-    fleet(here, limits={"nvidia.com/gpu": limit})
+def test_a_limit_below_one_node(limit: str, warned: bool, folder: Path, llmaz: Llmaz) -> None:
+    fleet(folder, limits={"nvidia.com/gpu": limit})
     done = llmaz("nodepools")
     assert done.code == 0, done.err
     assert ("the smallest instance that meets its requirements has 8 [W790]" in done.err) is warned
@@ -251,10 +251,10 @@ def test_a_limit_below_one_node(limit: str, warned: bool, here: Path, llmaz: Llm
     ],
 )
 def test_a_fast_disk_has_the_operations_that_it_needs(
-    throughput: int, disk: dict[str, int], here: Path, llmaz: Llmaz
+    throughput: int, disk: dict[str, int], folder: Path, llmaz: Llmaz
 ) -> None:
     """EC2 takes no gp3 volume with more than a quarter of a MiB a second for each of its operations, 3000 if unsaid."""
-    fleet(here, volumeThroughput=throughput)
+    fleet(folder, volumeThroughput=throughput)
     done = llmaz("nodepools")
     assert done.code == 0, done.err
     _, node_class = yaml.safe_load_all(done.out)
@@ -262,9 +262,11 @@ def test_a_fast_disk_has_the_operations_that_it_needs(
     assert {key: ebs[key] for key in ("iops", "throughput") if key in ebs} == disk
 
 
-def test_a_pool_by_more_than_the_table_knows_counts_nodes(here: Path, llmaz: Llmaz) -> None:
+def test_a_pool_by_more_than_the_table_knows_counts_nodes(folder: Path, llmaz: Llmaz) -> None:
     fleet(
-        here, replicas=3, requirements=[{"key": "karpenter.k8s.aws/instance-memory", "operator": "Gt", "values": ["9"]}]
+        folder,
+        replicas=3,
+        requirements=[{"key": "karpenter.k8s.aws/instance-memory", "operator": "Gt", "values": ["9"]}],
     )
     assert limits(llmaz) == {"nodes": "3"}
 
@@ -399,22 +401,22 @@ def test_the_table_is_whole() -> None:
 # --- who is counted ---------------------------------------------------------------------------------------------------
 
 
-def test_a_part_of_the_tree_counts_alone(here: Path, llmaz: Llmaz) -> None:
-    (here / "more").mkdir()
+def test_a_part_of_the_tree_counts_alone(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "more").mkdir()
     app = {
         "apiVersion": "inference.llmaz.io/v1alpha1",
         "kind": "Playground",
         "metadata": {"name": "more"},
         "spec": {"modelClaim": {"modelName": "blue"}, "replicas": 9},
     }
-    (here / "more" / "more.yaml").write_text(yaml.safe_dump(app))
+    (folder / "more" / "more.yaml").write_text(yaml.safe_dump(app))
     assert limits(llmaz) == {"nvidia.com/gpu": "24"}
     assert limits(llmaz, "chat.yaml") == {"nvidia.com/gpu": "8"}
 
 
-def test_the_catalog_says_which_nodes_a_shipped_model_means(here: Path, llmaz: Llmaz) -> None:
-    text = (here / "chat.yaml").read_text("utf-8")
-    (here / "chat.yaml").write_text(text.replace("modelName: blue", "modelName: qwen3-8b"))
+def test_the_catalog_says_which_nodes_a_shipped_model_means(folder: Path, llmaz: Llmaz) -> None:
+    text = (folder / "chat.yaml").read_text("utf-8")
+    (folder / "chat.yaml").write_text(text.replace("modelName: blue", "modelName: qwen3-8b"))
     refused = llmaz("nodepools")
     assert refused.code == 2
     assert "spec.modelClaim.modelName: nothing says which nodes the flavor 'nvidia-gpu' means [E792]" in refused.err
@@ -423,13 +425,13 @@ def test_the_catalog_says_which_nodes_a_shipped_model_means(here: Path, llmaz: L
     assert next(yaml.safe_load_all(done.out))["spec"]["limits"] == {"nvidia.com/gpu": "1"}
 
 
-def test_a_requirement_takes_the_place_of_a_label(here: Path, llmaz: Llmaz) -> None:
+def test_a_requirement_takes_the_place_of_a_label(folder: Path, llmaz: Llmaz) -> None:
     """Both together would leave no node."""
-    config = yaml.safe_load((here / "llmaz.yaml").read_text("utf-8"))
+    config = yaml.safe_load((folder / "llmaz.yaml").read_text("utf-8"))
     config["spec"]["flavors"]["a100"]["nodeSelector"] = {"gpu": "a100"}
     for values, warned in ((["a100", "h100"], False), (["h100"], True)):
         config["spec"]["karpenter"]["requirements"] = [{"key": "gpu", "operator": "In", "values": values}]
-        (here / "llmaz.yaml").write_text(yaml.safe_dump(config))
+        (folder / "llmaz.yaml").write_text(yaml.safe_dump(config))
         done = llmaz("nodepools")
         assert (done.code, "[W792]" in done.err) == (0, warned)
         template = next(yaml.safe_load_all(done.out))["spec"]["template"]
@@ -437,25 +439,25 @@ def test_a_requirement_takes_the_place_of_a_label(here: Path, llmaz: Llmaz) -> N
         assert template["spec"]["requirements"][-1] == {"key": "gpu", "operator": "In", "values": values}
 
 
-def test_what_is_wrong_with_the_input_is_said(here: Path, llmaz: Llmaz) -> None:
-    text = (here / "chat.yaml").read_text("utf-8")
-    (here / "chat.yaml").write_text(text.replace("modelName: blue", "modelName: bleu"))
+def test_what_is_wrong_with_the_input_is_said(folder: Path, llmaz: Llmaz) -> None:
+    text = (folder / "chat.yaml").read_text("utf-8")
+    (folder / "chat.yaml").write_text(text.replace("modelName: blue", "modelName: bleu"))
     done = llmaz("nodepools", "-o", "nodes.yaml")
     assert (done.code, done.out) == (2, "")
     assert "no OpenModel is named 'bleu' [E203]" in done.err
     assert done.err.endswith("1 error; nothing was written\n")
-    assert not (here / "nodes.yaml").exists()
+    assert not (folder / "nodes.yaml").exists()
 
 
-def test_many_workloads_in_several_processes(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_workloads_in_several_processes(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same as in one."""
-    model, app = yaml.safe_load_all((here / "chat.yaml").read_text("utf-8"))
+    model, app = yaml.safe_load_all((folder / "chat.yaml").read_text("utf-8"))
     apps = [{**app, "metadata": {"name": f"chat-{i}"}} for i in range(300)]
-    (here / "chat.yaml").write_text(yaml.safe_dump_all([model, *apps]))
+    (folder / "chat.yaml").write_text(yaml.safe_dump_all([model, *apps]))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     one = llmaz("nodepools")
     monkeypatch.undo()
-    monkeypatch.chdir(here)
+    monkeypatch.chdir(folder)
     assert llmaz("nodepools").out == one.out
     assert "300 workloads" in one.err
     assert next(yaml.safe_load_all(one.out))["spec"]["limits"] == {"nvidia.com/gpu": "600"}

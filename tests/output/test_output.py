@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig, RenderOptions, Scope
-from renderer.file_header import header
 from renderer.output import manifest_files
+from renderer.output.file_header import header
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Container, Manifest, Plan, Pod, Port, Rollout

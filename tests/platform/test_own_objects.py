@@ -126,13 +126,13 @@ KINDS = ("GatewayClass", "EnvoyProxy", "Gateway", "ClientTrafficPolicy", "Securi
 
 
 @pytest.mark.parametrize("name", GATEWAYS)
-def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_the_gateway_is_that_of_the_renderer(name: str, folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """Object by object, but for the word who manages it. With API keys the model of llm is for one tenant only."""
     config, chart = GATEWAYS[name]
     allow = "{allow: [search]}" if name == "keys" else "{}"
     body = document("RenderConfig", "config", {"gateway": {"create": True, **config}})
-    (here / "llmaz.yaml").write_text(json.dumps(body))
-    (here / "models.yaml").write_text(
+    (folder / "llmaz.yaml").write_text(json.dumps(body))
+    (folder / "models.yaml").write_text(
         playground("chat", "llm", "qwen3-8b")
         + f"  gateway: {allow}\n---\n"
         + playground("code", "demo", "qwen2--5-coder-7b")
@@ -151,15 +151,15 @@ def test_the_gateway_is_that_of_the_renderer(name: str, here: Path, tmp_path: Pa
     assert len(theirs) == 4 + ("auth" in config) + (name == "keys")
 
 
-def test_check_finds_a_gateway_that_both_make(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_check_finds_a_gateway_that_both_make(folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """docs/platform.md: what Helm makes of the values beside what is rendered."""
-    (here / "llmaz.yaml").write_text(CONFIG + "{gateway: {create: true}}\n")
-    (here / "chat.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
+    (folder / "llmaz.yaml").write_text(CONFIG + "{gateway: {create: true}}\n")
+    (folder / "chat.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
     assert llmaz("render").code == 0
-    (here / "extra").mkdir()
+    (folder / "extra").mkdir()
     for name, create, code in (("redis", False, 0), ("gateway", True, 2)):
         manifests = own(tmp_path, {"gateway": {"create": create, "namespaces": ["llm"]}, "redis": {"enabled": True}})
-        (here / "extra" / "platform.yaml").write_text(
+        (folder / "extra" / "platform.yaml").write_text(
             "---\n".join(json.dumps(manifest) + "\n" for manifest in manifests.values())
         )
         done = llmaz("check", "rendered", "extra")
@@ -284,7 +284,7 @@ def test_node_pools(tmp_path: Path, golden: Golden) -> None:
         assert len(keys) == len(set(keys))
 
 
-def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_node_pools_are_those_of_llmaz_nodepools(folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """The same words of `karpenter:`, with what that command finds out by itself: name, labels, instances, limits."""
     flavor = {
         "name": "l40s",
@@ -293,7 +293,7 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
         "params": {"INSTANCE-TYPE": "g6e.xlarge"},
     }
     model = blue_model(flavor)
-    (here / "models.yaml").write_text(f"{json.dumps(model)}\n---\n" + playground("chat", "llm", "blue"))
+    (folder / "models.yaml").write_text(f"{json.dumps(model)}\n---\n" + playground("chat", "llm", "blue"))
     settings: tuple[Values, ...] = (
         {},
         {"taints": []},
@@ -314,7 +314,7 @@ def test_node_pools_are_those_of_llmaz_nodepools(here: Path, tmp_path: Path, llm
     for more in settings:
         karpenter = {**NODES, **more}
         config = document("RenderConfig", "config", {"karpenter": karpenter})
-        (here / "llmaz.yaml").write_text(json.dumps(config))
+        (folder / "llmaz.yaml").write_text(json.dumps(config))
         done = llmaz("nodepools")
         assert done.code == 0, done.err
         theirs = objects(done.out)
@@ -451,9 +451,9 @@ def test_dashboards_are_such_as_grafana_takes() -> None:
         assert [panel["id"] for panel in body["panels"]] == list(range(1, len(body["panels"]) + 1))
 
 
-def test_the_fleet_is_found_by_the_monitor_that_is_rendered(here: Path, llmaz: Llmaz) -> None:
+def test_the_fleet_is_found_by_the_monitor_that_is_rendered(folder: Path, llmaz: Llmaz) -> None:
     """The job of a series is called `<namespace>/<PodMonitor>`."""
-    (here / "models.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
+    (folder / "models.yaml").write_text(playground("chat", "llm", "qwen3-8b"))
     done = llmaz("render", "--stdout", "--set", "autoscaling.metricSource.type=prometheusAdapter")
     assert done.code == 0, done.err
     monitor = only(objects(done.out), "PodMonitor")["metadata"]
@@ -628,15 +628,15 @@ ALL: Values = {
 
 
 @pytest.mark.parametrize("engine", ["argocd", "none"])
-def test_kubeconform_and_check_know_every_object(engine: str, here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_kubeconform_and_check_know_every_object(engine: str, folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     done = helm_template(tmp_path, {"engine": engine, **ALL})
     assert done.returncode == 0, done.stderr
-    (here / "own.yaml").write_text(done.stdout, "utf-8")
+    (folder / "own.yaml").write_text(done.stdout, "utf-8")
     folders = [ROOT / "renderer" / "schemas" / "output", TESTS / "data" / "schemas"]
     command: list[str | Path] = [
         tool("kubeconform"),
         "-strict",
-        *(f"-schema-location={folder}{LOCATION}" for folder in folders),
+        *(f"-schema-location={schema_folder}{LOCATION}" for schema_folder in folders),
         "own.yaml",
     ]
     judged = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from renderer import quantity
+from renderer.kubernetes import quantity
 from tests.conftest import Llmaz
 from tests.paths import ROOT, TESTS
 

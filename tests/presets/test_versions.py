@@ -15,7 +15,7 @@ from renderer.api import BackendRuntime
 from renderer.diagnostics import Collector, Origin
 from renderer.engines import image_version
 from renderer.engines.option_lists import known_versions
-from renderer.json_values import value_at
+from renderer.kubernetes.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import (

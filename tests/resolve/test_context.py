@@ -73,23 +73,23 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_is_said_of_each(here: Path, llmaz: Llmaz, wrong: tuple[str, str, str]) -> None:
+def test_what_is_wrong_is_said_of_each(folder: Path, llmaz: Llmaz, wrong: tuple[str, str, str]) -> None:
     alone: dict[str, str] = {}
     for name in "abc":
         path = Path(f"{name}.yaml")
         path.write_text(text(name, *(RIGHT if name == "b" else wrong)), "utf-8")
         alone[name] = llmaz("render", path, "-o", f"out-{name}").err
     for turn, order in enumerate(("abc", "bca")):
-        folder = Path(f"turn-{turn}")
-        folder.mkdir()
+        turn_folder = Path(f"turn-{turn}")
+        turn_folder.mkdir()
         for place, name in enumerate(order):
-            (folder / f"{place}.yaml").write_text(text(name, *(RIGHT if name == "b" else wrong)), "utf-8")
-        stderr = llmaz("render", folder, "-o", f"out-{turn}").err
+            (turn_folder / f"{place}.yaml").write_text(text(name, *(RIGHT if name == "b" else wrong)), "utf-8")
+        stderr = llmaz("render", turn_folder, "-o", f"out-{turn}").err
         for place, name in enumerate(order):
             lines = [line for line in alone[name].splitlines() if line.startswith(f"{name}.yaml:")]
             assert bool(lines) == (name != "b")
             for line in lines:
-                assert line.replace(f"{name}.yaml:", f"{folder}/{place}.yaml:", 1) in stderr
+                assert line.replace(f"{name}.yaml:", f"{turn_folder}/{place}.yaml:", 1) in stderr
 
 
 MODEL = """\
@@ -168,14 +168,16 @@ def written(name: str, words: dict[str, str]) -> str:
 
 @pytest.mark.parametrize(("code", "right", "wrong"), NEW)
 def test_each_of_two_with_the_same_values(
-    here: Path, llmaz: Llmaz, code: str, right: dict[str, str], wrong: dict[str, str]
+    folder: Path, llmaz: Llmaz, code: str, right: dict[str, str], wrong: dict[str, str]
 ) -> None:
     for turn, order in enumerate(("abc", "bca")):  # b is right, once in front of both
-        folder = Path(f"turn-{turn}")
-        folder.mkdir()
+        turn_folder = Path(f"turn-{turn}")
+        turn_folder.mkdir()
         for place, name in enumerate(order):
-            (folder / f"{place}.yaml").write_text(written(name, right if name == "b" else wrong), "utf-8")
-        lines = [line for line in llmaz("render", folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line]
+            (turn_folder / f"{place}.yaml").write_text(written(name, right if name == "b" else wrong), "utf-8")
+        lines = [
+            line for line in llmaz("render", turn_folder, "-o", f"out-{turn}").err.splitlines() if f"[{code}]" in line
+        ]
         of = [line.partition(".yaml")[0].rpartition("/")[2] for line in lines]
         assert sorted(of) == sorted(str(order.index(name)) for name in "ac"), lines
 
@@ -205,8 +207,8 @@ UNLIKE = {  # apps that differ in one thing each
 }
 
 
-def test_what_is_not_alike_is_not_mixed_up(here: Path, llmaz: Llmaz) -> None:
-    tree = here / "tree"
+def test_what_is_not_alike_is_not_mixed_up(folder: Path, llmaz: Llmaz) -> None:
+    tree = folder / "tree"
     tree.mkdir()
     for name, changes in UNLIKE.items():
         early = {old: new for old, new in changes.items() if old in MODEL + APP}

@@ -6,7 +6,7 @@ import pytest
 
 from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
-from renderer.json_values import value_at
+from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
 from renderer.resolve.model_cache import ModelCache, claim_template, fitting_name
 

@@ -74,11 +74,11 @@ def test_what_is_odd_is_escaped(monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -
     }  # who may call differs on the first Gateway, weights on the other
 
 
-def test_many_models(here: Path, llmaz: Llmaz) -> None:
+def test_many_models(folder: Path, llmaz: Llmaz) -> None:
     """Enough for several processes: sorted all the same, and no chart larger than Mermaid draws."""
-    (here / "llmaz.yaml").write_text(CONFIG)
+    (folder / "llmaz.yaml").write_text(CONFIG)
     names = [(f"chat-{i}", f"team-{i % 7}", f"model-{i}.5") for i in range(250)]
-    (here / "p.yaml").write_text("".join(playground(*args) for args in names))
+    (folder / "p.yaml").write_text("".join(playground(*args) for args in names))
     page = llmaz("routes", "--format", "markdown").out
     assert max(len(chart) for chart in charts(page)) < 50_000
     assert max(chart.count("-->") for chart in charts(page)) < 500
@@ -97,20 +97,20 @@ def test_many_models(here: Path, llmaz: Llmaz) -> None:
     assert max(len(line) for line in table) < 120
 
 
-def test_a_model_more_leaves_the_others_alone(here: Path, llmaz: Llmaz) -> None:
+def test_a_model_more_leaves_the_others_alone(folder: Path, llmaz: Llmaz) -> None:
     """Charts are read in diffs: what is there keeps its lines."""
-    (here / "llmaz.yaml").write_text(CONFIG)
-    (here / "p.yaml").write_text(playground("b", "team-1", "b") + playground("d", "team-1", "d"))
+    (folder / "llmaz.yaml").write_text(CONFIG)
+    (folder / "p.yaml").write_text(playground("b", "team-1", "b") + playground("d", "team-1", "d"))
     before = charts(llmaz("routes", "--format", "markdown").out)[0].splitlines()
-    (here / "q.yaml").write_text(playground("c", "team-1", "c"))
+    (folder / "q.yaml").write_text(playground("c", "team-1", "c"))
     after = charts(llmaz("routes", "--format", "markdown").out)[0].splitlines()
     assert [line for line in after if line in before] == before
     assert len(after) == len(before) + 3
 
 
-def test_problems_are_those_of_validate(here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG)
-    (here / "p.yaml").write_text(
+def test_problems_are_those_of_validate(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text(CONFIG)
+    (folder / "p.yaml").write_text(
         playground("a", "team-1", "same") + playground("b", "team-1", "same") + playground("c", "team-1", "c", "nobody")
     )
     done, validated = llmaz("routes"), llmaz("validate")
@@ -120,17 +120,17 @@ def test_problems_are_those_of_validate(here: Path, llmaz: Llmaz) -> None:
     assert "[E203]" in done.err
 
 
-def test_warnings(here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG)
-    (here / "p.yaml").write_text(playground("a", "team-1", "a") + "  backendRuntimeConfig: {backendName: tgi}\n")
+def test_warnings(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text(CONFIG)
+    (folder / "p.yaml").write_text(playground("a", "team-1", "a") + "  backendRuntimeConfig: {backendName: tgi}\n")
     done = llmaz("routes")
     assert (done.code, "[W230]" in done.err, bool(done.out)) == (0, True, True)
     done = llmaz("routes", "--strict")
     assert (done.code, done.out) == (2, "")
 
 
-def test_no_routes(here: Path, llmaz: Llmaz) -> None:
-    (here / "p.yaml").write_text(playground("a", "team-1", "a"))
+def test_no_routes(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "p.yaml").write_text(playground("a", "team-1", "a"))
     off = ("routes", "--set", "gateway.mode=off")
     done = llmaz(*off)
     assert (done.code, done.out) == (0, "")
@@ -143,7 +143,7 @@ def test_no_routes(here: Path, llmaz: Llmaz) -> None:
     }
 
 
-def test_no_input(here: Path, llmaz: Llmaz) -> None:
+def test_no_input(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("routes")
     assert (done.code, done.err) == (2, llmaz("validate").err)
     assert llmaz("routes", "--allow-empty").code == 0
@@ -188,9 +188,9 @@ def named(name: str, pool: str, *targets: str, version: str = "v1alpha2") -> str
 
 
 @pytest.fixture
-def routes_json(here: Path, llmaz: Llmaz) -> Callable[..., Any]:
+def routes_json(folder: Path, llmaz: Llmaz) -> Callable[..., Any]:
     """What --format json says of PATHS."""
-    (here / "llmaz.yaml").write_text(CONFIG)
+    (folder / "llmaz.yaml").write_text(CONFIG)
 
     def ask(*paths: str) -> Any:
         done = llmaz("routes", "--format", "json", *paths)
@@ -219,25 +219,25 @@ def test_every_backend_has_every_key(monkeypatch: pytest.MonkeyPatch, llmaz: Llm
     assert len({tuple(backend) for route in routes for backend in route["backends"]}) == 1
 
 
-def test_what_lies_outside_of_paths(here: Path, routes_json: Callable[..., Any]) -> None:
+def test_what_lies_outside_of_paths(folder: Path, routes_json: Callable[..., Any]) -> None:
     """A route shows the apps outside of PATHS that it leads to; an app that a route outside leads to has one."""
-    (here / "apps.yaml").write_text(playground("a", "team-1", "a") + playground("b", "team-1", "b"))
-    (here / "way.yaml").write_text(way("both", "playground: a", "playground: b, weight: 2"))
+    (folder / "apps.yaml").write_text(playground("a", "team-1", "a") + playground("b", "team-1", "b"))
+    (folder / "way.yaml").write_text(way("both", "playground: a", "playground: b, weight: 2"))
     whole, ways, apps = routes_json(), routes_json("way.yaml"), routes_json("apps.yaml")
     assert [backend["model"] for backend in whole["routes"][0]["backends"]] == ["qwen3-8b", "qwen3-8b"]
     assert ways == whole
     assert apps == {"routes": [], "reserved": [], "withoutRoute": []}
 
 
-def test_variants_outside_of_paths(here: Path, routes_json: Callable[..., Any]) -> None:
+def test_variants_outside_of_paths(folder: Path, routes_json: Callable[..., Any]) -> None:
     """Found by the names of their workloads; an app whose name begins alike is another."""
-    (here / "apps.yaml").write_text(
+    (folder / "apps.yaml").write_text(
         VARIANTS
         + playground("a-h", "team-1", "a-h")
         + playground("a", "team-1", "a", "big")
         + "  flavorPolicy: variants\n"
     )
-    (here / "way.yaml").write_text(way("both", "playground: a"))
+    (folder / "way.yaml").write_text(way("both", "playground: a"))
     backends = routes_json("way.yaml")["routes"][0]["backends"]
     assert [(backend["name"], backend["app"]["name"], backend["model"]) for backend in backends] == [
         ("a-h100", "a", "big"),
@@ -245,10 +245,10 @@ def test_variants_outside_of_paths(here: Path, routes_json: Callable[..., Any]) 
     ]
 
 
-def test_what_only_reserves_a_name_leads_nowhere(here: Path, routes_json: Callable[..., Any]) -> None:
+def test_what_only_reserves_a_name_leads_nowhere(folder: Path, routes_json: Callable[..., Any]) -> None:
     """Not even to the app whose own name it is: that one has no route, within PATHS or outside of them."""
-    (here / "apps.yaml").write_text(playground("a", "team-1", "a"))
-    (here / "way.yaml").write_text(named("a", "a", "name: a, weight: 0", version="v1alpha1"))
+    (folder / "apps.yaml").write_text(playground("a", "team-1", "a"))
+    (folder / "way.yaml").write_text(named("a", "a", "name: a, weight: 0", version="v1alpha1"))
     apart = [{"kind": "Playground", "namespace": "team-1", "name": "a", "why": "its name is reserved"}]
     whole = routes_json()
     assert (whole["routes"], whole["withoutRoute"]) == ([], apart)
@@ -258,14 +258,14 @@ def test_what_only_reserves_a_name_leads_nowhere(here: Path, routes_json: Callab
     assert routes_json("apps.yaml") == {"routes": [], "reserved": [], "withoutRoute": apart}
 
 
-def test_many_ways(here: Path, routes_json: Callable[..., Any]) -> None:
+def test_many_ways(folder: Path, routes_json: Callable[..., Any]) -> None:
     """Enough for several processes: what one leads to, another may have planned."""
     apps = [playground(f"chat-{i}", "team-1", f"own-{i}") for i in range(120)]
     ways = [
         way(f"model-{i:03}", f"playground: chat-{i}", f"playground: chat-{(i + 60) % 120}").replace("way", f"way-{i}")
         for i in range(60)
     ]
-    (here / "in.yaml").write_text("".join(apps + ways))
+    (folder / "in.yaml").write_text("".join(apps + ways))
     report = routes_json()
     assert [route["name"] for route in report["routes"]] == [f"model-{i:03}" for i in range(60)]
     assert {backend["model"] for route in report["routes"] for backend in route["backends"]} == {"qwen3-8b"}
@@ -289,11 +289,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("code", WRONG)
-def test_problems_of_routes_are_those_of_render(code: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG)
+def test_problems_of_routes_are_those_of_render(code: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "llmaz.yaml").write_text(CONFIG)
     apps = playground("a", "team-1", "a") + playground("shut", "team-1", "shut") + "  gateway: {mode: 'off'}\n"
-    (here / "p.yaml").write_text(apps + playground("other", "team-1", "other"))
-    (here / "way.yaml").write_text(WRONG[code])
+    (folder / "p.yaml").write_text(apps + playground("other", "team-1", "other"))
+    (folder / "way.yaml").write_text(WRONG[code])
     done, validated = llmaz("routes"), llmaz("validate")
     assert (done.code, done.out, done.err) == (2, "", validated.err)
     assert re.search(rf"^way.yaml:\d+:\d+: .* \[{code}\]$", done.err, re.MULTILINE)

@@ -72,7 +72,7 @@ def cloned() -> None:
 @pytest.mark.parametrize("demo", [True, False], ids=["demo", "gpu"])
 @pytest.mark.parametrize("engine", ["argocd", "flux", "none"])
 def test_it_renders_at_the_first_try(
-    engine: str, demo: bool, where: Callable[[], None], here: Path, llmaz: Llmaz
+    engine: str, demo: bool, where: Callable[[], None], folder: Path, llmaz: Llmaz
 ) -> None:
     where()
     done = llmaz("init", "--engine", engine, *(["--cpu-demo"] if demo else []))
@@ -86,32 +86,36 @@ def test_it_renders_at_the_first_try(
     assert (done.code, done.err) == (0, "1 app, 10 objects: rendered/ is up to date\n")
     done = llmaz("check", "rendered", "--strict")
     assert done.code == 0, done.err
-    bodies = [body for path in (here / "rendered").rglob("*.yaml") for body in documents(path)]
+    bodies = [body for path in (folder / "rendered").rglob("*.yaml") for body in documents(path)]
     spaces = {body["metadata"]["name"] for body in bodies if body["kind"] == "Namespace"}
     assert spaces == {body["metadata"].get("namespace") for body in bodies} - {None}
-    assert "OWNER/REPOSITORY" not in "".join(files(here / "rendered").values())
+    assert "OWNER/REPOSITORY" not in "".join(files(folder / "rendered").values())
 
 
-def test_the_demo_asks_for_little(here: Path, llmaz: Llmaz) -> None:
+def test_the_demo_asks_for_little(folder: Path, llmaz: Llmaz) -> None:
     """For no accelerator, and for less than a laptop has."""
     assert llmaz("init", "--cpu-demo").code == 0
     assert llmaz("render").code == 0
-    [sets] = [body for body in documents(here / "rendered" / "llm" / "chat.yaml") if body["kind"] == "LeaderWorkerSet"]
+    [sets] = [
+        body for body in documents(folder / "rendered" / "llm" / "chat.yaml") if body["kind"] == "LeaderWorkerSet"
+    ]
     pod = sets["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     [runner] = pod["containers"]
     assert runner["resources"] == {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}}
     assert sets["spec"]["replicas"] == 1
-    [proxy] = [body for body in documents(here / "rendered/llmaz-system/_shared.yaml") if body["kind"] == "EnvoyProxy"]
+    [proxy] = [
+        body for body in documents(folder / "rendered/llmaz-system/_shared.yaml") if body["kind"] == "EnvoyProxy"
+    ]
     assert proxy["spec"]["provider"]["kubernetes"]["envoyDeployment"]["replicas"] == 1
 
 
 @pytest.mark.parametrize("demo", [[], ["--cpu-demo"]], ids=["gpu", "demo"])
-def test_the_model_is_the_preset(demo: list[str], here: Path, llmaz: Llmaz) -> None:
+def test_the_model_is_the_preset(demo: list[str], folder: Path, llmaz: Llmaz) -> None:
     llmaz("init", *demo)
-    [model] = (here / "models").iterdir()
+    [model] = (folder / "models").iterdir()
     done = llmaz("presets", "diff", model.stem, "--exit-code")
     assert (done.code, done.out) == (0, ""), done.out
-    [playground] = documents(here / "playgrounds" / "chat.yaml")
+    [playground] = documents(folder / "playgrounds" / "chat.yaml")
     assert playground["spec"]["modelClaim"]["modelName"] == model.stem
 
 
@@ -132,11 +136,11 @@ PRINTED: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_what_is_written(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> None:
+def test_what_is_written(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
     done = llmaz("init", *PRINTED[name])
     assert done.code == 0, done.err
     golden(f"init/expected/{name}/_output.txt", done.err + done.out)
-    written = files(here / PRINTED[name][0])
+    written = files(folder / PRINTED[name][0])
     chart = {path: text for path, text in written.items() if path.startswith("platform/llmaz/")}
     assert chart == {f"platform/llmaz/{path}": text for path, text in files(CHART).items()}
     for path, text in written.items():
@@ -146,21 +150,21 @@ def test_what_is_written(name: str, here: Path, llmaz: Llmaz, golden: Golden) ->
             assert not text.endswith("\n\n")
 
 
-def test_goldens_are_all_made(here: Path, llmaz: Llmaz, superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
+def test_goldens_are_all_made(folder: Path, llmaz: Llmaz, superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     expected = set()
     for name, words in PRINTED.items():
-        folder = here / name
-        llmaz("init", folder / words[0], *words[1:])
-        paths = [path for path in files(folder / words[0]) if not path.startswith("platform/llmaz/")]
+        repository = folder / name
+        llmaz("init", repository / words[0], *words[1:])
+        paths = [path for path in files(repository / words[0]) if not path.startswith("platform/llmaz/")]
         expected |= {GOLDENS / name / path.replace(".git", "dot-git") for path in paths if "argocd-cm" not in path}
         expected.add(GOLDENS / name / "_output.txt")
     assert superfluous(GOLDENS, expected) == []
 
 
-def test_the_settings_of_argo_cd(here: Path, llmaz: Llmaz) -> None:
+def test_the_settings_of_argo_cd(folder: Path, llmaz: Llmaz) -> None:
     """What `llmaz argocd health` prints, and one check more: that of Application, in the chart's words."""
     llmaz("init", "--engine-namespace", "gitops")
-    [settings] = documents(here / "bootstrap" / "argocd-cm.yaml")
+    [settings] = documents(folder / "bootstrap" / "argocd-cm.yaml")
     assert settings["data"].pop("resource.customizations.health.argoproj.io_Application") == (
         CHART / "files" / "application.lua"
     ).read_text("utf-8")
@@ -182,21 +186,21 @@ def faults(body: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("below", ["", "teams/a b"], ids=["the top", "a folder"])
 @pytest.mark.parametrize("engine", ["argocd", "flux"])
-def test_bootstrap(engine: str, below: str, here: Path, llmaz: Llmaz) -> None:
+def test_bootstrap(engine: str, below: str, folder: Path, llmaz: Llmaz) -> None:
     """Valid, and every path in it leads to what is there."""
     git("init", "--quiet", "--initial-branch", "main")
-    folder = here / below
-    assert llmaz("init", folder, "--engine", engine, "--repo-url", URL).code == 0
-    os.chdir(folder)
+    repository = folder / below
+    assert llmaz("init", repository, "--engine", engine, "--repo-url", URL).code == 0
+    os.chdir(repository)
     assert llmaz("render").code == 0
-    bodies = [body for path in (folder / "bootstrap").rglob("*.yaml") for body in documents(path)]
+    bodies = [body for path in (repository / "bootstrap").rglob("*.yaml") for body in documents(path)]
     bodies = [body for body in bodies if body["kind"] != "ConfigMap"]
     assert [fault for body in bodies for fault in faults(body)] == []
     assert {body["metadata"]["namespace"] for body in bodies} == {"argocd" if engine == "argocd" else "flux-system"}
     named = {(body["kind"], body["metadata"]["name"]): body["spec"] for body in bodies}
     assert len(named) == len(bodies)
-    paths = {name: here / spec["path"] for (_, name), spec in named.items() if "path" in spec}
-    paths |= {name: here / spec["source"]["path"] for (_, name), spec in named.items() if "source" in spec}
+    paths = {name: folder / spec["path"] for (_, name), spec in named.items() if "path" in spec}
+    paths |= {name: folder / spec["source"]["path"] for (_, name), spec in named.items() if "source" in spec}
     if engine == "argocd":
         assert set(paths) == {"llmaz-bootstrap", "llmaz-platform", "llmaz-shared", "llmaz"}
         helm = named["Application", "llmaz-platform"]["source"]["helm"]
@@ -206,10 +210,10 @@ def test_bootstrap(engine: str, below: str, here: Path, llmaz: Llmaz) -> None:
     else:
         assert set(paths) == {"llmaz-bootstrap", "llmaz"}
         release = named["HelmRelease", "llmaz-platform"]["chart"]["spec"]
-        chart, values = here / release["chart"], [here / file for file in release["valuesFiles"]]
+        chart, values = folder / release["chart"], [folder / file for file in release["valuesFiles"]]
         assert values.pop(0) == chart / "values.yaml"  # named, since Flux leaves out what is not
         [source] = [key for key in named if key[0] == "GitRepository"]
-        [told_to_chart] = documents(folder / "platform" / "values.yaml")
+        [told_to_chart] = documents(repository / "platform" / "values.yaml")
         assert told_to_chart["flux"]["self"] == {"name": source[1], "chart": release["chart"]}
         used = [spec["sourceRef"] for spec in (*named.values(), release) if "sourceRef" in spec]
         assert {(reference["kind"], reference["name"]) for reference in used} == {source}
@@ -221,48 +225,48 @@ def test_bootstrap(engine: str, below: str, here: Path, llmaz: Llmaz) -> None:
             "llmaz-platform"
         ]
     assert (chart / "Chart.yaml").is_file()
-    assert [file.resolve() for file in values] == [(folder / "platform" / "values.yaml").resolve()]
+    assert [file.resolve() for file in values] == [(repository / "platform" / "values.yaml").resolve()]
     assert list(paths["llmaz-bootstrap"].iterdir())
-    assert paths["llmaz"] == folder / "rendered"
+    assert paths["llmaz"] == repository / "rendered"
     assert (paths["llmaz"] / "llm" / "chat.yaml").is_file()
 
 
-def test_models_are_what_llmaz_argocd_and_flux_print(here: Path, llmaz: Llmaz) -> None:
+def test_models_are_what_llmaz_argocd_and_flux_print(folder: Path, llmaz: Llmaz) -> None:
     """But for their order among others."""
     wave = "argocd.argoproj.io/sync-wave"
     for engine in ("argocd", "flux"):
-        os.chdir(here)
+        os.chdir(folder)
         assert llmaz("init", engine, "--engine", engine, "--repo-url", URL).code == 0
-        os.chdir(here / engine)
-        bodies = documents(here / engine / "bootstrap" / "apps" / "models.yaml")
+        os.chdir(folder / engine)
+        bodies = documents(folder / engine / "bootstrap" / "apps" / "models.yaml")
         words = ["argocd", "application"] if engine == "argocd" else ["flux", "kustomization"]
         printed = list(yaml.safe_load_all(llmaz(*words, "--repo-url", URL, "--revision", "main").out))
         if engine == "argocd":
             assert [body["metadata"]["annotations"].pop(wave) for body in bodies] == ["2", "3"]
             assert bodies == [printed[1], printed[0]]
         else:
-            source = documents(here / engine / "bootstrap" / "root.yaml")[0]
+            source = documents(folder / engine / "bootstrap" / "root.yaml")[0]
             assert bodies[0]["spec"].pop("dependsOn")
             assert [source, *bodies] == printed
 
 
-def test_a_name_for_the_cluster(here: Path, llmaz: Llmaz) -> None:
+def test_a_name_for_the_cluster(folder: Path, llmaz: Llmaz) -> None:
     """Applications stay where Argo CD is; what they make goes there."""
     assert llmaz("init", "--repo-url", URL, "--destination", "eu-1").code == 0
-    shared, models = documents(here / "bootstrap" / "apps" / "models.yaml")
+    shared, models = documents(folder / "bootstrap" / "apps" / "models.yaml")
     assert shared["spec"]["destination"] == models["spec"]["destination"] == {"name": "eu-1"}
     for file in ("root.yaml", "apps/platform.yaml"):
-        [body] = documents(here / "bootstrap" / file)
+        [body] = documents(folder / "bootstrap" / file)
         assert body["spec"]["destination"] == {"server": "https://kubernetes.default.svc", "namespace": "argocd"}
         assert faults(body) == []
-    [values] = documents(here / "platform" / "values.yaml")
+    [values] = documents(folder / "platform" / "values.yaml")
     assert values["argocd"]["destination"] == {"name": "eu-1"}
 
 
-def test_a_component_that_is_not_well_holds_up_no_model(here: Path, llmaz: Llmaz) -> None:
+def test_a_component_that_is_not_well_holds_up_no_model(folder: Path, llmaz: Llmaz) -> None:
     """Each commit upgrades the chart, whose revision is the commit's, and the models wait for that release."""
     assert llmaz("init", "--engine", "flux", "--repo-url", URL).code == 0
-    [platform] = documents(here / "bootstrap" / "apps" / "platform.yaml")
+    [platform] = documents(folder / "bootstrap" / "apps" / "platform.yaml")
     spec = platform["spec"]
     assert spec["chart"]["spec"]["reconcileStrategy"] == "Revision"
     assert "disableWait" not in spec["install"]
@@ -270,28 +274,28 @@ def test_a_component_that_is_not_well_holds_up_no_model(here: Path, llmaz: Llmaz
     assert faults(platform) == []
 
 
-def test_no_two_applications_own_a_namespace(here: Path, llmaz: Llmaz) -> None:
+def test_no_two_applications_own_a_namespace(folder: Path, llmaz: Llmaz) -> None:
     """Argo CD would let each take it from the other, for ever. That of the chart's own objects is made unowned."""
     assert llmaz("init", "--repo-url", URL).code == 0
-    [platform] = documents(here / "bootstrap" / "apps" / "platform.yaml")
+    [platform] = documents(folder / "bootstrap" / "apps" / "platform.yaml")
     assert "CreateNamespace=true" in platform["spec"]["syncPolicy"]["syncOptions"]
     there = platform["spec"]["destination"]["namespace"]
-    owned = {body["metadata"]["name"] for body in documents(here / "extra" / "namespaces.yaml")}
+    owned = {body["metadata"]["name"] for body in documents(folder / "extra" / "namespaces.yaml")}
     assert there in owned
-    more = here / "more.yaml"
+    more = folder / "more.yaml"
     more.write_text("redis: {enabled: true}\ndashboards: {enabled: true}\n", "utf-8")
-    files = [f"--values={file}" for file in (here / "platform" / "values.yaml", more)]
-    command = [tool("helm"), "template", "llmaz", str(here / "platform" / "llmaz"), "--namespace", there, *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(here)})
+    files = [f"--values={file}" for file in (folder / "platform" / "values.yaml", more)]
+    command = [tool("helm"), "template", "llmaz", str(folder / "platform" / "llmaz"), "--namespace", there, *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(folder)})
     assert done.returncode == 0, done.stderr
     objects = [body for body in yaml.safe_load_all(done.stdout) if body]
     assert {body["kind"] for body in objects} >= {"Application", "Deployment", "ConfigMap"}
     assert owned.isdisjoint(body["metadata"]["name"] for body in objects if body["kind"] == "Namespace")
 
 
-def test_the_schemas_would_say_no(here: Path, llmaz: Llmaz) -> None:
+def test_the_schemas_would_say_no(folder: Path, llmaz: Llmaz) -> None:
     llmaz("init", "--repo-url", URL)
-    [body] = documents(here / "bootstrap" / "apps" / "platform.yaml")
+    [body] = documents(folder / "bootstrap" / "apps" / "platform.yaml")
     body["spec"]["source"]["valueFiles"] = body["spec"]["source"].pop("helm")["valueFiles"]
     assert faults(body)
 
@@ -309,7 +313,7 @@ def test_the_schemas_would_say_no(here: Path, llmaz: Llmaz) -> None:
     ],
     ids=" ".join,
 )
-def test_helm_takes_the_platform(words: list[str], here: Path, llmaz: Llmaz) -> None:
+def test_helm_takes_the_platform(words: list[str], folder: Path, llmaz: Llmaz) -> None:
     """With its values, which the chart's schema has to know."""
     engine = words[0]
     assert llmaz("init", "--engine", *words).code == 0
@@ -331,10 +335,10 @@ def test_workflows_are_those_of_the_pages(ours: str, theirs: str) -> None:
 
 @pytest.mark.parametrize("below", [".", "teams/a b"], ids=["the top", "a folder"])
 @pytest.mark.parametrize("branch", ["main", "trunk", "1.0", "on", "team/a-b_c"])
-def test_actionlint_takes_the_workflow(branch: str, below: str, here: Path, llmaz: Llmaz) -> None:
+def test_actionlint_takes_the_workflow(branch: str, below: str, folder: Path, llmaz: Llmaz) -> None:
     git("init", "--quiet", "--initial-branch", branch)
     assert llmaz("init", below, "--action", ACTION).code == 0
-    [file] = (here / ".github" / "workflows").iterdir()
+    [file] = (folder / ".github" / "workflows").iterdir()
     done = subprocess.run([tool("actionlint"), "-no-color", "-shellcheck=", "-pyflakes=", file], check=False)
     assert done.returncode == 0
     workflow: dict[Any, Any] = documents(file)[0]
@@ -347,23 +351,23 @@ def test_actionlint_takes_the_workflow(branch: str, below: str, here: Path, llma
 
 
 @pytest.mark.parametrize("below", [".", "teams/a b"], ids=["the top", "a folder"])
-def test_gitlab_jobs(below: str, here: Path, llmaz: Llmaz, tmp_path: Path) -> None:
+def test_gitlab_jobs(below: str, folder: Path, llmaz: Llmaz, tmp_path: Path) -> None:
     """Their scripts, as a runner runs them at the top of the repository: good, then stale."""
     git("init", "--quiet", "--initial-branch", "main")
     assert llmaz("init", below, "--repo-url", "https://gitlab.example/team/models.git").code == 0
-    os.chdir(here / below)
+    os.chdir(folder / below)
     assert llmaz("render").code == 0
-    os.chdir(here)
+    os.chdir(folder)
     git("add", ".")
     git("-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "--quiet", "--message", "all")
-    jobs = yaml.safe_load((here / ".gitlab-ci.yml").read_text("utf-8"))
+    jobs = yaml.safe_load((folder / ".gitlab-ci.yml").read_text("utf-8"))
     for job in jobs.values():
         assert f"llmaz-renderer=={renderer.__version__}" in job["before_script"][0]
         assert re.fullmatch(r"python:\d+\.\d+\.\d+", job["image"])
     shell = Shell(tmp_path)
     assert shell.run("\n".join(jobs["llmaz"]["script"]))[0] == 0
-    assert json.loads((here / "gl-code-quality-report.json").read_text("utf-8")) == []
-    playground = here / below / "playgrounds" / "chat.yaml"
+    assert json.loads((folder / "gl-code-quality-report.json").read_text("utf-8")) == []
+    playground = folder / below / "playgrounds" / "chat.yaml"
     playground.write_text(playground.read_text("utf-8").replace("16384", "8192"))
     code, output = shell.run("\n".join(jobs["llmaz"]["script"]))
     assert code == 1, output
@@ -371,17 +375,17 @@ def test_gitlab_jobs(below: str, here: Path, llmaz: Llmaz, tmp_path: Path) -> No
     environment = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD", "CI_COMMIT_SHA": "HEAD"}
     code, output = shell.run("\n".join(jobs["llmaz diff"]["script"]), environment)
     assert code == 0, output
-    assert (here / "llmaz.md").read_text("utf-8").startswith("<!-- llmaz -->\n")
+    assert (folder / "llmaz.md").read_text("utf-8").startswith("<!-- llmaz -->\n")
 
 
-def test_a_folder_that_no_workflow_can_name(here: Path, llmaz: Llmaz) -> None:
+def test_a_folder_that_no_workflow_can_name(folder: Path, llmaz: Llmaz) -> None:
     """E765, and nothing is written."""
     git("init", "--quiet")
     done = llmaz("init", "a: #1")
     assert (done.code, "[E765]" in done.err) == (2, True)
-    assert files(here) == {}
+    assert files(folder) == {}
     assert llmaz("init", "a: #1", "--ci", "none", "--engine", "flux").code == 0
-    [root] = [body for body in documents(here / "a: #1/bootstrap/root.yaml") if body["kind"] == "Kustomization"]
+    [root] = [body for body in documents(folder / "a: #1/bootstrap/root.yaml") if body["kind"] == "Kustomization"]
     assert root["spec"]["path"] == "./a: #1/bootstrap/apps"
 
 
@@ -427,7 +431,7 @@ class Shell:
 
 @pytest.mark.parametrize("where", ["nowhere", "an empty repository", "a clone", "a folder of a clone"])
 @pytest.mark.parametrize("engine", ["argocd", "flux", "none"])
-def test_the_next_commands(engine: str, where: str, here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_the_next_commands(engine: str, where: str, folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """Typed as they are printed, they lead to a commit in the remote that holds all of it, and to kubectl."""
     shell = Shell(tmp_path)
     git("init", "--quiet", "--bare", "--initial-branch", "main", str(tmp_path / "origin.git"))
@@ -435,14 +439,14 @@ def test_the_next_commands(engine: str, where: str, here: Path, tmp_path: Path, 
         git("init", "--quiet", "--initial-branch", "main")
     if where.endswith("clone"):
         git("remote", "add", "origin", URL)
-    folder = {"nowhere": "it's new", "a folder of a clone": "teams/a"}.get(where, ".")
-    code, output = shell.run(f'llmaz init "{folder}" --engine {engine} --cpu-demo --repo-url {URL}')
+    target = {"nowhere": "it's new", "a folder of a clone": "teams/a"}.get(where, ".")
+    code, output = shell.run(f'llmaz init "{target}" --engine {engine} --cpu-demo --repo-url {URL}')
     assert code == 0, output
     commands = output.partition("Next:\n")[2].splitlines()
     assert len(commands) == 3
     code, output = shell.run("\n".join(commands))
     assert code == 0, output
-    top = here if where != "nowhere" else here / folder
+    top = folder if where != "nowhere" else folder / target
     pushed = set(git("ls-tree", "-r", "-z", "--name-only", "main", cwd=tmp_path / "origin.git").split("\0")) - {""}
     assert pushed == set(files(top))
     assert git("status", "--short", cwd=top) == ""
@@ -450,26 +454,26 @@ def test_the_next_commands(engine: str, where: str, here: Path, tmp_path: Path, 
     assert any(path.startswith(".github/") for path in pushed)
     log = shell.noted.read_text("utf-8")
     for file in re.findall(r"(?:--patch-file|--filename) (\S+)", log):
-        assert (here / folder / file).exists()
-    assert log.count(f"{here / folder}: ") == len(log.splitlines()) == (1 if engine == "flux" else 2)
+        assert (folder / target / file).exists()
+    assert log.count(f"{folder / target}: ") == len(log.splitlines()) == (1 if engine == "flux" else 2)
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_the_page_of_the_new_repository(name: str, here: Path, llmaz: Llmaz) -> None:
+def test_the_page_of_the_new_repository(name: str, folder: Path, llmaz: Llmaz) -> None:
     """It names what is there, and holds the commands that were printed."""
-    folder = here / PRINTED[name][0]
+    repository = folder / PRINTED[name][0]
     done = llmaz("init", *PRINTED[name])
-    page = (folder / "README.md").read_text("utf-8")
-    os.chdir(folder)
+    page = (repository / "README.md").read_text("utf-8")
+    os.chdir(repository)
     llmaz("render")
     table = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
-    tops = {path.name for path in folder.iterdir()} - {"README.md", ".github", ".gitlab-ci.yml", "platform"}
+    tops = {path.name for path in repository.iterdir()} - {"README.md", ".github", ".gitlab-ci.yml", "platform"}
     assert tops <= {path.strip("/") for path in table}
-    assert [path for path in [*table, *re.findall(r"`(\.git\S+)`", page)] if not (folder / path).exists()] == []
+    assert [path for path in [*table, *re.findall(r"`(\.git\S+)`", page)] if not (repository / path).exists()] == []
     commands = re.findall(r"(?:^  | && )(.+?)(?= && |$)", done.out, re.MULTILINE)
     assert len(commands) > 4
     assert [command for command in commands if f"   {command}\n" not in page and not command.startswith("cd ")] == []
-    gateway = documents(folder / "rendered" / "llmaz-system" / "_shared.yaml")
+    gateway = documents(repository / "rendered" / "llmaz-system" / "_shared.yaml")
     [service] = [
         body["spec"]["provider"]["kubernetes"]["envoyService"]["name"]
         for body in gateway
@@ -485,7 +489,7 @@ def test_the_page_of_the_new_repository(name: str, here: Path, llmaz: Llmaz) -> 
 
 
 @pytest.mark.parametrize(
-    ("folder", "enters"),
+    ("target", "enters"),
     [
         ("new/", "cd new && "),
         ("a/../b", "cd b && "),
@@ -494,24 +498,24 @@ def test_the_page_of_the_new_repository(name: str, here: Path, llmaz: Llmaz) -> 
         ("it's", "cd 'it'\"'\"'s' && "),
     ],
 )
-def test_where_the_next_commands_go(folder: str, enters: str, here: Path, llmaz: Llmaz) -> None:
-    done = llmaz("init", folder)
+def test_where_the_next_commands_go(target: str, enters: str, folder: Path, llmaz: Llmaz) -> None:
+    done = llmaz("init", target)
     assert done.out.splitlines()[1] == f"  {enters}llmaz render"
 
 
-def test_what_nobody_said_is_said(here: Path, llmaz: Llmaz) -> None:
+def test_what_nobody_said_is_said(folder: Path, llmaz: Llmaz) -> None:
     """In which files something has to be written in, and no others."""
     done = llmaz("init", "new")
     assert "no --repo-url" in done.err
     assert "no --action" in done.err
     marks = {"OWNER/REPOSITORY": "bootstrap/", "OWNER/llmaz-renderer@REF": ".github/workflows/llmaz.yml"}
     for mark, place in marks.items():
-        holding = {path for path, text in files(here / "new").items() if mark in text} - {"README.md"}
+        holding = {path for path, text in files(folder / "new").items() if mark in text} - {"README.md"}
         assert holding
         assert all(path.startswith(place) for path in holding)
     done = llmaz("init", "told", "--repo-url", URL, "--action", ACTION)
     assert done.err.count("\n") == 1
-    assert not any(mark in text for mark in marks for text in files(here / "told").values())
+    assert not any(mark in text for mark in marks for text in files(folder / "told").values())
 
 
 # --- nothing is overwritten, and no wrong flag is taken ---------------------------------------------------------------
@@ -524,21 +528,21 @@ def refused(done: Outcome, *messages: str) -> None:
         assert message in done.err
 
 
-def test_a_second_time(here: Path, llmaz: Llmaz) -> None:
+def test_a_second_time(folder: Path, llmaz: Llmaz) -> None:
     """Every file is in the way, whatever else is wished."""
     assert llmaz("init").code == 0
-    before = files(here)
+    before = files(folder)
     done = llmaz("init", "--cpu-demo")
     refused(done)
     assert done.err.count("[E760]") >= len(before) - 2
-    assert files(here) == before
+    assert files(folder) == before
     done = llmaz("init", "--force")
     refused(done, "No such option")
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link to nothing"])
-def test_whatever_is_in_the_way(what: str, here: Path, llmaz: Llmaz) -> None:
-    target = here / "bootstrap" / "root.yaml"
+def test_whatever_is_in_the_way(what: str, folder: Path, llmaz: Llmaz) -> None:
+    target = folder / "bootstrap" / "root.yaml"
     target.parent.mkdir()
     if what == "file":
         target.write_text("ours")
@@ -547,30 +551,30 @@ def test_whatever_is_in_the_way(what: str, here: Path, llmaz: Llmaz) -> None:
     else:
         target.symlink_to("nowhere")
     refused(llmaz("init"), "bootstrap/root.yaml: is there already [E760]")
-    assert [path for path in here.rglob("*") if path not in (target, target.parent)] == []
+    assert [path for path in folder.rglob("*") if path not in (target, target.parent)] == []
 
 
-def test_workflows_of_the_repository_around(here: Path, llmaz: Llmaz) -> None:
+def test_workflows_of_the_repository_around(folder: Path, llmaz: Llmaz) -> None:
     git("init", "--quiet")
-    (here / ".github" / "workflows").mkdir(parents=True)
-    (here / ".github" / "workflows" / "llmaz.yml").write_text("ours")
+    (folder / ".github" / "workflows").mkdir(parents=True)
+    (folder / ".github" / "workflows" / "llmaz.yml").write_text("ours")
     refused(llmaz("init", "new"), ".github/workflows/llmaz.yml: is there already [E760]")
-    assert not (here / "new").exists()
+    assert not (folder / "new").exists()
     assert llmaz("init", "new", "--ci", "none").code == 0
 
 
-def test_other_files_stay(here: Path, llmaz: Llmaz) -> None:
+def test_other_files_stay(folder: Path, llmaz: Llmaz) -> None:
     """A folder that holds something else is fine."""
-    (here / "models").mkdir()
-    (here / "models" / "notes.txt").write_text("ours")
-    (here / "LICENSE").write_text("ours")
+    (folder / "models").mkdir()
+    (folder / "models" / "notes.txt").write_text("ours")
+    (folder / "LICENSE").write_text("ours")
     assert llmaz("init").code == 0
-    assert (here / "models" / "notes.txt").read_text() == (here / "LICENSE").read_text() == "ours"
+    assert (folder / "models" / "notes.txt").read_text() == (folder / "LICENSE").read_text() == "ours"
 
 
-def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_gets_full(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     """E140, and what was written before goes again."""
-    (here / "models").mkdir()
+    (folder / "models").mkdir()
     write_file, count = writer.write_file, 0
 
     def full(target: str, text: str) -> None:
@@ -583,7 +587,7 @@ def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.Mon
     monkeypatch.setattr(writer, "write_file", full)
     refused(llmaz("init"), "cannot be written: No space left on device [E140]")
     assert count == 9
-    assert list(here.rglob("*")) == [here / "models"]
+    assert list(folder.rglob("*")) == [folder / "models"]
 
 
 @pytest.mark.parametrize(
@@ -618,12 +622,12 @@ def test_a_disk_that_gets_full(here: Path, llmaz: Llmaz, monkeypatch: pytest.Mon
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_wrong_flags(words: list[str], message: str, here: Path, llmaz: Llmaz) -> None:
+def test_wrong_flags(words: list[str], message: str, folder: Path, llmaz: Llmaz) -> None:
     refused(llmaz("init", *words), message)
-    assert list(here.iterdir()) == []
+    assert list(folder.iterdir()) == []
 
 
-def test_a_remote_that_no_cluster_reaches(here: Path, llmaz: Llmaz) -> None:
+def test_a_remote_that_no_cluster_reaches(folder: Path, llmaz: Llmaz) -> None:
     """Is no default; a password in its URL is not handed on."""
     git("init", "--quiet")
     git("remote", "add", "origin", "/srv/models.git")
@@ -631,25 +635,25 @@ def test_a_remote_that_no_cluster_reaches(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("init", "new", "--repo-url", URL).code == 0
     git("remote", "set-url", "origin", "https://me:word@git.example/team/models.git")
     assert llmaz("init", "other", "--ci", "none").code == 0
-    assert URL in (here / "other" / "bootstrap" / "root.yaml").read_text()
-    assert not any("word@" in text for text in files(here / "other").values())
+    assert URL in (folder / "other" / "bootstrap" / "root.yaml").read_text()
+    assert not any("word@" in text for text in files(folder / "other").values())
 
 
-def test_without_git(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(here))
+def test_without_git(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(folder))
     assert llmaz("init", "new").code == 0
 
 
-def test_a_detached_head(here: Path, llmaz: Llmaz) -> None:
+def test_a_detached_head(folder: Path, llmaz: Llmaz) -> None:
     git("init", "--quiet", "--initial-branch", "trunk")
     git("-c", "user.name=me", "-c", "user.email=me@example.com", "commit", "--quiet", "--allow-empty", "-m", "one")
     git("checkout", "--quiet", "--detach")
     assert llmaz("init", "--repo-url", URL).code == 0
-    [root] = documents(here / "bootstrap" / "root.yaml")
+    [root] = documents(folder / "bootstrap" / "root.yaml")
     assert root["spec"]["source"]["targetRevision"] == "main"
 
 
-def test_through_a_link(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
+def test_through_a_link(folder: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     """A folder of a repository that is reached from outside: its workflow lies at the repository's top."""
     repository = tmp_path / "repository"
     (repository / "teams").mkdir(parents=True)
@@ -661,16 +665,16 @@ def test_through_a_link(here: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     assert root["spec"]["source"]["path"] == "teams/bootstrap/apps"
 
 
-def test_nothing_floats_and_nothing_is_secret(here: Path, llmaz: Llmaz) -> None:
+def test_nothing_floats_and_nothing_is_secret(folder: Path, llmaz: Llmaz) -> None:
     """In all that is rendered of it too; the chart has tests of its own."""
     floating = re.compile(r":latest\b|(?i:revision|ref|branch|tag|version): \"?(?:HEAD|latest|[*^~>])", re.MULTILINE)
     secret = re.compile(r"(?im)^\s*(?:password|token|api-?key|secret[-_ ]?key): \S")
     for i, words in enumerate((["--engine", "flux"], ["--cpu-demo"], ["--ci", "gitlab"])):
-        os.chdir(here)
+        os.chdir(folder)
         llmaz("init", str(i), *words)
-        os.chdir(here / str(i))
+        os.chdir(folder / str(i))
         assert llmaz("render").code == 0
-    texts = {path: text for path, text in files(here).items() if "/platform/llmaz/" not in path}
+    texts = {path: text for path, text in files(folder).items() if "/platform/llmaz/" not in path}
     assert [path for path, text in texts.items() if floating.search(text) or secret.search(text)] == []
     for wrong in ("image: a:latest\n", "targetRevision: HEAD\n", 'version: "*"\n'):
         assert floating.search(wrong)

@@ -186,7 +186,7 @@ def test_ordinary_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -
     text = (DATA / "rendered-chat.yaml").read_bytes()
     expected = values(text)
     fast_reader.LINES.known.clear()
-    monkeypatch.setattr(yamlio, "_located_reader", None)
+    monkeypatch.setattr("renderer.yamlio.document._located_reader", None)
     assert values(text) == expected
     of_lines = fast_reader.from_lines(text.decode())
     assert of_lines == expected

@@ -1,103 +1,12 @@
-"""Foreign objects of the tree, which are left alone: warnings where they collide with rendered objects, or aim at
-nothing.
-"""
+"""Foreign objects of the tree: warnings where they collide with rendered ones, or aim at nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from itertools import chain
+from renderer.check.foreign.objects import OwnObject, own_objects
+from renderer.check.foreign.validation import validate_foreign_objects
 
-from msgspec import Struct
-
-from renderer import workers, yamlio
-from renderer.api import ClaimedName, ForeignDocument, ForeignFile, Inputs, Scope
-from renderer.check.foreign.autoscalers import validate_autoscaler
-from renderer.check.foreign.collisions import validate_policy_targets, validate_public_names, validate_same_object
-from renderer.check.foreign.guarded_models import validate_guarded_models, validate_name_patterns
-from renderer.check.foreign.kustomizations import Kustomizations
-from renderer.check.foreign.missing_targets import find_missing_targets, judged_objects
-from renderer.check.foreign.objects import (
-    ForeignObject,
-    OwnObject,
-    OwnObjects,
-    foreign_objects,
-    own_objects,
-)
-from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
-from renderer.source.tree import glob
-
-__all__ = ["OwnObject", "own_objects", "validate_foreign_objects"]
-
-_SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
-
-
-def validate_foreign_objects(
-    scope: Scope,
-    inputs: Inputs,
-    objects: Sequence[OwnObject],
-    names: Sequence[ClaimedName],
-    problems: Sequence[Diagnostic],
-) -> list[Diagnostic]:
-    """The diagnostics about foreign objects below PATHS. `names`: the public names of rendered routes; `problems`:
-    those of the input, which may be why an object is not rendered.
-    """
-    rendered = OwnObjects(inputs, objects)
-    foreign = _foreign_objects(scope, inputs, rendered)
-    findings = [(object_, finding) for object_ in foreign for finding in validate_same_object(object_, rendered)]
-    same = {id(object_) for object_, finding in findings if finding[0] in _SAME}
-    others = [object_ for object_ in foreign if id(object_) not in same]
-    for object_ in others:
-        findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
-        findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
-    judged = judged_objects(others)
-    findings += validate_guarded_models(others, judged, rendered, inputs)
-    findings += validate_name_patterns(judged, names)
-    indexed = [*validate_public_names(judged, names)]
-    # Of a part of the tree, or of a broken one, not all objects are rendered.
-    if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):
-        indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
-    findings += [(judged[finding.index], (finding.code, finding.path, finding.words)) for finding in indexed]
-    kustomizations = Kustomizations(scope)
-    return [
-        make_diagnostic(code, object_.document.origin(*path), **words)
-        for object_, (code, path, words) in findings
-        if object_.passed or not kustomizations.change(object_)
-    ]
-
-
-def _foreign_objects(scope: Scope, inputs: Inputs, rendered: OwnObjects) -> list[ForeignObject]:
-    """The foreign objects below PATHS that may collide with rendered ones, or refer to them."""
-    names = {name.encode() for name in rendered.names}
-    candidates = [file for file in inputs.foreign_files if not names.isdisjoint(file.names)]
-    documents = [*inputs.foreign_documents]
-    for candidate, parsed in zip(candidates, chain.from_iterable(workers.run(_parse_files, candidates)), strict=True):
-        read = yamlio.documents(candidate.file.name, parsed.data, parsed.values)
-        documents += [ForeignDocument(document, candidate.file) for document in read]
-    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
-    namespace = str(scope.config.get("namespace") or "default")
-    objects: list[ForeignObject] = []
-    for foreign in documents:
-        passed = any(pattern.fullmatch(foreign.file.key) for pattern in patterns)
-        objects += foreign_objects(foreign.document, foreign.file, namespace, passed)
-    return objects
-
-
-class _ParsedFile(Struct, frozen=True):
-    """The bytes of a file, and the documents in it as plain values, by position."""
-
-    data: bytes = b""
-    values: Sequence[tuple[int, object]] = ()
-
-
-def _parse_files(files: Sequence[ForeignFile]) -> list[_ParsedFile]:
-    """The contents of each file; nothing of one that cannot be read, or is no YAML."""
-    parsed_files = []
-    for file in files:
-        data = b""
-        with suppress(OSError):
-            data = file.file.read()
-        documents, problems = yamlio.parse(file.file.name, data)
-        values = [(document.index, document.value) for document in documents]
-        parsed_files.append(_ParsedFile() if problems else _ParsedFile(data, values))
-    return parsed_files
+__all__ = [
+    "OwnObject",
+    "own_objects",
+    "validate_foreign_objects",
+]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import disaggregated_sets, wellknown
 from renderer.api import App
 from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph.view import kind_of
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
 
 _REFERENCES = {
     "HorizontalPodAutoscaler": "scaleTargetRef",

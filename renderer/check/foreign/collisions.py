@@ -11,7 +11,7 @@ from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 # By kind, the kind of rendered objects whose controller makes objects of this kind, of the same name.
 _MAKERS = {kind: maker for maker, kinds in CREATED_KINDS.items() for kind in kinds}

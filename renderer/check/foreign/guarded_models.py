@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import ClaimedName, Inputs
 from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
@@ -20,6 +19,7 @@ from renderer.check.graph.guarded_models import (
     validate_patterns,
 )
 from renderer.check.graph.view import Key
+from renderer.kubernetes import wellknown
 
 _LEADING = ("AIServiceBackend", "Backend", "InferencePool", "Service")
 _KINDS = (*ROUTES, "Service", "ReferenceGrant")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from renderer import yamlio
 from renderer.api import Scope
 from renderer.check.foreign.objects import ForeignObject
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 
 _RENAMING = ("namePrefix", "nameSuffix")

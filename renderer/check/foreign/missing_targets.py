@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, schema_validation
+from renderer import schema_validation
 from renderer.api import Inputs
 from renderer.check import valid_bodies
 from renderer.check.finding import Body, Finding, IndexedFinding
@@ -14,9 +14,10 @@ from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObje
 from renderer.check.graph import RULES, ObjectView, declared_objects, validate_graph
 from renderer.check.graph.view import ExternalObjects, Key
 from renderer.diagnostics import Path, quoted
-from renderer.json_values import text_at
-from renderer.suggestions import closest
-from renderer.wellknown import LB_SERVICE, LEADERS_SERVICE, PICKER
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.wellknown import LB_SERVICE, LEADERS_SERVICE, PICKER
+from renderer.text.suggestions import closest
 
 _CODE = "W265"
 _OWN_KINDS = (

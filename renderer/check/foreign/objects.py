@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
 from renderer.check.graph.pods import group_pods, template_pods
 from renderer.check.graph.set_pods import set_pods
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, kind_in, kind_of
-from renderer.json_values import as_map, map_at, maps_at, text_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import ReadableFile
 from renderer.yamlio import Document
@@ -22,17 +22,14 @@ _SHARED = ("", "", "")
 
 
 class OwnObject(Struct, frozen=True):
-    """A rendered object, as processes exchange it. `owner`: kind, namespace and name of its input, empty where inputs
-    share it; `targets`: what a policy or autoscaler acts on; `replicas`: whether it says how many there are;
-    `role_scalers`: what the controller of a DisaggregatedSet makes for autoscalers; `pods`: the labels of its pods.
-    """
+    """A rendered object, as processes exchange it."""
 
     key: Key
-    owner: tuple[str, str, str]
-    targets: tuple[Key, ...] = ()
-    replicas: bool = False
-    role_scalers: tuple[str, ...] = ()
-    pods: tuple[Mapping[str, object], ...] = ()
+    owner: tuple[str, str, str]  # kind, namespace and name of its input, all '' where inputs share it
+    targets: tuple[Key, ...] = ()  # what a policy or autoscaler acts on
+    replicas: bool = False  # it says how many there are
+    role_scalers: tuple[str, ...] = ()  # what the controller of a DisaggregatedSet makes for autoscalers
+    pods: tuple[Mapping[str, object], ...] = ()  # the labels of its pods
 
 
 CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
@@ -109,15 +106,13 @@ def describe(item: App | TrafficInput) -> str:
 
 
 class ForeignObject(Struct, frozen=True):
-    """A foreign object. `body`: with the namespace that it gets where it names none; `passed`: whether its file is
-    passed through.
-    """
+    """An object of the tree that we do not render."""
 
     key: Key
-    body: Body
+    body: Body  # with the namespace that it gets where it names none
     document: Document
     file: ReadableFile
-    passed: bool
+    passed: bool  # its file is passed through
 
     @property
     def kind(self) -> str:

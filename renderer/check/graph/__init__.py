@@ -1,39 +1,17 @@
-"""Rules across objects: from a Gateway's listener to the container that answers, over any set of objects.
-
-`validate_graph` follows the references between objects and finds faults that controllers do not report
-(docs/routing.md); `find_route_conflicts` compares all routes.
-"""
+"""Rules across objects: from a Gateway's listener to the container that answers, over any set of objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-
-from msgspec.structs import replace
-
-from renderer.check.finding import Body, Finding, IndexedFinding
-from renderer.check.graph import (
-    authorization_headers,
-    backends,
-    controller_refusals,
-    fallbacks,
-    gateways,
-    groups,
-    guarded_models,
-    host_networks,
-    policies,
-    pools,
-    references,
-    routes,
-    set_pods,
-)
 from renderer.check.graph.external import declared_objects
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import RouteMatch, route_matches
+from renderer.check.graph.validation import NAMED_KINDS, RULES, known_objects, validate_graph, validate_whole_graph
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 
 __all__ = [
     "NAMED_KINDS",
+    "RULES",
     "ExternalObjects",
     "Key",
     "ObjectView",
@@ -48,99 +26,3 @@ __all__ = [
     "validate_graph",
     "validate_whole_graph",
 ]
-
-RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
-    **dict.fromkeys(guarded_models.ROUTES, (guarded_models.validate_guarded_models,)),
-    "AIGatewayRoute": (
-        guarded_models.validate_guarded_models,
-        guarded_models.validate_name_patterns,
-        routes.validate_ai_gateway_route,
-        fallbacks.validate_fallbacks,
-        controller_refusals.validate_route_spec,
-    ),
-    "HTTPRoute": (
-        guarded_models.validate_guarded_models,
-        guarded_models.validate_name_patterns,
-        routes.validate_http_route,
-    ),
-    "ReferenceGrant": (guarded_models.validate_guarded_models,),
-    "AIServiceBackend": (backends.validate_ai_service_backend,),
-    "Backend": (backends.validate_backend, controller_refusals.validate_addresses),
-    "InferencePool": (pools.validate_pool, groups.validate_pool_groups),
-    "Service": (
-        guarded_models.validate_guarded_models,
-        backends.validate_service_selector,
-        groups.validate_service_groups,
-    ),
-    "PodDisruptionBudget.policy": (set_pods.validate_budget_selector, groups.validate_budget_groups),
-    pools.OLD: (pools.report_old_pool,),
-    "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),
-    "GatewayConfig": (controller_refusals.validate_gateway_config,),
-    "GatewayClass": (gateways.validate_gateway_class,),
-    "EnvoyProxy": (gateways.validate_envoy_proxy,),
-    "BackendTLSPolicy": (policies.validate_targets,),
-    "BackendTrafficPolicy": (
-        policies.validate_targets,
-        policies.validate_traffic_policy,
-        policies.validate_route_overrides,
-        policies.validate_listener_overrides,
-    ),
-    "ClientTrafficPolicy": (policies.validate_targets, policies.validate_listener_overrides),
-    "EnvoyExtensionPolicy": (
-        policies.validate_targets,
-        policies.validate_route_overrides,
-        policies.validate_listener_overrides,
-    ),
-    "EnvoyPatchPolicy": (policies.validate_targets,),
-    "SecurityPolicy": (
-        policies.validate_targets,
-        policies.validate_security_policy,
-        authorization_headers.validate_authorization_headers,
-        policies.validate_route_overrides,
-        policies.validate_listener_overrides,
-        controller_refusals.validate_jwt_providers,
-        controller_refusals.validate_distinct_keys,
-    ),
-    "BackendSecurityPolicy": (
-        policies.validate_targets,
-        policies.validate_backend_security_policy,
-        controller_refusals.validate_target_refs,
-    ),
-    "QuotaPolicy": (policies.validate_targets,),
-    "LeaderWorkerSet": (host_networks.validate_host_network,),
-    "Deployment": (host_networks.validate_host_network,),
-    "HorizontalPodAutoscaler": (references.validate_autoscaler,),
-    "ScaledObject": (references.validate_autoscaler,),
-    **{f"InferenceObjective.{group}": (references.validate_pool_companion,) for group in pools.STEERING},
-    **{
-        f"InferenceModelRewrite.{group}": (references.validate_pool_companion, pools.validate_rewrite)
-        for group in pools.STEERING
-    },
-}
-
-NAMED_KINDS = frozenset((pools.OLD, *(f"InferenceObjective.{group}" for group in pools.STEERING)))
-"""Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
-
-
-def validate_graph(view: ObjectView) -> Iterator[IndexedFinding]:
-    """Findings about the references between the objects of a set, each of which is valid alone. Codes that begin with N
-    are notes on what cannot be judged.
-    """
-    for index, key in enumerate(view.keys):
-        rules = RULES.get(key[0])
-        if rules and (body := view.objects[key]):
-            for rule in rules:
-                for code, path, words in rule(view, body, key[1], key[2]):
-                    yield IndexedFinding(index, code, path, words)
-
-
-def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> Iterator[IndexedFinding]:
-    """The findings of `validate_graph` and `find_route_conflicts` over a complete set of objects."""
-    view = ObjectView(bodies, external)
-    yield from validate_graph(view)
-    yield from find_route_conflicts(route_matches(view), external, api_keys(view))
-
-
-def known_objects(bodies: Sequence[Body], external: ExternalObjects) -> ExternalObjects:
-    """The external objects with these bodies added: rules look into them, and do not judge them."""
-    return replace(external, others=ObjectView(bodies, external))

@@ -8,8 +8,8 @@ from renderer.check.finding import Body, Finding
 from renderer.check.graph.policies import EARLY_FILTERS, parent_gateways, policies_by_gateway, targets
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, text_at, texts_at
-from renderer.wellknown import MODEL_HEADER
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
 
 _ANY_HEADER = "*"  # in place of a header: something sets headers that nobody knows
 

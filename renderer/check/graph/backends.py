@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods, template_pods
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.set_pods import set_pods, validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
-from renderer.wellknown import GROUPS, WORKER_INDEX
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
 
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(

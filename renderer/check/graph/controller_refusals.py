@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from renderer import jwt_providers
 from renderer.check.cel import cost_error
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_text, list_at, map_at, maps_at, text_at
+from renderer.kubernetes import jwt_providers
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at, map_at, maps_at, text_at
 
 # Both as text: few runs need them, and re keeps what it has compiled.
 _ADDRESS = r"\d+(\.\d+){3}"

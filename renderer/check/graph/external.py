@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from renderer import component_versions
 from renderer.api import RenderConfig
 from renderer.check.graph.view import ExternalObjects, Place
-from renderer.gateway_limits import MAX_PACKED_ROUTE_RULES
+from renderer.kubernetes import component_versions
+from renderer.kubernetes.gateway_limits import MAX_PACKED_ROUTE_RULES
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigGatewaySpec

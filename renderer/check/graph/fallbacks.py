@@ -8,7 +8,7 @@ from renderer.check.finding import Body, Finding
 from renderer.check.graph.policies import parent_gateways, policies_by_gateway, targets
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, number_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at
 
 
 def validate_fallbacks(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from renderer.check.graph.listener_admission import hostnames_overlap, listener_
 from renderer.check.graph.references import validate_grant, validate_secret
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_maps, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_maps, as_texts, map_at, maps_at, text_at
 
 CONFIG = "aigateway.envoyproxy.io/gateway-config"
 

@@ -7,32 +7,30 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import host_place
 from renderer.check.graph.pods import WorkloadPods, group_pods
 from renderer.check.graph.set_pods import role_labels
 from renderer.check.graph.view import ObjectView, Place, selects
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
-from renderer.wellknown import GROUPS
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.wellknown import GROUPS
 
 _RECREATED = "RecreateGroupOnPodRestart"
 _MOST_RANKS = 8  # ports of a pool
 
 
 class _Group(Struct, frozen=True):
-    """The pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet, whose groups are of several. `name`: of the
-    LeaderWorkerSet, or set and role; `selector`: labels that all of its pods have; `ranks`: the ports of a pod's data
-    parallel ranks, by that of the first; `recreated`: the end of one pod ends its group.
-    """
+    """The pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet, whose groups have several pods."""
 
-    name: str
-    selector: Mapping[str, str]
+    name: str  # of the LeaderWorkerSet, or of the set and the role
+    selector: Mapping[str, str]  # labels that all of its pods have
     leader: WorkloadPods
     worker: WorkloadPods
+    # The ports of a pod's data parallel ranks, by the port of the first.
     ranks: Mapping[float, Sequence[float]]
-    recreated: bool
+    recreated: bool  # the end of one pod ends its group
 
 
 class _Selection(Struct, frozen=True):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, wellknown
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import view_pods
 from renderer.check.graph.pods import POD_LABELS
@@ -18,8 +17,9 @@ from renderer.check.graph.policies import targets
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import Key, ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path, quoted
-from renderer.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
-from renderer.wellknown import MODEL_HEADER
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
 
 ROUTES = (
     "AIGatewayRoute",
@@ -38,24 +38,21 @@ _MOST_STEPS = 8  # from a route to the pods
 
 
 class GuardedModel(Struct, frozen=True):
-    """A model that only some may call. `name`: of its app; `rule`: the words for what says so; `allowed`: who may, by
-    what tells a client; empty where any authorization of a route is as good.
-    """
+    """A model that only some may call."""
 
-    name: str
-    rule: str
+    name: str  # of its app
+    rule: str  # words for the setting that guards it
+    # The clients, by what tells them apart; empty where any authorization of a route will do.
     allowed: frozenset[str] = frozenset()
 
 
 class GuardedPods(Struct, frozen=True):
-    """What leads to guarded models. `objects`: by key of an object whose pods are theirs; `labels`: of their pods, by
-    namespace; `find`: the body of another object; `domain`: of the cluster.
-    """
+    """The objects and pods that lead to guarded models."""
 
-    objects: Mapping[Key, GuardedModel]
-    labels: Mapping[str, Sequence[tuple[Mapping[str, object], GuardedModel]]]
-    find: Callable[[str, str, str], Body | None]
-    domain: str
+    objects: Mapping[Key, GuardedModel]  # by key of an object whose pods are those of a guarded model
+    labels: Mapping[str, Sequence[tuple[Mapping[str, object], GuardedModel]]]  # of the pods, by namespace
+    find: Callable[[str, str, str], Body | None]  # returns the body of another object
+    domain: str  # of the cluster
 
     def behind(self, kind: str, namespace: str, name: str, steps: int = 0) -> GuardedModel | None:
         """The guarded model to which an object leads; None where it leads to none, or nobody knows."""
@@ -306,7 +303,7 @@ def validate_patterns(body: Body, namespace: str, names: Mapping[Place, Set[str]
 
 def _matched_names(pattern: str, names: Set[str]) -> list[str]:
     """The names that a regular expression matches as a whole."""
-    from renderer import patterns  # few routes have one
+    from renderer.text import patterns  # few routes have one
 
     try:
         expression = patterns.expression(pattern)

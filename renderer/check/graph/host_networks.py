@@ -9,7 +9,7 @@ from renderer.check.finding import Body, Finding
 from renderer.check.graph.pods import template_pods
 from renderer.check.graph.view import Key, ObjectView
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, map_at
+from renderer.kubernetes.json_values import as_map, map_at
 
 _TEMPLATES: tuple[Path, ...] = (
     ("spec", "leaderWorkerTemplate", "leaderTemplate"),

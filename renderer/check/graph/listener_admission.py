@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from renderer.check.finding import Body
 from renderer.check.graph.view import ListenerAdmission, ObjectView, Place, selects
-from renderer.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from renderer.check.finding import Body
-from renderer.json_values import as_map, as_maps, as_number, as_text, map_at, number_at
-from renderer.wellknown import WORKER_INDEX
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, number_at
+from renderer.kubernetes.wellknown import WORKER_INDEX
 
 # Prefixes of labels whose values controllers make up for each pod.
 POD_LABELS = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")

@@ -11,7 +11,7 @@ from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.references import secret_bytes, validate_grant, validate_secret
 from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place, selects
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
 EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")
@@ -25,13 +25,13 @@ _SECRET_KEYS = {"apiKey": "apiKey", "anthropicAPIKey": "apiKey", "azureAPIKey": 
 
 
 class PolicyTarget(Struct, frozen=True):
-    """A target of a policy: an object, or a section of it; `path`: where the policy names it."""
+    """A target of a policy."""
 
     kind: str
     namespace: str
     name: str
-    section: str
-    path: Path
+    section: str  # of the object, '' for all of it
+    path: Path  # where the policy names the target
 
 
 def targets(view: ObjectView, body: Body, namespace: str) -> Iterator[PolicyTarget]:

@@ -18,8 +18,8 @@ from renderer.check.graph.backends import (
 from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import map_at, maps_at, text_at, value_at
-from renderer.wellknown import ENVOY_CONTROLLER, GROUPS
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.wellknown import ENVOY_CONTROLLER, GROUPS
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name by the engine's options"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.set_pods import validate_scale_target, validate_whole_target
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
 from renderer.diagnostics import Path
-from renderer.json_values import as_text, map_at, maps_at, text_at
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at
 
 _CORE = '""'  # the API group of Secrets and Services
 

@@ -8,7 +8,7 @@ from renderer.check.finding import IndexedFinding
 from renderer.check.graph.route_matches import RouteMatch
 from renderer.check.graph.view import Place
 from renderer.diagnostics import Path
-from renderer.gateway_limits import (
+from renderer.kubernetes.gateway_limits import (
     MANY_ROUTES,
     MANY_WITH_KEYS,
     MAX_PACKED_ROUTE_RULES,

@@ -10,31 +10,26 @@ from renderer.check.finding import Body
 from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_maps, as_text, as_texts, map_at
-from renderer.wellknown import (
+from renderer.kubernetes.json_values import as_maps, as_text, as_texts, map_at
+from renderer.kubernetes.wellknown import (
     MODEL_HEADER,
 )
 
 
 class RouteMatch(Struct, frozen=True):
-    """One match of one rule of a route on one parent.
-
-    `section`: the listener, '' for all; `hostnames`: as the listeners narrow them; `model`: '' without an exact match;
-    `other_headers`: the other headers that are matched; `route`: namespace/name; `path`: of the model's name; `index`:
-    the route's index among the objects; `has_hostnames`: whether the route itself has hostnames.
-    """
+    """One match of one rule of a route on one parent."""
 
     gateway: Place
-    section: str
-    hostnames: tuple[str, ...]
-    model: str
-    other_headers: str
-    route: str
-    parent: int
-    rule: int
-    path: Path
-    index: int
-    has_hostnames: bool = True
+    section: str  # the listener, '' for all
+    hostnames: tuple[str, ...]  # as the listeners narrow them
+    model: str  # '' without an exact match
+    other_headers: str  # the other headers that are matched
+    route: str  # namespace/name
+    parent: int  # its index in the route
+    rule: int  # its index in the route
+    path: Path  # of the model's name
+    index: int  # of the route among the objects
+    has_hostnames: bool = True  # the route itself has hostnames
 
 
 def route_matches(view: ObjectView, kinds: Collection[str] = ("AIGatewayRoute",)) -> list[RouteMatch]:

@@ -17,8 +17,8 @@ from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.view import ObjectView, kind_in, named_place
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_text, maps_at, text_at
-from renderer.wellknown import MODEL_HEADER
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, maps_at, text_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
 
 _MAX_NAME = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer import disaggregated_sets
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods
 from renderer.check.graph.view import EXISTS, ObjectView
-from renderer.component_versions import version_numbers
 from renderer.diagnostics import Path
-from renderer.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
-from renderer.json_values import as_text, map_at, number_at, text_at
-from renderer.wellknown import GROUPS, WORKER_INDEX
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.component_versions import version_numbers
+from renderer.kubernetes.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
+from renderer.kubernetes.json_values import as_text, map_at, number_at, text_at
+from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
 
 _SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and labels
 

@@ -8,12 +8,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets, patterns
 from renderer.check.finding import Body, Finding
-from renderer.component_versions import TargetVersions
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_text, list_at
-from renderer.suggestions import closest
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.component_versions import TargetVersions
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at
+from renderer.text import patterns
+from renderer.text.suggestions import closest
 
 Key: TypeAlias = tuple[str, str, str]
 """Kind, namespace ('' for a cluster-scoped object, or one that names none), name."""
@@ -69,21 +70,15 @@ def _declared(external: tuple[str, ...]) -> tuple[frozenset[tuple[str, str, str]
 
 
 class ExternalObjects(Struct, frozen=True):
-    """What a set may refer to without holding it.
+    """What a set may refer to without holding it."""
 
-    `declarations`: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs; `gateways`: those that
-    RenderConfig names; `limits`: their largest number of rules, where it is set; `present`: objects of the set that
-    cannot be looked into; `others`: a view of objects that are known but not judged; `targets`: the versions of the
-    clusters, where they are known.
-    """
-
-    declarations: tuple[str, ...] = ()
-    gateways: frozenset[Place] = frozenset()
-    domain: str = "cluster.local"
-    limits: Mapping[Place, int] = {}
-    present: frozenset[Key] = frozenset()
-    others: ObjectView | None = None
-    targets: TargetVersions | None = None
+    declarations: tuple[str, ...] = ()  # KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, with globs
+    gateways: frozenset[Place] = frozenset()  # those that RenderConfig names
+    domain: str = "cluster.local"  # of the cluster
+    limits: Mapping[Place, int] = {}  # the largest number of rules of a Gateway, where it is set
+    present: frozenset[Key] = frozenset()  # objects of the set that cannot be looked into
+    others: ObjectView | None = None  # objects that are known but not judged
+    targets: TargetVersions | None = None  # the versions of the clusters, where they are known
 
     def declared(self, kind: str, namespace: str, name: str) -> bool:
         """Whether the object is declared to exist elsewhere."""
@@ -100,12 +95,10 @@ class ExternalObjects(Struct, frozen=True):
 
 
 class ListenerAdmission(Struct, frozen=True):
-    """The listeners of a Gateway that admit the routes of a namespace. `hosts`: of these listeners, '' for any;
-    `problem`: why there are none, or what is not known: a code, the field of the parentRef, and the words of the
-    message.
-    """
+    """The listeners of a Gateway that admit the routes of a namespace."""
 
-    hosts: tuple[str, ...]
+    hosts: tuple[str, ...]  # of these listeners, '' for any
+    # Why there are none, or what is not known: a code, the field of the parentRef, and the words of the message.
     problem: tuple[str, str, Mapping[str, object]] | None = None
 
 

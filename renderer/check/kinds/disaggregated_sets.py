@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws, validate_lws_pods
 from renderer.diagnostics import Path
-from renderer.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
-from renderer.json_values import as_map, map_at, number_at, text_at, value_at
+from renderer.kubernetes.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
+from renderer.kubernetes.json_values import as_map, map_at, number_at, text_at, value_at
 
 _TEMPLATES = ("leaderTemplate", "workerTemplate")
 _EXCLUSIVE = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_number, as_text, map_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at
 
 
 def validate_hpa(body: Body) -> Iterator[Finding]:

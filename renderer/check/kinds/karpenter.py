@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import quoted, suggestion
-from renderer.json_values import as_text, map_at, maps_at, texts_at
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, texts_at
 
 _KNOWN_VALUES = {
     "karpenter.sh/capacity-type": ("on-demand", "spot", "reserved"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.json_values import as_map, as_maps, as_number, text_at
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, text_at
 
 _RESOURCES = ("cpu", "memory")
 _JUDGED = ("", "Deployment", "StatefulSet")  # kinds of targets into whose pods the webhook looks; "" is Deployment

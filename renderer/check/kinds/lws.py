@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_number, as_text, value_at
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, value_at
 
 _MAX_INT32 = 2**31 - 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from renderer.check.finding import Body, Finding
 from renderer.check.kinds.pods import validate_pod
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, map_at
+from renderer.kubernetes.json_values import as_map, as_maps, map_at
 
 
 def validate_service(body: Body) -> Iterator[Finding]:

@@ -7,10 +7,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
 
-from renderer import quantity
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_map, as_maps, as_number, as_text, text_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, text_at
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")

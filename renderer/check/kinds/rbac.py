@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
-from renderer.json_values import as_text, maps_at
+from renderer.kubernetes.json_values import as_text, maps_at
 
 # As text: few runs need it, and re keeps what it has compiled.
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"

@@ -8,8 +8,8 @@ from renderer.diff.fields import same
 from renderer.diff.objects import Body, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.diff.traffic import RIGHTS, ROUTE
-from renderer.json_values import list_at, map_at, maps_at, value_at
-from renderer.secret_detection import hide_secrets
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, value_at
+from renderer.secrets.detection import hide_secrets
 
 _OPEN_SERVICES = ("LoadBalancer", "NodePort")
 _AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")

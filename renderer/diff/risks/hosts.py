@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from renderer.diff.objects import Body, Items, items
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.diff.traffic import PROVIDER
-from renderer.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.output.manifest_files import OutputFile
 
 _INSIDE = (".svc", ".svc.cluster.local")

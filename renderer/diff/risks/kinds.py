@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from renderer.diff.fields import FieldChange
 from renderer.diff.objects import Body, ObjectKey
-from renderer.secret_detection import hide_in_text
+from renderer.secrets.detection import hide_in_text
 
 GUARD = "guard"
 KINDS = {
@@ -54,12 +54,11 @@ NAME = "\0"  # no YAML holds it
 
 
 class Risk(Struct, frozen=True, order=True):
-    """A risk: its kind (a key of KINDS), the object, and the message. In `marked_text` each name from the input stands
-    between two NAME characters, so that a format can quote it.
-    """
+    """A risk of a change."""
 
-    kind: str
+    kind: str  # a key of KINDS
     key: ObjectKey
+    # The message; each name from the input stands between two NAME characters, so that a format can quote it.
     marked_text: str
 
     @property

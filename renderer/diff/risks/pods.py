@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
-from renderer.json_values import value_at
-from renderer.secret_detection import find_secrets, find_url_secrets
-from renderer.secret_names import is_literal_secret
+from renderer.kubernetes.json_values import value_at
+from renderer.secrets.detection import find_secrets, find_url_secrets
+from renderer.secrets.names import is_literal_secret
 
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 

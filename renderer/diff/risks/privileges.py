@@ -10,7 +10,7 @@ from renderer.diagnostics import Path
 from renderer.diff.fields import format_path
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
-from renderer.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
+from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _NODE_NAMESPACES = {"hostPID": "processes", "hostNetwork": "network", "hostIPC": "shared memory"}
@@ -23,12 +23,12 @@ _CONFINED = ("RuntimeDefault", "Localhost", "Default")
 
 
 class _Pod(Struct, frozen=True):
-    """A pod template, or a part of one. `containers`: by name, each with the security context that comes of its own and
-    that of the pod; one without a name where the part has none.
-    """
+    """A pod template, or a part of one."""
 
     spec: Body
-    containers: Mapping[str, Body]
+    containers: Mapping[str, Body]  # by name
+    # The security contexts of the containers, by name, each with what it has from the pod; where the part has no
+    # container, the pod's own, by ''.
     contexts: Mapping[str, Body]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from renderer.diff.disaggregation import successors
 from renderer.diff.models import ModelChange
 from renderer.diff.risks.kinds import Risk, marked
-from renderer.wellknown import HPA, SCALED_OBJECT
+from renderer.kubernetes.wellknown import HPA, SCALED_OBJECT
 
 _TAKEOVERS = {
     SCALED_OBJECT: "HorizontalPodAutoscaler → ScaledObject: KEDA takes the HPA of this name over, replicas stay",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from renderer import wellknown
 from renderer.diagnostics import Path
 from renderer.diff.disaggregation import rolling_pairs
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
-from renderer.json_values import map_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at
 
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 

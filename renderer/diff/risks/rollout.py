@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from renderer import disaggregated_sets, quantity
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.objects import Body, is_workload
 from renderer.diff.risks.kinds import ObjectPair, Risk, format_value, marked
-from renderer.json_values import value_at
+from renderer.kubernetes import disaggregated_sets, quantity
+from renderer.kubernetes.json_values import value_at
 
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from renderer import quantity, wellknown
 from renderer.diagnostics import Path
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Body
 from renderer.diff.risks.kinds import ObjectPair, Risk, format_value, marked
-from renderer.json_values import map_at, maps_at, value_at
+from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, value_at
 
 _CLAIM, _CACHE, _CACHE_VOLUME = "PersistentVolumeClaim", "model-cache", "model-claim"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import quantity
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.engines.running_engine import HeldCache, RunningEngine
-from renderer.json_values import text_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import Container
 
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where engines look for it

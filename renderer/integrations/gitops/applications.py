@@ -13,10 +13,11 @@ from typing import TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import escapes, wellknown
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.integrations.gitops.source_flags import EnvironmentSource, check_distinct
+from renderer.kubernetes import wellknown
+from renderer.text import escapes
 
 Body = dict[str, object]
 
@@ -46,14 +47,13 @@ class Application(TypedDict):
 
 
 class SyncOptions(Struct, frozen=True):
-    """Options of the Applications. `handed`: workloads (namespace, name) that an autoscaler is taking over;
-    `deployments`: the apps (the same) whose workloads are Deployments.
-    """
+    """Options of the Applications."""
 
     project: str
     namespace: str
     create_namespaces: bool = False
-    handed: tuple[tuple[str, str], ...] = ()
+    hand_over: tuple[tuple[str, str], ...] = ()  # namespace and name of workloads that an autoscaler is taking over
+    # Namespace and name of the apps whose workloads are Deployments.
     deployments: frozenset[tuple[str, str]] = frozenset()
 
     def workload_kind(self, namespace: str, name: str) -> tuple[str, str]:
@@ -89,34 +89,36 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
         raise RenderError([make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint=hint)])
     manifests: list[Mapping[str, object]] = []
     for place in places:
-        by_app = place.layout == "app"
-        below = "" if place.folder == "." else f"{place.folder}/"
-        stars, top = "*/*" if by_app else "*", escapes.glob_literal(below)
-        directories = [{"path": f"{top}{stars}"}, {"path": f"{top}_extra{'/*' if by_app else ''}", "exclude": True}]
-        namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
-        name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
-        literal = _template_source(place)
-        source = _source(literal, "{{.path.path}}", {"recurse": True})
-        template = _application(name, ".", literal, options, source, namespace)
-        git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
-        manifests.append(
-            {
-                "apiVersion": _API,
-                "kind": "ApplicationSet",
-                "metadata": {"name": place.name, "namespace": options.namespace},
-                "spec": {
-                    "goTemplate": True,
-                    "goTemplateOptions": ["missingkey=error"],
-                    "generators": [{"git": git}],
-                    "template": {
-                        "metadata": {"name": name, "annotations": template["metadata"]["annotations"]},
-                        "spec": template["spec"],
-                    },
-                },
-            }
-        )
-        manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if by_app else ()))))
+        manifests.append(_application_set(place, options))
+        manifests.append(_shared(place, options, (*_SHARED, *(_NAMESPACE_SHARED if place.layout == "app" else ()))))
     return manifests
+
+
+def _application_set(place: EnvironmentSource, options: SyncOptions) -> Mapping[str, object]:
+    by_app = place.layout == "app"
+    below = "" if place.folder == "." else f"{place.folder}/"
+    stars, top = "*/*" if by_app else "*", escapes.glob_literal(below)
+    directories = [{"path": f"{top}{stars}"}, {"path": f"{top}_extra{'/*' if by_app else ''}", "exclude": True}]
+    namespace = f"{{{{index .path.segments {below.count('/')}}}}}"
+    name = f"{place.name}.{namespace}" + (".{{.path.basename}}" if by_app else "")
+    literal = _template_source(place)
+    source = _source(literal, "{{.path.path}}", {"recurse": True})
+    template = _application(name, ".", literal, options, source, namespace)
+    git = {"repoURL": place.repository, "revision": place.flags["--revision"], "directories": directories}
+    return {
+        "apiVersion": _API,
+        "kind": "ApplicationSet",
+        "metadata": {"name": place.name, "namespace": options.namespace},
+        "spec": {
+            "goTemplate": True,
+            "goTemplateOptions": ["missingkey=error"],
+            "generators": [{"git": git}],
+            "template": {
+                "metadata": {"name": name, "annotations": template["metadata"]["annotations"]},
+                "spec": template["spec"],
+            },
+        },
+    }
 
 
 def _template_source(place: EnvironmentSource) -> EnvironmentSource:
@@ -142,7 +144,7 @@ def _globs(paths: Iterable[str]) -> str:
 
 def _shared(place: EnvironmentSource, options: SyncOptions, paths: tuple[str, ...]) -> Application:
     source = _source(place, place.folder, {"recurse": True, "include": _globs(paths)})
-    return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, handed=()), source)
+    return _application(f"{place.name}-shared", ";".join(paths), place, replace(options, hand_over=()), source)
 
 
 def _source(place: EnvironmentSource, path: str, directory: Body) -> Body:
@@ -158,12 +160,6 @@ def _application(
     name: str, watched: str, place: EnvironmentSource, options: SyncOptions, source: Body, namespace: str = ""
 ) -> Application:
     """An Application. `watched`: paths below the source's path; Argo CD ignores commits that change none of them."""
-    if cluster := place.flags.get("--destination-name"):
-        destination = {"name": cluster}
-    else:
-        destination = {"server": place.flags["--destination-server"]}
-    if namespace:
-        destination["namespace"] = namespace
     sync_options = [
         "ServerSideApply=true",  # LeaderWorkerSets outgrow the annotation of client-side apply
         "SkipDryRunOnMissingResource=true",  # CRDs may come later, by another Application
@@ -174,7 +170,7 @@ def _application(
     spec: Body = {
         "project": options.project,
         "source": source,
-        "destination": destination,
+        "destination": _destination(place, namespace),
         "syncPolicy": {
             "automated": {"prune": True, "selfHeal": True},
             "syncOptions": sync_options,
@@ -186,19 +182,27 @@ def _application(
             },
         },
     }
-    if options.handed:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
-        spec["ignoreDifferences"] = [
-            {
-                **dict(zip(("group", "kind"), options.workload_kind(namespace, name), strict=True)),
-                "namespace": namespace,
-                "name": name,
-                "jsonPointers": ["/spec/replicas"],
-            }
-            for namespace, name in options.handed
-        ]
+    if options.hand_over:  # and never in general: docs/design/delivery.md#replicas-and-autoscalers
+        spec["ignoreDifferences"] = [_ignored_replicas(options, *workload) for workload in options.hand_over]
     return {
         "apiVersion": _API,
         "kind": "Application",
         "metadata": {"name": name, "namespace": options.namespace, "annotations": {_PATHS: watched}},
         "spec": spec,
     }
+
+
+def _destination(place: EnvironmentSource, namespace: str) -> Body:
+    if cluster := place.flags.get("--destination-name"):
+        destination: Body = {"name": cluster}
+    else:
+        destination = {"server": place.flags["--destination-server"]}
+    if namespace:
+        destination["namespace"] = namespace
+    return destination
+
+
+def _ignored_replicas(options: SyncOptions, namespace: str, name: str) -> Body:
+    """The field of a workload that Argo CD leaves alone while an autoscaler takes over."""
+    group, kind = options.workload_kind(namespace, name)
+    return {"group": group, "kind": kind, "namespace": namespace, "name": name, "jsonPointers": ["/spec/replicas"]}

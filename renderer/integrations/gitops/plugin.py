@@ -38,10 +38,10 @@ USER 999
 
 
 class PluginCall(Struct, frozen=True):
-    """A call of the plugin. `root`: the copy of the repository; `path`: the Application's folder in it."""
+    """A call of the plugin."""
 
-    root: str
-    path: str
+    root: str  # the copy of the repository
+    path: str  # the Application's folder in it
     environment: str
     overrides: tuple[str, ...]
 
@@ -97,7 +97,8 @@ def parameters(environments: tuple[str, ...]) -> list[Body]:
 def config() -> Body:
     """The content of plugin.yaml, a file of the sidecar in the form of a Kubernetes object.
 
-    No `discover`: Argo CD would also apply it to plugins chosen by name, and llmaz.yaml may be in a parent or missing.
+    It has no `discover`, since Argo CD would also apply it to plugins chosen by name, and llmaz.yaml may be in a parent
+    or missing.
     """
     return {
         "apiVersion": "argoproj.io/v1alpha1",

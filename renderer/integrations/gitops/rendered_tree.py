@@ -7,20 +7,19 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from renderer import load, wellknown
+from renderer import load
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError, has_errors
+from renderer.kubernetes import wellknown
 from renderer.source import git
 
 
 class RenderedTree(Struct, frozen=True):
-    """The rendered tree. `folder`: relative to the top of its repository, with `/`; `environments`: names in order;
-    `repository`: the URL of `origin`, or ''.
-    """
+    """The rendered tree in its repository."""
 
-    folder: str
-    environments: tuple[str, ...]
-    repository: str
+    folder: str  # relative to the top of the repository, with `/`
+    environments: tuple[str, ...]  # names in order
+    repository: str  # the URL of `origin`, or ''
 
 
 def rendered_tree(paths: tuple[str, ...] = ()) -> RenderedTree:

@@ -18,14 +18,14 @@ _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class EnvironmentSource(Struct, frozen=True):
-    """One environment. `name`: of its objects; `folder`: in the repository; `flags`: by `--name`, `{env}` replaced."""
+    """Where the rendered files of one environment are."""
 
-    name: str
+    name: str  # of its objects
     environment: str
     repository: str
-    folder: str
+    folder: str  # in the repository
     layout: str
-    flags: Mapping[str, str]
+    flags: Mapping[str, str]  # by `--name`, with `{env}` replaced
 
 
 def validate_name(flag: str, value: str) -> str:

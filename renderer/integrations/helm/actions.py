@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from renderer import escapes, yamlio
+from renderer import yamlio
+from renderer.text import escapes
 from renderer.yamlio import Markup
 
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import escapes, file_header, yamlio
+from renderer import yamlio
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.file_header import MARK
 from renderer.integrations.helm.actions import dump
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
@@ -25,9 +24,12 @@ from renderer.integrations.helm.replicas import (
     refer_from_shared_route,
     refer_to_replicas,
 )
-from renderer.json_values import value_at
+from renderer.kubernetes.json_values import value_at
+from renderer.output import file_header
+from renderer.output.file_header import MARK
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import CONFIG
+from renderer.text import escapes
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'
@@ -67,14 +69,14 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
             if name.startswith("_routes-"):
                 body = refer_from_shared_route(body, fixed.get(namespace, {}))
             pieces_by_file.setdefault(piece.path, []).append(replace(piece, body=references.refer(body)))
-    taken: set[str] = set()
+    used_paths: set[str] = set()
     chart_files = [_chart_file(config), *_values(names, dict(sorted(counts.items())))]
     for path in sorted(pieces_by_file):
         app = app_name(path)
         head = headers.get(path) or next(headers[piece.path] for piece in apps[app] if piece.path in headers)
         lead = app_header(app, counts[app]) if app in counts else ""
         text = f"{escapes.go_template_text(head)}\n{lead}{_join(pieces_by_file[path])}"
-        chart_files.append(OutputFile(_template(path, taken), text))
+        chart_files.append(OutputFile(_template(path, used_paths), text))
     return chart_files, problems
 
 
@@ -107,8 +109,8 @@ def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[obje
 
 def template_paths(paths: Iterable[str]) -> dict[str, str]:
     """The template of each rendered file, by the path of that file."""
-    taken: set[str] = set()
-    return {path: _template(path, taken) for path in sorted(paths) if path != "kustomization.yaml"}
+    used_paths: set[str] = set()
+    return {path: _template(path, used_paths) for path in sorted(paths) if path != "kustomization.yaml"}
 
 
 def _unknown_hooks(text: OutputFile) -> Iterator[Diagnostic]:
@@ -123,13 +125,13 @@ def _unknown_hooks(text: OutputFile) -> Iterator[Diagnostic]:
             yield make_diagnostic("E870", document.origin(*_HOOK), **words)
 
 
-def _template(path: str, taken: set[str]) -> str:
-    """The path of a template, not in `taken`. Helm ignores names that begin with `_`, so it is dropped there."""
+def _template(path: str, used_paths: set[str]) -> str:
+    """The path of a template, not in `used_paths`. Helm ignores names that begin with `_`, so it is dropped there."""
     folder, slash, name = path.rpartition("/")
     name = name.lstrip("_.")
-    while (target := f"templates/{folder}{slash}{name}") in taken:
+    while (target := f"templates/{folder}{slash}{name}") in used_paths:
         name = re.sub(r"(\.[a-z]+)$", r"_\1", name)
-    taken.add(target)
+    used_paths.add(target)
     return target
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from renderer import check, escapes, load, pipeline
+from renderer import check, load, pipeline
 from renderer.api import RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diagnostics.rule import LineOf, NamedSource, read_error
@@ -18,6 +18,7 @@ from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile, OutputFolderState
 from renderer.result import Changes, RenderResult
 from renderer.source.paths import MAX_BYTES
+from renderer.text import escapes
 
 FOLDER = "chart"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from renderer import patterns
+from renderer.text import patterns
 
 IGNORE_FILE = ".helmignore"
 _NOTES = "templates/NOTES.txt"  # printed, not applied; Helm renders it after all templates in folders below

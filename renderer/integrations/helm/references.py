@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from renderer import escapes, wellknown
 from renderer.integrations.helm.actions import Action, ActionText, value_expression
 from renderer.integrations.helm.replicas import is_workload
+from renderer.kubernetes import wellknown
+from renderer.text import escapes
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
 _FREE_FORM_KEYS = (
@@ -48,10 +49,11 @@ def services(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 class ValueReferences:
-    """Replaces these namespaces and every image in objects by actions. `hosts`: name and namespace of Services."""
+    """Replaces these namespaces and every image in objects by actions."""
 
     def __init__(self, names: Iterable[str], hosts: Iterable[tuple[str, str]]) -> None:
         self._actions = {name: Action(f"{{{{ {value_expression('.Values.namespaces', name)} }}}}") for name in names}
+        # By host name of a Service: `<name>.<namespace>`.
         self._hosts = {
             f"{service}.{name}": ActionText(f"{service}.", self._actions[name])
             for service, name in hosts
@@ -60,7 +62,7 @@ class ValueReferences:
         choice = "|".join(map(re.escape, sorted(self._actions))) or "(?!)"
         self._in_text = re.compile(
             rf"""(?<=[a-z0-9]\.) (?P<host>{choice}) (?=\.svc(?![-\w]))
-            | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<asked>{choice}) (?=(?P=quote))
+            | \b(?P<query>(?:\w*_)?namespace \s* (?:=~|!=|!~|=) \s* (?P<quote>["'])) (?P<value>{choice}) (?=(?P=quote))
             | (?<![-\w])(?P<user>system:serviceaccounts?:) (?P<of>{choice}) (?![-\w])
             """,
             re.VERBOSE,
@@ -133,7 +135,7 @@ class ValueReferences:
         parts: list[str | Action] = []
         end = 0
         for match in self._in_text.finditer(text):
-            group = next(group for group in ("host", "asked", "of") if match[group] is not None)
+            group = next(group for group in ("host", "value", "of") if match[group] is not None)
             parts += [text[end : match.start(group)], self._actions[match[group]]]
             end = match.end(group)
         return ActionText(*parts, text[end:]) if parts else text

@@ -8,9 +8,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, escapes, wellknown
 from renderer.integrations.helm.actions import ActionNumber
-from renderer.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
+from renderer.text import escapes
 
 _LEADERS = {wellknown.WORKER_INDEX: "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
@@ -23,22 +24,20 @@ AppValues = Mapping[str, Mapping[str, int]]  # by role, '' where an app has none
 
 
 class ChartObject(Struct, frozen=True):
-    """An object of the chart. `path`: of its rendered file; `when`: the condition of an `if` around it, or ''."""
+    """An object of the chart."""
 
-    path: str
+    path: str  # of its rendered file
     body: Any
-    when: str = ""
+    when: str = ""  # the condition of an `if` around it, or ''
 
 
 class _Replicas(Struct, frozen=True):
-    """Replicas that values count: of a workload, or of a role of a DisaggregatedSet. `piece`: the object that runs
-    them; `name`: of their budget and autoscaler; `size`: pods of each; `selector`: the labels of those pods.
-    """
+    """Replicas that values count: of a workload, or of a role of a DisaggregatedSet."""
 
-    piece: ChartObject
-    name: str
-    size: object
-    selector: Mapping[str, object]
+    piece: ChartObject  # the object that runs them
+    name: str  # of their budget and autoscaler
+    size: object  # pods of a replica
+    selector: Mapping[str, object]  # the labels of those pods
 
 
 def app_name(path: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import escapes
+from renderer.text import escapes
 
 _MAX_TEXT = 16 * 1024 * 1024  # characters of an undone template
 _MAX_DEPTH = 20  # of parentheses and of blocks
@@ -39,18 +39,18 @@ class NotComparable(ValueError):
 
 
 class _Token(Struct, frozen=True):
-    """A word of an action. `kind`: a group of _TOKEN."""
+    """A word of an action."""
 
-    kind: str
+    kind: str  # a group of _TOKEN
     text: str
 
 
 class _Block(Struct):
-    """An open `if` or `with`: whether it prints now, whether its `else` would, and what `.` is."""
+    """An open `if` or `with`."""
 
-    prints: bool
-    other_prints: bool
-    dot: object
+    prints: bool  # its text is printed now
+    other_prints: bool  # the text of its `else` would be printed
+    dot: object  # the value of `.` in it
 
 
 def undo(template: str, values: object) -> str:

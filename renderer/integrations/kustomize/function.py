@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import escapes, yamlio
+from renderer import yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
@@ -25,6 +25,7 @@ from renderer.integrations.kustomize.request import (
 from renderer.integrations.kustomize.results import ItemPlaces, results
 from renderer.load import for_one_environment
 from renderer.pipeline import render
+from renderer.text import escapes
 
 
 class FunctionResult(Struct, frozen=True):

@@ -19,11 +19,7 @@ CONFIG = "functionConfig"
 
 
 class RequestTree:
-    """A `tree.FileSystem` on disk whose only RenderConfig is `config` and whose input is that of the request.
-
-    `items`: items by the name of their file in memory; `config`: the file on disk that holds the functionConfig, else
-    a file in memory; `problems`: diagnostics of the functionConfig's fields for kustomize.
-    """
+    """A `tree.FileSystem` on disk whose only RenderConfig is `config` and whose input is that of the request."""
 
     exists = staticmethod(DISK.exists)
     isfile = staticmethod(DISK.isfile)
@@ -34,8 +30,11 @@ class RequestTree:
     def __init__(self, request: FunctionRequest) -> None:
         self.top = os.getcwd()
         self.paths = None if request.paths is None else _valid_paths(request.paths)
+        # The file on disk that holds the functionConfig, else a file in memory.
         self.config, self._config_files, second = _config(request.config, self.top, self.paths or ())
+        # By the names of their files in memory.
         self.items: dict[str, Item] = _items_by_name(request.items) if request.paths is None else {}
+        # Of the functionConfig's fields for kustomize.
         self.problems = [*second, *self._check_paths(request.paths), *self._check_keys(request.config)]
         self._files = tuple(_memory_file(self.top, name, item) for name, item in self.items.items())
 
@@ -180,13 +179,13 @@ def _without_kustomize_annotations(item: Item) -> Item:
     metadata = item.get("metadata")
     if not isinstance(metadata, dict):
         return item
-    kept = {key: value for key, value in metadata.items() if key != "annotations"}
+    own_metadata = {key: value for key, value in metadata.items() if key != "annotations"}
     if isinstance(annotations := metadata.get("annotations"), dict):
-        if kept_annotations := {key: value for key, value in annotations.items() if not _is_kustomize_annotation(key)}:
-            kept["annotations"] = kept_annotations
+        if own_annotations := {key: value for key, value in annotations.items() if not _is_kustomize_annotation(key)}:
+            own_metadata["annotations"] = own_annotations
     elif annotations is not None:
-        kept["annotations"] = annotations
-    return {**item, "metadata": kept}
+        own_metadata["annotations"] = annotations
+    return {**item, "metadata": own_metadata}
 
 
 def _is_kustomize_annotation(key: str) -> bool:

@@ -19,13 +19,12 @@ Item = Mapping[str, object]
 
 
 class FunctionRequest(Struct, frozen=True):
-    """A request. `config`: the functionConfig; `items`: all others, each with its position in the list; `paths`: for a
-    generator `spec.paths` or its default, not validated; None for a transformer, whose input is the items.
-    """
+    """A request of kustomize."""
 
     document: Document
-    config: dict[str, object]
-    items: tuple[tuple[int, Item], ...]
+    config: dict[str, object]  # the functionConfig
+    items: tuple[tuple[int, Item], ...]  # all others, each with its position in the list
+    # For a generator `spec.paths` or its default, not validated; None for a transformer, whose input is the items.
     paths: Any
 
 

@@ -22,10 +22,10 @@ _INDICES = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
 
 
 class ItemPlaces:
-    """Finds the item or document that a diagnostic is about. `items`: by their names in messages."""
+    """Finds the item or document that a diagnostic is about."""
 
     def __init__(self, items: Mapping[str, Item]) -> None:
-        self._items = items
+        self._items = items  # by their names in messages
         self._parsed: dict[str, list[Document]] = {}
         names = sorted(items, key=len, reverse=True)
         self._with_line = re.compile(f"({'|'.join(map(re.escape, names)) or '$^'}):\\d+")

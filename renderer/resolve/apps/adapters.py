@@ -28,7 +28,9 @@ def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[Rou
     names = []
     for adapter in plan.adapters:
         if adapter.model and adapter.name not in taken_names and adapter.model not in taken_models:
-            own_targets = [replace(target, model=adapter.name if target.pool else adapter.asked) for target in targets]
+            own_targets = [
+                replace(target, model=adapter.name if target.pool else adapter.name_in_engine) for target in targets
+            ]
             names.append(RouteName(adapter.name, tuple(own_targets)))
     return tuple(names)
 
@@ -73,8 +75,12 @@ def _name_origins(context: RunContext, app: App) -> Mapping[str, Origin]:
 
 def steering(context: RunContext, app: App, plan: Plan, names: Sequence[RouteName]) -> Steering | None:
     """What the picker of an app's pool replaces the public names of adapters by; None where the engine knows them."""
-    asked = {adapter.name: adapter.asked for adapter in plan.adapters if adapter.asked != adapter.name}
-    rewrites = [Rewrite(name.model, ((asked[name.model], None),)) for name in names if name.model in asked]
+    engine_names = {
+        adapter.name: adapter.name_in_engine for adapter in plan.adapters if adapter.name_in_engine != adapter.name
+    }
+    rewrites = [
+        Rewrite(name.model, ((engine_names[name.model], None),)) for name in names if name.model in engine_names
+    ]
     if not rewrites:
         return None
     claimed = claims.claimed_adapters(context.inputs, app)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, quoted
-from renderer.json_values import text_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import ClientService, Plan, Pod, Port
 from renderer.resolve import pod_defaults
 from renderer.resolve.pod import pods

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from renderer import wellknown
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
 from renderer.resolve.model_cache import ModelCache, fitting_name
@@ -75,6 +75,6 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
 
 
 def _origins(weights: Weights, cache: ModelCache) -> Mapping[Path, Origin]:
-    """`claim`: of its spec."""
+    """The origins of the fields of a CachePlan; `claim` stands for the claim's spec."""
     pod: Path = ("spec", "template", "spec")
     return {(): weights.origin, ("claim",): cache.origin, (*pod, "volumes", 0): cache.origin}

@@ -11,10 +11,10 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from renderer import patterns, wellknown
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
-from renderer.json_values import text_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
@@ -33,6 +33,7 @@ from renderer.resolve.traffic.inference_model import (
     name_hint,
     read_targets,
 )
+from renderer.text import patterns
 
 _GROUPS = (wellknown.POOL_GROUP, "inference.networking.x-k8s.io", "")
 _OLD_GROUP = "inference.networking.x-k8s.io"
@@ -198,13 +199,13 @@ def _steering(pool: ServedPool, settings: GatewaySettings, diagnostics: Collecto
     models, item = pool.models, pool.models.item
     name = pickers.picker_name(models.context.inputs, settings, diagnostics)
     # A weight of 0 beside others: nobody goes there, and the rewrite takes none.
-    asked = served_names(pool.plans[0]) if pool.plans else {}
+    engine_names = served_names(pool.plans[0]) if pool.plans else {}
     rewritten = [
         target
         for target in models.targets
-        if target.weight != 0 and (target.listed or asked.get(target.name, target.name) != target.name)
+        if target.weight != 0 and (target.listed or engine_names.get(target.name, target.name) != target.name)
     ]
-    shares = tuple([(asked.get(target.name, target.name), target.weight) for target in rewritten])
+    shares = tuple([(engine_names.get(target.name, target.name), target.weight) for target in rewritten])
     return Steering(
         name=item.name,
         namespace=item.namespace,

@@ -95,7 +95,7 @@ def _share_app(backend: RouteBackend, diagnostics: Collector) -> PlannedBackend:
     targets = [pools.pool_target(plans[-1])] if in_pool else route_backends.workload_targets(plans)
     if "adapter" in spec:
         adapter, origin = find_adapter(plans[0], spec["adapter"]), backend.adapter_origin
-        targets = [replace(target, model=adapter.asked if adapter else spec["adapter"]) for target in targets]
+        targets = [replace(target, model=adapter.name_in_engine if adapter else spec["adapter"]) for target in targets]
     pool_share = PoolShare(plans[0], targets[0].model, weight, origin) if in_pool else None
     return PlannedBackend(BackendShare(targets, weight, priority), plans, pool_share=pool_share)
 
@@ -215,7 +215,7 @@ def _steering(shares: RouteShares) -> Steering | None:
         return None
     item, context = shares.route.item, shares.route.context
     weighted = [share for share in shares.pool_shares if share.weight]  # an InferenceModelRewrite takes no weight of 0
-    targets = tuple([(share.asked, share.weight if len(weighted) > 1 else None) for share in weighted])
+    targets = tuple([(share.name_in_engine, share.weight if len(weighted) > 1 else None) for share in weighted])
     picker = pickers.find_picker(context, pickers.picker_name(context.inputs, shares.route.settings, Collector()))
     return Steering(
         name=item.name,

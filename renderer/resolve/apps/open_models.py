@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from renderer import wellknown
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Origin
+from renderer.kubernetes import wellknown
 from renderer.plan import ModelNeed, ModelPlan
 from renderer.resolve import flavors
 from renderer.resolve.context import RunContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets
 from renderer.api import App
 from renderer.diagnostics import Collector, Stop, has_errors
+from renderer.kubernetes import disaggregated_sets
 from renderer.plan import Plan
 from renderer.resolve.apps import playground, role_apps
 from renderer.resolve.context import RunContext

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import keda
@@ -29,7 +30,6 @@ from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
 from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
-from renderer.wellknown import PORT
 
 _PORT = Port("http", PORT)
 _BACKEND: Path = ("spec", "backendRuntimeConfig")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec.structs import replace
 
-from renderer import disaggregated_sets, wellknown
 from renderer.api import App
 from renderer.diagnostics import Path
+from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.yamlio import ChangedDocument
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
-from renderer.json_values import text_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import monitoring, versioned_fields
 from renderer.resolve.apps import workload_settings
@@ -26,7 +27,6 @@ from renderer.resolve.workload import field_origins, host_groups
 from renderer.resolve.workload.claimed import AppBase, resolve_base
 from renderer.resolve.workload.written_app import WrittenService
 from renderer.resolve.workload.written_pod import ServicePods, TemplatePod, service_pod
-from renderer.wellknown import PORT
 
 # Fields of LeaderWorkerSet under its own names, which are handed on.
 _SET_FIELDS = ("networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")

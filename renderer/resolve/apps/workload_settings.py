@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import as_number, text_at, value_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import as_number, text_at, value_at
 from renderer.plan import Body, Plan, Pod, Rollout
 from renderer.resolve import monitoring, pod_defaults
 from renderer.resolve.kube import api_defaults

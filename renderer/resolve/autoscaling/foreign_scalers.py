@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from renderer import disaggregated_sets, wellknown
-from renderer.json_values import map_at, text_at
-from renderer.plan import WORKLOAD_VERSIONS, Body, Scaler
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
+from renderer.plan import Body, Scaler
 
 if TYPE_CHECKING:
     from renderer.api import App, Inputs
@@ -20,7 +20,7 @@ _BOUNDS = {  # by kind: the fields of the bounds, and their defaults
     "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
 }
 _GROUPS = {
-    **{kind: version.partition("/")[0] for kind, version in WORKLOAD_VERSIONS.items()},
+    **{kind: version.partition("/")[0] for kind, version in wellknown.WORKLOAD_VERSIONS.items()},
     disaggregated_sets.ROLE_SCALER: disaggregated_sets.GROUP,
 }
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import escapes, quantity, wellknown
 from renderer.api import App, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import triggers
@@ -19,7 +20,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
-from renderer.wellknown import PORT
+from renderer.text import escapes
 
 if TYPE_CHECKING:
     from renderer.input_types import FlowControlSpec

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from renderer import quantity, template
+from renderer import template
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.kubernetes import quantity
 from renderer.plan import Body, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext, cache_key, cached

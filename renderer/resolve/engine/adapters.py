@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import escapes, template
+from renderer import template
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.options import GivenNumber, given_options, last_given_number
 from renderer.plan import Adapter
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.text import escapes
 
 if TYPE_CHECKING:
     from renderer.input_types import AdaptersSpec
@@ -94,18 +95,18 @@ def _limit_layers(
     origin, count = engine.origin.at("engine", "adapters"), len(adapters)
     batch_rule, held_rule = rules.get("batch"), rules.get("held")
     batch = _given(engine, batch_rule["option"] if batch_rule else "", user_layers)
-    held = _given(engine, held_rule["option"] if held_rule else "", user_layers)
-    if held and held.value < count:
-        diagnostics.add("E365", held.origin, option=held.option, value=held.value, count=count)
+    capacity = _given(engine, held_rule["option"] if held_rule else "", user_layers)
+    if capacity and capacity.value < count:
+        diagnostics.add("E365", capacity.origin, option=capacity.option, value=capacity.value, count=count)
     if batch and batch.value < 1:
         diagnostics.add("E397", batch.origin, option=batch.option, value=batch.value)
     in_batch = batch.value if batch else count
     if batch_rule and not batch:
         in_batch += batch_rule.get("more", 0)
-        in_batch = min(in_batch, held.value) if held else in_batch
+        in_batch = min(in_batch, capacity.value) if capacity else in_batch
         at = origin.at("batch")
         yield ArgLayer([batch_rule["option"], str(in_batch)], at, origins=(at.at("option"), _claim_list(adapters)))
-    if held_rule and not held:
+    if held_rule and not capacity:
         at = origin.at("held")
         follows = at if batch_rule and not batch else _claim_list(adapters)
         yield ArgLayer([held_rule["option"], str(max(count, in_batch))], at, origins=(at.at("option"), follows))
@@ -139,17 +140,17 @@ def _rank(
             diagnostics.add("E363", adapter.facts.at("rank"), **words, hint=hint)
     if values and highest > values[-1]:
         return 0
-    if given := _given(engine, rule["option"], user_layers):
+    if limit := _given(engine, rule["option"], user_layers):
         for adapter in adapters:
-            if adapter.rank > given.value:
+            if adapter.rank > limit.value:
                 least = next((value for value in values if value >= adapter.rank), adapter.rank)
-                words = {"name": adapter.model, "rank": adapter.rank, "most": given.value, "option": given.option}
+                words = {"name": adapter.model, "rank": adapter.rank, "most": limit.value, "option": limit.option}
                 hint = f"write at least {least}, or leave the option out: it follows from spec.facts.adapter.rank"
-                diagnostics.add("E363", given.origin, **words, hint=hint)
-        if values and given.value not in values and given.value >= highest:
-            least = next((value for value in values if value >= given.value), values[-1])
-            words = {"option": given.option, "value": given.value, "least": least}
-            diagnostics.add("E398", given.origin, **words, values=", ".join(map(str, values)))
+                diagnostics.add("E363", limit.origin, **words, hint=hint)
+        if values and limit.value not in values and limit.value >= highest:
+            least = next((value for value in values if value >= limit.value), values[-1])
+            words = {"option": limit.option, "value": limit.value, "least": least}
+            diagnostics.add("E398", limit.origin, **words, values=", ".join(map(str, values)))
         return 0
     fitting = next((value for value in values if value >= highest), highest)
     unknown = [adapter for adapter in adapters if not adapter.rank] if default else []

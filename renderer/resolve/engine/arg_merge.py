@@ -53,16 +53,18 @@ def arg_origins(
 
 
 def _line_form(style: Dialect, layers: Sequence[ArgLayer], tokens: Sequence[str]) -> LineForm:
-    kept: list[_Token] = list(enumerate(tokens))
+    merged: list[_Token] = list(enumerate(tokens))
     positions = [Position(number, (i,)) for number, layer in enumerate(layers) for i in range(len(layer.args))]
     if style.parses_options and sum(bool(layer.args) for layer in layers) > 1:
-        remaining = iter(kept)
-        kept = list(_merge_tokens(style, [(layer.group, list(islice(remaining, len(layer.args)))) for layer in layers]))
-    respelt = [text for place, text in kept if tokens[place] != text]
+        remaining = iter(merged)
+        merged = list(
+            _merge_tokens(style, [(layer.group, list(islice(remaining, len(layer.args)))) for layer in layers])
+        )
+    respelt = [text for place, text in merged if tokens[place] != text]
     respelt_indexes = iter(range(len(tokens), len(tokens) + len(respelt)))
-    indexes = [place if tokens[place] == text else next(respelt_indexes) for place, text in kept]
-    names = frozenset(name for _, text in kept if (name := style.name(text)))
-    return LineForm(_selector(indexes), respelt, [positions[place] for place, _ in kept], names)
+    indexes = [place if tokens[place] == text else next(respelt_indexes) for place, text in merged]
+    names = frozenset(name for _, text in merged if (name := style.name(text)))
+    return LineForm(_selector(indexes), respelt, [positions[place] for place, _ in merged], names)
 
 
 def _selector(places: Sequence[int]) -> Callable[[Sequence[str]], tuple[str, ...]]:
@@ -74,7 +76,7 @@ def _selector(places: Sequence[int]) -> Callable[[Sequence[str]], tuple[str, ...
 
 def _merge_tokens(style: Dialect, layers: Sequence[tuple[str, Sequence[_Token]]]) -> Iterator[_Token]:
     """The kept arguments. `layers`: the group of each, and its arguments."""
-    kept: list[Sequence[_Token]] = []
+    merged_layers: list[Sequence[_Token]] = []
     later: set[str] = set()
     ungrouped: set[str] = set()  # of the later ones, those that no preset derives for a group
     keyed: dict[str, str] = {}
@@ -85,11 +87,11 @@ def _merge_tokens(style: Dialect, layers: Sequence[tuple[str, Sequence[_Token]]]
         repeated = {name for name in names if name in later or (style.dotted and name.partition(".")[0] in later)}
         repeated |= names & keyed.keys()
         remaining = _drop_options(style, args, repeated) if repeated else args
-        kept.append(_respell(style, remaining, keyed) if keyed else remaining)
+        merged_layers.append(_respell(style, remaining, keyed) if keyed else remaining)
         later |= names
         ungrouped |= set() if group else names
         keyed = {**option_spellings(style, [token for _, token in args]), **keyed} if style.dotted else keyed
-    return chain.from_iterable(reversed(kept))
+    return chain.from_iterable(reversed(merged_layers))
 
 
 def _respell(style: Dialect, args: Sequence[_Token], keyed: Mapping[str, str]) -> Sequence[_Token]:
@@ -114,10 +116,10 @@ def tokens_without(style: Dialect, args: Sequence[str], dropped: Set[str]) -> li
 
 def _drop_options(style: Dialect, args: Sequence[_Token], dropped: Set[str]) -> list[_Token]:
     """The arguments without the dropped options and their values."""
-    kept, skipping = [], False
+    remaining, skipping = [], False
     for place, token in args:
         if name := style.name(token):
             skipping = name in dropped
         if not skipping:
-            kept.append((place, token))
-    return kept
+            remaining.append((place, token))
+    return remaining

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import quantity, template
+from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, suggestion
 from renderer.engines import dialect
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.image_version import compile_version_pattern, version_of_tag
 from renderer.engines.option_lists import OptionList
-from renderer.patterns import PatternError
+from renderer.kubernetes import quantity
 from renderer.plan import Body
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import grace_period, versions
@@ -42,6 +42,7 @@ from renderer.resolve.engine.preset_args import find_option_list
 from renderer.resolve.engine.template_words import WORDS, constant_words
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
+from renderer.text.patterns import PatternError
 
 if TYPE_CHECKING:
     from renderer.input_types import (

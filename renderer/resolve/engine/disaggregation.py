@@ -12,11 +12,11 @@ from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import NONE, Accelerator
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.options import given_options, last_given_number
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.parallelism import Parallelism
-from renderer.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:

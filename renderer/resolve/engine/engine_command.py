@@ -15,9 +15,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import patterns, yamlio
+from renderer import yamlio
 from renderer.diagnostics import Origin
 from renderer.source.paths import PRESETS
+from renderer.text import patterns
 
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh"))
 _SCRIPT_OPTION = re.compile(r"-[a-z]*c")
@@ -28,10 +29,10 @@ _LONGEST_PORT = 5
 
 
 class Word(Struct, frozen=True):
-    """A word of a command line, and the item of `command` or `args` that it stands in."""
+    """A word of a command line."""
 
     text: str
-    origin: Origin
+    origin: Origin  # the item of `command` or `args` that holds it
 
     @property
     def known(self) -> bool:

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import quantity, template
+from renderer import template
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.engines.accelerator import Accelerator
-from renderer.json_values import map_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.layers import ValueLayer

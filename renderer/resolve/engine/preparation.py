@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Origin
-from renderer.plan import Body, Container, config_name
+from renderer.kubernetes import wellknown
+from renderer.plan import Body, Container
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.kube import images
@@ -46,7 +47,7 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
     files = {file.path: file for file in engine.files if file.when(words)}
     data = {file.key: str(file.content(literal_words(words))) for file in files.values()}
     if data:
-        volumes.append({"name": _VOLUME, "configMap": {"name": config_name(app)}})
+        volumes.append({"name": _VOLUME, "configMap": {"name": app + wellknown.CONFIG_MAP}})
         mounts += [
             SharedMap({"name": _VOLUME, "mountPath": path, "subPath": file.key, "readOnly": True})
             for path, file in files.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from renderer.wellknown import PORT
+from renderer.kubernetes.wellknown import PORT
 
 # The words about KV cache outside of accelerators, for an app that keeps none there.
 NO_OFFLOADING: Mapping[str, object] = {

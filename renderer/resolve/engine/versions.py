@@ -52,11 +52,11 @@ def runtime_in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
     engine: EngineSpec = runtime.spec.get("engine") or {}
     entries, derived = engine.get("versions") or (), engine.get("derived") or ()
     applied = [i for i, entry in enumerate(entries) if version and in_range(entry, version)]
-    kept = [i for i, entry in enumerate(derived) if not version or in_range(entry, version)]
-    if not applied and len(kept) == len(derived):
+    derived_indexes = [i for i, entry in enumerate(derived) if not version or in_range(entry, version)]
+    if not applied and len(derived_indexes) == len(derived):
         return runtime
     change = _SpecChange(runtime.spec)
-    change.keep_derived(kept)
+    change.keep_derived(derived_indexes)
     for i in applied:
         change.apply(entries[i], (*_ENTRIES, i), version)
     document = ChangedDocument(runtime.document, {**runtime.document.value, "spec": change.spec}, change.sources)
@@ -64,19 +64,19 @@ def runtime_in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:
 
 
 class _SpecChange:
-    """A runtime's spec while entries are applied. `sources`: by path of a changed field, its path in the document."""
+    """A runtime's spec while entries are applied."""
 
     def __init__(self, spec: BackendRuntimeSpec) -> None:
         self.engine: dict[str, Any] = dict(spec["engine"])
         self.spec: dict[str, Any] = {**spec, "engine": self.engine}
-        self.sources: dict[Path, Path] = {}
+        self.sources: dict[Path, Path] = {}  # by path of a changed field, its path in the document
 
-    def keep_derived(self, kept: Sequence[int]) -> None:
+    def keep_derived(self, indexes: Sequence[int]) -> None:
         """Removes the entries of `derived` except these indexes."""
         derived = self.engine.get("derived") or ()
-        if len(kept) < len(derived):
-            self.engine["derived"] = [derived[i] for i in kept]
-            self.sources.update({(*_DERIVED, new_index): (*_DERIVED, i) for new_index, i in enumerate(kept)})
+        if len(indexes) < len(derived):
+            self.engine["derived"] = [derived[i] for i in indexes]
+            self.sources.update({(*_DERIVED, new_index): (*_DERIVED, i) for new_index, i in enumerate(indexes)})
 
     def apply(self, entry: VersionSpec, at: Path, version: str) -> None:
         """Applies one entry, which stands at `at`."""
@@ -176,16 +176,16 @@ class _SpecChange:
         removed = {name for name, value in values.items() if value == ""}
         path: Path = ("spec", "envs")
         before = list(self.spec.get("envs") or ())
-        kept = [
+        variables = [
             (source_path(self.sources, (*path, i)), variable)
             for i, variable in enumerate(before)
             if variable["name"] not in values
         ]
-        kept += [((*at, name), {"name": name, "value": value}) for name, value in values.items() if value != ""]
+        variables += [((*at, name), {"name": name, "value": value}) for name, value in values.items() if value != ""]
         for i in range(len(before)):
             self._forget_sources((*path, i))
-        self.spec["envs"] = [variable for _, variable in kept]
-        self.sources.update({(*path, i): source for i, (source, _) in enumerate(kept)})
+        self.spec["envs"] = [variable for _, variable in variables]
+        self.sources.update({(*path, i): source for i, (source, _) in enumerate(variables)})
         derived = list(self.engine.get("derived") or ())
         for i, entry in enumerate(derived):
             if any(env["name"] in removed for env in entry.get("envs") or ()):

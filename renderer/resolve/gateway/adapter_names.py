@@ -15,5 +15,5 @@ def served_names(plan: Plan) -> dict[str, str]:
     of claimed adapters, and whatever its engine knows adapters by.
     """
     names = {plan.public_name: plan.name_in_engine}
-    names |= {adapter.name: adapter.asked for adapter in plan.adapters if adapter.model}
-    return names | {adapter.asked: adapter.asked for adapter in plan.adapters}
+    names |= {adapter.name: adapter.name_in_engine for adapter in plan.adapters if adapter.model}
+    return names | {adapter.name_in_engine: adapter.name_in_engine for adapter in plan.adapters}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from renderer import template, yamlio
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, suggestion
-from renderer.json_values import maps_at
+from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body, Container
 from renderer.resolve import pod_defaults
 from renderer.resolve.context import RunContext

@@ -10,14 +10,14 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.wellknown import ENGINE_PORT, PORT
 from renderer.plan import Body, Container, Plan, Pod, PoolPlan, RouteTarget, Steering
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway.pickers import Picker, RolePicking
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.wellknown import ENGINE_PORT, PORT
 from renderer.yamlio import SharedMap
 
 

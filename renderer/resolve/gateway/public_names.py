@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
-from renderer.plan import NameClaim, RewriteClaim, RoutePlan, SharedNeed, Steering, route_objects
+from renderer.build.route_objects import route_objects
+from renderer.plan import NameClaim, RewriteClaim, RoutePlan, SharedNeed, Steering
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
 from renderer.resolve.gateway.settings import GatewaySettings

@@ -8,9 +8,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import (
     Body,
     GatewayNeed,

@@ -13,12 +13,12 @@ from msgspec import Struct
 from renderer import schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Origin, Path
-from renderer.gateway_limits import MAX_PACKED_ROUTE_RULES, MAX_RULES
+from renderer.kubernetes.gateway_limits import MAX_PACKED_ROUTE_RULES, MAX_RULES
+from renderer.kubernetes.wellknown import MODEL_HEADER, TENANT_HEADER
 from renderer.plan import Body, GatewayPlan
 from renderer.resolve import versioned_fields
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
-from renderer.wellknown import MODEL_HEADER, TENANT_HEADER
 
 API_KEY_HEADER = "x-api-key"  # the default header for API keys
 _DEFAULTS: Mapping[str, object] = {

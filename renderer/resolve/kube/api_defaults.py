@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from renderer import quantity, schema_validation
+from renderer import schema_validation
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.kubernetes import quantity
 
 # Keys whose empty maps have a meaning: select everything, make a volume.
 _MEANINGFUL = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})

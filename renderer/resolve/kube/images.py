@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
 
 _HUB = "docker.io"

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import quantity
 from renderer.diagnostics import Collector, Diagnostic, Path, make_diagnostic
+from renderer.kubernetes import quantity
 from renderer.resolve.layers import History, Position, ValueLayer
 
 _FIRST = ("cpu", "memory")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from renderer import template
-from renderer.json_values import list_at, map_at
+from renderer.kubernetes.json_values import list_at, map_at
 from renderer.plan import Body, Container
 from renderer.yamlio import SharedMap
 
@@ -59,8 +59,8 @@ def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, B
 def with_capabilities(security: Body, capabilities: Sequence[str]) -> Body:
     """The security context of a container with these capabilities."""
     added: dict[str, object] = {"capabilities": {**map_at(security, "capabilities"), "add": list(capabilities)}}
-    kept = {key: value for key, value in security.items() if key != "allowPrivilegeEscalation"}
-    return {**(kept if needs_escalation(added) else security), **added}
+    without_escalation = {key: value for key, value in security.items() if key != "allowPrivilegeEscalation"}
+    return {**(without_escalation if needs_escalation(added) else security), **added}
 
 
 def deny_escalation(container: Container) -> Container:

@@ -11,9 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import quantity, template
+from renderer import template
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path
+from renderer.kubernetes import quantity
 from renderer.plan import Body, Container
 from renderer.resolve.container_words import container_words
 from renderer.resolve.kube import api_defaults, images, resources

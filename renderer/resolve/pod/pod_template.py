@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from renderer import schema_validation
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic, suggestion
-from renderer.json_values import list_at, map_at, maps_at
+from renderer.kubernetes.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
@@ -229,7 +229,7 @@ def _map_at(value: object, path: Path) -> Body:
 
 
 def _merge_tolerations(
-    kept: Sequence[KeptToleration], own: Sequence[Body], origin: Origin, merge: _Merge
+    kept_tolerations: Sequence[KeptToleration], own: Sequence[Body], origin: Origin, merge: _Merge
 ) -> list[Body]:
     """The kept tolerations, and behind them the patch's own. An item `$patch: replace` drops those that are kept, with
     a warning for each key whose taint the patch no longer tolerates.
@@ -240,13 +240,13 @@ def _merge_tolerations(
             continue
         if len(toleration) > 1:
             merge.diagnostics.add("E263", origin.at(i))
-        lost = [item.body for item in kept if not any(_covers(other, item.body) for other, _ in items)]
+        lost = [item.body for item in kept_tolerations if not any(_covers(other, item.body) for other, _ in items)]
         for name in dict.fromkeys(str(body.get("key", "")) for body in lost):
             merge.diagnostics.add("W253", origin.at(i, _DIRECTIVE), name=name)
-        kept = ()
+        kept_tolerations = ()
     del merge.origins["spec", "tolerations"]
     tolerations: list[Body] = []
-    for body, item_origin in [*((item.body, item.origin) for item in kept), *items]:
+    for body, item_origin in [*((item.body, item.origin) for item in kept_tolerations), *items]:
         if body not in tolerations:
             if item_origin:
                 merge.origins["spec", "tolerations", len(tolerations)] = item_origin
@@ -436,10 +436,10 @@ class _Merge(Struct):
                 items.append(merged)
             else:
                 items.bodies[index] = merged
-        kept = [i for i, item in enumerate(items.bodies) if item is not None]
-        if len(kept) < len(items.bodies):
-            self.renumber(path, {old: new for new, old in enumerate(kept)})
-        if patched.issuperset(kept):
+        remaining = [i for i, item in enumerate(items.bodies) if item is not None]
+        if len(remaining) < len(items.bodies):
+            self.renumber(path, {old: new for new, old in enumerate(remaining)})
+        if patched.issuperset(remaining):
             self.origins[path] = origin
         return [item for item in items.bodies if item is not None]
 
@@ -454,12 +454,12 @@ class _Merge(Struct):
 
 
 class _Items:
-    """The items of a list, indexed by their merge keys. `bodies`: None where one is deleted."""
+    """The items of a list, indexed by their merge keys."""
 
     __slots__ = ("_keys", "_positions", "bodies")
 
     def __init__(self, bodies: Iterable[Body], keys: Sequence[str]) -> None:
-        self.bodies: list[Body | None] = [*bodies]
+        self.bodies: list[Body | None] = [*bodies]  # None where an item is deleted
         self._keys = keys
         # By the merge keys that a patch has, and their values: the positions of the items.
         self._positions: dict[tuple[str, ...], dict[tuple[object, ...], list[int]]] = {}

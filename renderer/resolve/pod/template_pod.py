@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from renderer.api import RenderConfig
-from renderer.json_values import map_at, maps_at
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import images, resources

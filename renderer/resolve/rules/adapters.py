@@ -51,8 +51,8 @@ def confusable_names(run: EngineRun) -> Iterator[Diagnostic]:
             yield make_diagnostic(
                 "E367", adapter.origin, **params, hint="give the adapter's OpenModel another servedModelName"
             )
-    asked = (engine.spec.get("adapters") or {}).get("asked", "")
-    for separator in template.split_template(asked)[::2]:
+    name_template = (engine.spec.get("adapters") or {}).get("asked", "")
+    for separator in template.split_template(name_template)[::2]:
         if separator and separator in served:
             example = asked_name(engine.spec["adapters"], "MODEL", "ADAPTER")
             params = {"name": served, "mark": separator, "why": f"adapters are asked for as {example}"}

@@ -7,11 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer import patterns
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.options import GivenNumber, given_options, last_given_number, last_number
-from renderer.json_values import maps_at, number_at
+from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.pod import pod_template
@@ -19,6 +18,7 @@ from renderer.resolve.workload import command_line
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import BACKEND
 from renderer.resolve.workload.planned_pod import PlannedPod
+from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import jwt_providers, schema_validation
+from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.kubernetes import jwt_providers
+from renderer.kubernetes.wellknown import MODEL_HEADER, TENANT_HEADER
 from renderer.plan import Body
 from renderer.resolve.gateway.settings import API_KEY_HEADER, POLICY, Gateways, GatewaySettings
-from renderer.wellknown import MODEL_HEADER, TENANT_HEADER
 
 _MAX_SERVICE_NAME = 63  # characters of a Service's name
 _CREATION_KEYS = ("className", "serviceType", "replicas", "tls")  # apply only to a Gateway that we create

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.kubernetes.wellknown import LEADER_WORKER_SET
 from renderer.resolve import names
 from renderer.resolve.context import RunContext
 from renderer.resolve.workload.scaling import PlannedScaling
-from renderer.wellknown import LEADER_WORKER_SET
 
 
 def too_long_names(scaling: PlannedScaling) -> Iterator[Diagnostic]:

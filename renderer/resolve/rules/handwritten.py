@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.json_values import map_at, text_at, texts_at, value_at
+from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
 from renderer.plan import Body
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -17,7 +17,7 @@ from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.resolve.workload.written_pod import WrittenPod
-from renderer.suggestions import closest
+from renderer.text.suggestions import closest
 
 _LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)")
 _CLIENT = re.compile(r"\b(?:curl|wget)\b")
@@ -81,8 +81,10 @@ def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
             if pods.volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
                 continue
             where = _place(base.app.origin(*base.claim.models[0].path))
-            meant = closest(path, paths, 0) or paths[0]
-            yield make_diagnostic("W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=meant)
+            nearest_path = closest(path, paths, 0) or paths[0]
+            yield make_diagnostic(
+                "W251", word.origin, path=path, loaded=" and ".join(paths), where=where, hint=nearest_path
+            )
 
 
 def _overlap(path: str, other: str) -> bool:

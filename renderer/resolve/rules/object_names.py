@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
+from renderer.kubernetes import wellknown
 from renderer.resolve.gateway import streaming
 from renderer.resolve.traffic import model_route
 from renderer.resolve.traffic.object_names import TreeNames

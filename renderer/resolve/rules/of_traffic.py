@@ -86,7 +86,7 @@ TRAFFIC_RULES: Mapping[type, tuple[tuple[Callable[[Any], object], tuple[_Rule, .
     Claims: (
         (lambda claims: claims.contested, (public_names.taken_public_names, public_names.taken_routes)),
         (lambda claims: claims.rewrites, (public_names.taken_rewrites, public_names.different_rewrites)),
-        (lambda claims: claims.held, (public_names.taken_held_names,)),
+        (lambda claims: claims.interceptor_names, (public_names.taken_held_names,)),
     ),
     NamesOfGateway: ((_always, (public_names.too_many_names, public_names.too_many_keys)),),
     RuleBucket: ((_always, (packed_routes.taken_route_name, packed_routes.overfull_bucket)),),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import Inputs
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
-from renderer.json_values import text_at
+from renderer.kubernetes.json_values import text_at
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.workload import command_line

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, suggestion
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
 from renderer.resolve import flavors, names, versioned_fields
 from renderer.resolve.engine.disaggregation import KEY, place_of

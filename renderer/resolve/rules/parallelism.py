@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from renderer import template
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
+from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallelism import SIZE_WORDS
 from renderer.resolve.flavors import param_origin
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
-from renderer.wellknown import RANK_PORTS
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
 from renderer.resolve.pod.loaders import VOLUME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
-from renderer.json_values import list_at
+from renderer.kubernetes.json_values import list_at
 from renderer.plan import Plan
 from renderer.resolve import versioned_fields
 from renderer.resolve.gateway import pickers, streaming

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
-from renderer.json_values import map_at, maps_at
+from renderer.kubernetes.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import NameClaim, RewriteClaim
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import capacity, public_names, routing, settings
@@ -121,7 +121,7 @@ def _second_split(claims: Claims, first_claim: RewriteClaim, claim: RewriteClaim
 def taken_held_names(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for public names that the interceptor would know two workloads by."""
     owners: dict[str, str] = {}
-    for claim in claims.held:
+    for claim in claims.interceptor_names:
         other = owners.setdefault(claim.model, claim.app)
         for app in claims.inputs.apps if other != claim.app else ():
             if f"{app.namespace}/{app.name}" == claim.app:

@@ -38,8 +38,8 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
     app, engine = command.app, command.run.engine
     if not app.role:
         return
-    given = ability(engine).get("options") or ()
-    options = {engine.style.name(option) for option in given if option.startswith("-")}
+    preset_options = ability(engine).get("options") or ()
+    options = {engine.style.name(option) for option in preset_options if option.startswith("-")}
     file, line, _ = app.origin(*KEY).place
     for layer in command.user_layers:
         for i, token in enumerate(layer.args):
@@ -47,5 +47,5 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E383", layer.origin.at(i), given=token.partition("=")[0], file=file, line=line)
     for env in [*command_line.env_layers(command.run)[-2:], command_line.patched_env(app)]:
         for i, variable in enumerate(env.value):
-            if (name := str(variable.get("name"))) in given:
+            if (name := str(variable.get("name"))) in preset_options:
                 yield make_diagnostic("E383", env.origin.at(i, "name"), given=name, file=file, line=line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 
-from renderer import disaggregated_sets
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.json_values import text_at
+from renderer.kubernetes import disaggregated_sets
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body
 from renderer.resolve import names
 from renderer.resolve.monitoring import adapter_metric_name

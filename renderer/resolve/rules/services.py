@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.json_values import map_at, maps_at
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import names
 from renderer.resolve.kube import images
 from renderer.resolve.pod.loaders import VOLUME

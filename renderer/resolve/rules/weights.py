@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from renderer import patterns
 from renderer.api import App, Inputs
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.resolve.workload.engine_run import EngineChoice
+from renderer.text import patterns
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec

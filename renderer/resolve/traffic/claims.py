@@ -20,7 +20,7 @@ class Claims(Struct, frozen=True, eq=False):
     inputs: Inputs
     contested: Sequence[NameClaim]  # of a public name or of a route that others claim too
     rewrites: Sequence[RewriteClaim]
-    held: Sequence[HeldName]
+    interceptor_names: Sequence[HeldName]
     owners: Mapping[tuple[str, str, str], App | TrafficInput]  # by NameClaim.owner, where one is asked for
 
 

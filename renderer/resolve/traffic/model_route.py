@@ -120,7 +120,7 @@ class PoolShare(Struct, frozen=True, eq=False):
     """What a backend in a pool gets."""
 
     plan: Plan  # the workload
-    asked: str  # the name that requests ask its engine for
+    name_in_engine: str  # by which requests ask its engine for the model or the adapter
     weight: int
     origin: Origin  # of the name
 
@@ -154,4 +154,4 @@ class RouteShares(Struct, frozen=True, eq=False):
         spec = self.route.item.spec
         if not any("adapter" in backend for backend in spec["backends"]):
             return None  # E647 holds the names together
-        return next((share for share in self.pool_shares if share.asked != spec["modelName"]), None)
+        return next((share for share in self.pool_shares if share.name_in_engine != spec["modelName"]), None)

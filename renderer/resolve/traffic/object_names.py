@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer import wellknown
 from renderer.api import App, Inputs
+from renderer.kubernetes import wellknown
 from renderer.resolve.gateway import routing, settings
 
 _SERVICES = (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE)  # suffixes of the Services of a LeaderWorkerSet

@@ -8,9 +8,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import wellknown
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop
+from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, ModelNeed, SharedNeed
 from renderer.resolve import (
     app_annotations,

@@ -7,12 +7,12 @@ from functools import partial
 
 from msgspec import Struct
 
-from renderer import quantity
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.option_parser import OptionRules
-from renderer.json_values import maps_at
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine import (

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer import wellknown
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes import wellknown
 from renderer.plan import Pod
 from renderer.resolve import app_annotations
 from renderer.resolve.autoscaling import keda, triggers
@@ -221,9 +221,11 @@ def _group_origins(scaling: PlannedScaling) -> _Origins:
     for head in ("worker_template",), ("explain", "workerTemplate"):
         yield (*head, *_RUNNER, "lifecycle"), worker.at("lifecycle")
     of_leader = list(arg_merge.arg_origins(run.engine.style, command.layers, command.args, command.form))
-    kept = arg_merge.tokens_without(run.engine.style, command.args, form.dropped_options)
+    common_tokens = arg_merge.tokens_without(run.engine.style, command.args, form.dropped_options)
     own = [worker.at("args", i) for i in range(len(form.worker_args))]
-    for i, (origin, layers) in enumerate([of_leader[i] for i, _ in kept] + [(origin, [origin]) for origin in own]):
+    for i, (origin, layers) in enumerate(
+        [of_leader[i] for i, _ in common_tokens] + [(origin, [origin]) for origin in own]
+    ):
         yield ("worker_template", *_RUNNER, "args", i), origin
         for number, layer in enumerate(layers):
             yield ("worker_layers", *_RUNNER, "args", i, number), layer

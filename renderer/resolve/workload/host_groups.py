@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.json_values import as_number, map_at, value_at
+from renderer.kubernetes.json_values import as_number, map_at, value_at
+from renderer.kubernetes.wellknown import PORT, RANK_PORTS
 from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
@@ -17,7 +18,6 @@ from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism
 from renderer.template import Words
-from renderer.wellknown import PORT, RANK_PORTS
 
 if TYPE_CHECKING:
     pass

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.json_values import maps_at
+from renderer.kubernetes.json_values import maps_at
+from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
 from renderer.resolve.engine import disaggregation, kv_offloading, preparation, startup_probe
@@ -26,7 +27,6 @@ from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import EngineRun
-from renderer.wellknown import PORT
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:

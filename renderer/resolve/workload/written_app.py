@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer import disaggregated_sets
 from renderer.api import App
 from renderer.diagnostics import Origin
+from renderer.kubernetes import disaggregated_sets
 from renderer.resolve.context import RunContext
 
 if TYPE_CHECKING:

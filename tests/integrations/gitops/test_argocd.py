@@ -166,13 +166,13 @@ def documents(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def written(here: Path) -> Callable[[str], None]:
+def written(folder: Path) -> Callable[[str], None]:
     """Writes the quickstart beside a RenderConfig."""
 
     def write(config: str) -> None:
-        (here / "chat.yaml").write_text(CHAT, "utf-8")
+        (folder / "chat.yaml").write_text(CHAT, "utf-8")
         if config:
-            (here / "llmaz.yaml").write_text(config, "utf-8")
+            (folder / "llmaz.yaml").write_text(config, "utf-8")
 
     return write
 
@@ -261,17 +261,17 @@ def takes(pattern: str, path: str) -> bool:
 
 @pytest.mark.parametrize("packed", [False, True], ids=["a route each", "packed"])
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
-def test_every_rendered_file_is_of_one_application(layout: str, packed: bool, here: Path, llmaz: Llmaz) -> None:
+def test_every_rendered_file_is_of_one_application(layout: str, packed: bool, folder: Path, llmaz: Llmaz) -> None:
     """Whatever the layout, cluster-scoped files and passThrough included: nobody syncs a file twice, or none."""
     spec = f"{{namespace: llm, flavorPolicy: inftyai, output: {{layout: {layout}}}, passThrough: [extra/**]"
     spec += ", gateway: {routeLayout: packed}}\n" if packed else "}\n"
-    (here / "llmaz.yaml").write_text(CONFIG + spec, "utf-8")
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
-    (here / "extra").mkdir()
-    (here / "extra" / "map.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: llm}\n")
+    (folder / "llmaz.yaml").write_text(CONFIG + spec, "utf-8")
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "extra").mkdir()
+    (folder / "extra" / "map.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: llm}\n")
     done = llmaz("render")
     assert done.code == 0, done.err
-    files = [str(path.relative_to(here / "rendered")) for path in (here / "rendered").rglob("*.yaml")]
+    files = [str(path.relative_to(folder / "rendered")) for path in (folder / "rendered").rglob("*.yaml")]
     assert {"_cluster.yaml", "_extra/extra/map.yaml"} < set(files)
     assert any("/_routes-" in file for file in files) == packed
     for command in ("application", "applicationset"):
@@ -300,13 +300,13 @@ def owns(body: dict[str, Any], file: str) -> bool:
     return bool(selected) and all(selected)
 
 
-def test_the_repository_and_the_folder_are_those_of_git(here: Path, llmaz: Llmaz) -> None:
-    (here / "teams" / "a").mkdir(parents=True)
-    (here / "teams" / "a" / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
-    (here / "teams" / "a" / "chat.yaml").write_text(CHAT)
+def test_the_repository_and_the_folder_are_those_of_git(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "teams" / "a").mkdir(parents=True)
+    (folder / "teams" / "a" / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
+    (folder / "teams" / "a" / "chat.yaml").write_text(CHAT)
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "remote", "add", "origin", "https://me:secret@git.example/team/models.git"], check=True)
-    os.chdir(here / "teams" / "a")
+    os.chdir(folder / "teams" / "a")
     done = llmaz("argocd", "application")
     assert done.code == 0, done.err
     source = documents(done.out)[0]["spec"]["source"]
@@ -323,7 +323,7 @@ def test_two_environments_that_would_make_one_application(written: Callable[[str
 
 @pytest.mark.parametrize(("base", "dev", "prod"), [("app", "app", "file"), ("file", "app", "object")])
 def test_each_environment_has_its_own_layout(
-    base: str, dev: str, prod: str, here: Path, written: Callable[[str], None], llmaz: Llmaz
+    base: str, dev: str, prod: str, folder: Path, written: Callable[[str], None], llmaz: Llmaz
 ) -> None:
     layers = [f"{name}: {{config: {{output: {{layout: {of}}}}}}}" for name, of in (("dev", dev), ("prod", prod))]
     written(CONFIG + f"{{output: {{layout: {base}}}, environments: {{{', '.join(layers)}}}}}\n")
@@ -337,7 +337,7 @@ def test_each_environment_has_its_own_layout(
         assert alone["spec"]["generators"] == generators
         path = generators[0]["git"]["directories"][0]["path"]
         assert path == f"rendered/{name}/*" + ("/*" if of == "app" else "")
-        assert [child for child in here.glob(path) if child.is_dir()]
+        assert [child for child in folder.glob(path) if child.is_dir()]
 
 
 def test_an_environment_whose_config_is_wrong(written: Callable[[str], None], llmaz: Llmaz) -> None:
@@ -417,18 +417,18 @@ def test_who_is_handed_over_is_there(written: Callable[[str], None], llmaz: Llma
     assert llmaz(*words, "demo/chat-l4").code == 0  # a variant
 
 
-def test_a_deployment_is_handed_over(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT + "  workload: {kind: Deployment}\n", "utf-8")
+def test_a_deployment_is_handed_over(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT + "  workload: {kind: Deployment}\n", "utf-8")
     words = ["argocd", "application", "--repo-url", URL, "--hand-over"]
     for name in ("demo/chat", "demo/chat-l4"):
         (ignored,) = documents(llmaz(*words, name).out)[0]["spec"]["ignoreDifferences"]
         assert (ignored["group"], ignored["kind"]) == ("apps", "Deployment")
 
 
-def test_a_hand_over_without_input(here: Path, llmaz: Llmaz) -> None:
+def test_a_hand_over_without_input(folder: Path, llmaz: Llmaz) -> None:
     words = ["argocd", "application", "--repo-url", URL, "--hand-over", "demo/chat"]
     assert llmaz(*words).code == 0
-    (here / "chat.yaml").write_text(CHAT.replace("modelName:", "modelNme:"), "utf-8")
+    (folder / "chat.yaml").write_text(CHAT.replace("modelName:", "modelNme:"), "utf-8")
     assert llmaz(*words).code == 0
 
 
@@ -487,57 +487,57 @@ def repository(folder: Path, config: str | None) -> None:
 )
 @pytest.mark.parametrize("bare", [True, False], ids=["without .git", "with .git"])
 def test_generate_prints_the_bytes_of_the_files(
-    config: str | None, bare: bool, here: Path, tmp_path: Path, llmaz: Llmaz
+    config: str | None, bare: bool, folder: Path, tmp_path: Path, llmaz: Llmaz
 ) -> None:
-    repository(here, config)
-    os.chdir(here / "teams" / "a")
+    repository(folder, config)
+    os.chdir(folder / "teams" / "a")
     done = llmaz("render")
     assert done.code == 0, done.err
     copy = tmp_path / "_cmp_server" / "9d1f"
-    shutil.copytree(here, copy, ignore=shutil.ignore_patterns(".git", "rendered") if bare else None)
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".git", "rendered") if bare else None)
     code, out, err = called(copy, "teams/a", *GENERATE)
     assert (code, err) == (0, "")
     assert out == joined(Path.cwd() / done.folder)
     assert b"# Rendered by llmaz from " + (b"chat.yaml" if config else b"teams/a/chat.yaml") in out
 
 
-def test_generate_at_the_top_and_again(here: Path, llmaz: Llmaz) -> None:
+def test_generate_at_the_top_and_again(folder: Path, llmaz: Llmaz) -> None:
     """The path is `.`, and what is rendered in the repository already does not matter."""
-    (here / "chat.yaml").write_text(CHAT)
-    (here / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
+    (folder / "chat.yaml").write_text(CHAT)
+    (folder / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
     assert llmaz("render").code == 0
-    first, second = called(here, ".", *GENERATE), called(here, ".", *GENERATE)
-    assert first == second == (0, joined(here / "rendered"), "")
+    first, second = called(folder, ".", *GENERATE), called(folder, ".", *GENERATE)
+    assert first == second == (0, joined(folder / "rendered"), "")
 
 
-def test_generate_where_the_path_is_a_link(here: Path, llmaz: Llmaz) -> None:
-    repository(here, CONFIG + "{namespace: llm}\n")
-    (here / "live").symlink_to("teams/a")
-    os.chdir(here / "teams" / "a")
+def test_generate_where_the_path_is_a_link(folder: Path, llmaz: Llmaz) -> None:
+    repository(folder, CONFIG + "{namespace: llm}\n")
+    (folder / "live").symlink_to("teams/a")
+    os.chdir(folder / "teams" / "a")
     assert llmaz("render").code == 0
-    assert called(here, "live", *GENERATE) == (0, joined(here / "teams" / "a" / "rendered"), "")
+    assert called(folder, "live", *GENERATE) == (0, joined(folder / "teams" / "a" / "rendered"), "")
 
 
-def test_generate_of_an_environment(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT)
-    (here / "llmaz.yaml").write_text(ENVIRONMENTS)
+def test_generate_of_an_environment(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
+    (folder / "llmaz.yaml").write_text(ENVIRONMENTS)
     assert llmaz("render").code == 0
     parameters = json.dumps([{"name": "environment", "string": "prod"}])
-    by_parameter = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters, PARAM_ENVIRONMENT="prod")
-    by_variable = called(here, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="prod", ARGOCD_APP_PARAMETERS="null")
-    assert by_parameter == by_variable == (0, joined(here / "rendered" / "prod"), "")
-    assert called(here, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="dev")[1] == joined(here / "rendered" / "dev")
-    code, out, err = called(here, ".", *GENERATE)
+    by_parameter = called(folder, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters, PARAM_ENVIRONMENT="prod")
+    by_variable = called(folder, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="prod", ARGOCD_APP_PARAMETERS="null")
+    assert by_parameter == by_variable == (0, joined(folder / "rendered" / "prod"), "")
+    assert called(folder, ".", *GENERATE, ARGOCD_ENV_LLMAZ_ENVIRONMENT="dev")[1] == joined(folder / "rendered" / "dev")
+    code, out, err = called(folder, ".", *GENERATE)
     assert (code, out) == (2, b"")
     assert "[E756]" in err
-    code, out, err = called(here, ".", *GENERATE, LLMAZ_ENVIRONMENT="prod")  # it lacks the prefix
+    code, out, err = called(folder, ".", *GENERATE, LLMAZ_ENVIRONMENT="prod")  # it lacks the prefix
     assert (code, out) == (2, b"")
 
 
-def test_generate_with_overrides(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT)
+def test_generate_with_overrides(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
     parameters = json.dumps([{"name": "set", "array": ["hardening=off", "schedulerName=mine"]}])
-    code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
+    code, out, err = called(folder, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
     assert (code, err) == (0, "")
     assert out.decode() == llmaz("render", "--stdout", "--set", "hardening=off", "--set", "schedulerName=mine").out
 
@@ -559,46 +559,46 @@ def test_generate_with_overrides(here: Path, llmaz: Llmaz) -> None:
         ('[{"name": "set", "array": []}, {"name": "set", "array": ["a=b"]}]', "the parameter 'set' is there twice"),
     ],
 )
-def test_parameters_that_are_wrong(parameters: str, message: str, here: Path) -> None:
-    (here / "chat.yaml").write_text(CHAT)
-    code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
+def test_parameters_that_are_wrong(parameters: str, message: str, folder: Path) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
+    code, out, err = called(folder, ".", *GENERATE, ARGOCD_APP_PARAMETERS=parameters)
     assert (code, out) == (2, b"")
     assert message in err
     assert "[E726]" in err
 
 
 @pytest.mark.parametrize("path", ["teams/b", "/etc", "../here", "re"])
-def test_a_path_that_is_not_the_end_of_the_folder(path: str, here: Path) -> None:
-    (here / "chat.yaml").write_text(CHAT)
-    code, out, err = called(here, ".", *GENERATE, ARGOCD_APP_SOURCE_PATH=path)
+def test_a_path_that_is_not_the_end_of_the_folder(path: str, folder: Path) -> None:
+    (folder / "chat.yaml").write_text(CHAT)
+    code, out, err = called(folder, ".", *GENERATE, ARGOCD_APP_SOURCE_PATH=path)
     assert (code, out) == (2, b"")
     assert "is not the end of the current folder" in err
     assert "[E726]" in err
 
 
-def test_a_fault_of_the_input_prints_nothing(here: Path) -> None:
-    (here / "chat.yaml").write_text(CHAT.replace("modelName:", "modelNme:"))
-    code, out, err = called(here, ".", *GENERATE)
+def test_a_fault_of_the_input_prints_nothing(folder: Path) -> None:
+    (folder / "chat.yaml").write_text(CHAT.replace("modelName:", "modelNme:"))
+    code, out, err = called(folder, ".", *GENERATE)
     assert (code, out) == (2, b"")
     assert "chat.yaml:" in err
 
 
-def test_nothing_to_print_is_an_error(here: Path) -> None:
-    (here / "notes").mkdir()
-    code, out, err = called(here, "notes", *GENERATE)
+def test_nothing_to_print_is_an_error(folder: Path) -> None:
+    (folder / "notes").mkdir()
+    code, out, err = called(folder, "notes", *GENERATE)
     assert (code, out) == (2, b"")
     assert "[E123]" in err
 
 
-def test_parameters_are_announced(here: Path) -> None:
-    (here / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
-    code, out, err = called(here, ".", "argocd", "parameters", ARGOCD_APP_PARAMETERS="[{")
+def test_parameters_are_announced(folder: Path) -> None:
+    (folder / "llmaz.yaml").write_text(CONFIG + "{namespace: llm}\n")
+    code, out, err = called(folder, ".", "argocd", "parameters", ARGOCD_APP_PARAMETERS="[{")
     assert (code, err) == (0, "")
     parameters = json.loads(out)
     assert [parameter["name"] for parameter in parameters] == ["environment", "set"]
     assert [parameter["required"] for parameter in parameters if parameter["name"] == "environment"] == [False]
-    (here / "llmaz.yaml").write_text(ENVIRONMENTS)
-    [first, _] = json.loads(called(here, ".", "argocd", "parameters")[1])
+    (folder / "llmaz.yaml").write_text(ENVIRONMENTS)
+    [first, _] = json.loads(called(folder, ".", "argocd", "parameters")[1])
     assert (first["name"], first["tooltip"], first["required"]) == ("environment", "one of dev, prod", True)
 
 

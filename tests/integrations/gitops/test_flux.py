@@ -126,11 +126,11 @@ def faults(body: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_kustomizations(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> None:
+def test_kustomizations(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
     config, words = PRINTED[name]
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     if config:
-        (here / "llmaz.yaml").write_text(config, "utf-8")
+        (folder / "llmaz.yaml").write_text(config, "utf-8")
     done = llmaz("flux", "kustomization", *words)
     assert (done.code, done.err) == (0, "")
     golden(f"flux/expected/{name}.yaml", done.out)
@@ -143,8 +143,8 @@ def test_kustomizations(name: str, here: Path, llmaz: Llmaz, golden: Golden) -> 
             assert (body["spec"]["sourceRef"]["kind"], body["spec"]["sourceRef"]["name"]) in there
 
 
-def test_the_schemas_refuse(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+def test_the_schemas_refuse(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", URL).out)
     source["spec"]["url"] = "git@git.example:team/models.git"
     kustomization["spec"]["healthCheckExprs"][0].pop("current")
@@ -156,20 +156,20 @@ def test_goldens_are_all_made(superfluous: Callable[[Path, set[Path]], list[Path
     assert superfluous(GOLDENS, {GOLDENS / f"{name}.yaml" for name in PRINTED}) == []
 
 
-def test_the_path_is_that_of_git(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+def test_the_path_is_that_of_git(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "remote", "add", "origin", URL], check=True)
     source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization").out)
     assert (source["spec"]["url"], kustomization["spec"]["path"]) == (URL, "./rendered")
 
 
-def test_flux_reads_every_file_below_the_path(here: Path, llmaz: Llmaz) -> None:
+def test_flux_reads_every_file_below_the_path(folder: Path, llmaz: Llmaz) -> None:
     """One file that is no object would stop all of them."""
-    (here / "llmaz.yaml").write_text(CONFIG + "{namespace: llm, flavorPolicy: inftyai}\n")
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "llmaz.yaml").write_text(CONFIG + "{namespace: llm, flavorPolicy: inftyai}\n")
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     assert llmaz("render").code == 0
-    files = [path for path in (here / "rendered").rglob("*") if path.is_file()]
+    files = [path for path in (folder / "rendered").rglob("*") if path.is_file()]
     assert files
     for path in files:
         for body in yaml.safe_load_all(path.read_text("utf-8")):
@@ -190,15 +190,15 @@ def test_flux_reads_every_file_below_the_path(here: Path, llmaz: Llmaz) -> None:
         ("a" * 39, {"branch": "a" * 39}),
     ],
 )
-def test_what_a_revision_is(revision: str, ref: dict[str, str], here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+def test_what_a_revision_is(revision: str, ref: dict[str, str], folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     source, _ = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", URL, "--revision", revision).out)
     assert source["spec"]["ref"] == ref
     assert faults(source) == []
 
 
-def test_head_is_no_revision(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+def test_head_is_no_revision(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     done = llmaz("flux", "kustomization", "--repo-url", URL, "--revision", "HEAD")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
@@ -207,24 +207,24 @@ def test_head_is_no_revision(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize("flag", ["repo-url", "path", "revision", "env"])
-def test_a_flag_without_a_value(flag: str, here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+def test_a_flag_without_a_value(flag: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     words = [] if flag == "repo-url" else ["--repo-url", URL]
     done = llmaz("flux", "kustomization", *words, f"--{flag}", "")
     assert (done.code, done.out) == (2, "")
     assert f"--{flag} has no value" in done.err
 
 
-def test_an_artifact_is_read_as_the_recipe_pushes_it(here: Path, llmaz: Llmaz) -> None:
+def test_an_artifact_is_read_as_the_recipe_pushes_it(folder: Path, llmaz: Llmaz) -> None:
     """docs/flux.md: the folder's content, tagged live."""
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
     source, kustomization = yaml.safe_load_all(llmaz("flux", "kustomization", "--repo-url", "oci://oci.example/m").out)
     assert (source["spec"]["ref"], kustomization["spec"]["path"]) == ({"tag": "live"}, "./")
 
 
-def test_a_cluster_gets_one_environment(here: Path, llmaz: Llmaz) -> None:
-    (here / "chat.yaml").write_text(CHAT, "utf-8")
-    (here / "llmaz.yaml").write_text(ENVIRONMENTS, "utf-8")
+def test_a_cluster_gets_one_environment(folder: Path, llmaz: Llmaz) -> None:
+    (folder / "chat.yaml").write_text(CHAT, "utf-8")
+    (folder / "llmaz.yaml").write_text(ENVIRONMENTS, "utf-8")
     done = llmaz("flux", "kustomization", "--repo-url", URL)
     assert (done.code, done.out) == (2, "")
     assert "[E756]" in done.err

@@ -87,23 +87,23 @@ def targets(*weights: int | None) -> list[Body]:
     ]
 
 
-def render(here: Path, llmaz: Llmaz, *bodies: Body, gateway: Body | None = None) -> Outcome:
+def render(folder: Path, llmaz: Llmaz, *bodies: Body, gateway: Body | None = None) -> Outcome:
     """Renders them among AROUND."""
     spec = {**SETTINGS, "gateway": {**SETTINGS["gateway"], **(gateway or {})}}
-    (here / "llmaz.yaml").write_text(json.dumps(document("RenderConfig", "config", spec)))
-    (here / "around.yaml").write_text("\n---\n".join(map(json.dumps, [*AROUND, *POOLS])))
-    (here / "models.yaml").write_text("\n---\n".join(map(json.dumps, bodies)))
+    (folder / "llmaz.yaml").write_text(json.dumps(document("RenderConfig", "config", spec)))
+    (folder / "around.yaml").write_text("\n---\n".join(map(json.dumps, [*AROUND, *POOLS])))
+    (folder / "models.yaml").write_text("\n---\n".join(map(json.dumps, bodies)))
     return llmaz("render")
 
 
-def rendered(here: Path) -> dict[str, str]:
-    folder = here / "rendered"
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.yaml")}
+def rendered(folder: Path) -> dict[str, str]:
+    output = folder / "rendered"
+    return {path.relative_to(output).as_posix(): path.read_text() for path in output.rglob("*.yaml")}
 
 
-def objects(here: Path, kind: str) -> dict[str, Body]:
+def objects(folder: Path, kind: str) -> dict[str, Body]:
     """Those of a kind, by name."""
-    manifests = [manifest for text in rendered(here).values() for manifest in yaml.safe_load_all(text)]
+    manifests = [manifest for text in rendered(folder).values() for manifest in yaml.safe_load_all(text)]
     return {manifest["metadata"]["name"]: manifest for manifest in manifests if manifest["kind"] == kind}
 
 
@@ -327,22 +327,22 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("bodies", TAKEN)
-def test_a_rule_takes(bodies: tuple[Body, ...], here: Path, llmaz: Llmaz) -> None:
-    done = render(here, llmaz, *bodies)
+def test_a_rule_takes(bodies: tuple[Body, ...], folder: Path, llmaz: Llmaz) -> None:
+    done = render(folder, llmaz, *bodies)
     assert done.code == 0, done.err
     assert [line for line in done.warnings.splitlines() if line[:1] != " " and not line.endswith("[W270]")] == []
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_rule_refuses(case: Refused, here: Path, llmaz: Llmaz) -> None:
-    done = render(here, llmaz, *case.bodies)
+def test_a_rule_refuses(case: Refused, folder: Path, llmaz: Llmaz) -> None:
+    done = render(folder, llmaz, *case.bodies)
     assert done.code == 2, done.err
     messages = [line for line in done.err.splitlines() if line.endswith(f"[{case.code}]")]
     line = 2 * len(case.bodies) - 1  # the last document, each in a line of its own
     assert [
         message for message in messages if message.startswith(f"models.yaml:{line}:") and f": {case.field}: " in message
     ], done.err
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
 def test_every_rule_has_both() -> None:
@@ -374,19 +374,19 @@ SAME_BEHIND = {
     [pytest.param("pool", spec, id=f"pool-{words}") for words, spec in SAME.items()]
     + [pytest.param("chat", spec, id=f"backend-{words}") for words, spec in SAME_BEHIND.items()],
 )
-def test_both_versions_render_alike(name: str, spec: Body, here: Path, llmaz: Llmaz) -> None:
+def test_both_versions_render_alike(name: str, spec: Body, folder: Path, llmaz: Llmaz) -> None:
     fields = {key: value for key, value in spec.items() if value is not None}
     without = next((key for key, value in spec.items() if value is None), "")
     old, new = (model(version, poolRef={"name": name}, without=without, **fields) for version in BOTH)
-    first = render(here, llmaz, old)
+    first = render(folder, llmaz, old)
     assert first.code == 0, first.err
-    files = rendered(here)
+    files = rendered(folder)
     assert "llm/one.route.yaml" in files
     assert GROUP not in files["llm/one.route.yaml"]
-    again = render(here, llmaz, new)
+    again = render(folder, llmaz, new)
     assert again.warnings == first.warnings
     assert (again.counts["changed"], again.counts["new"], again.counts["gone"]) == (0, 0, 0)
-    assert rendered(here) == files
+    assert rendered(folder) == files
 
 
 @pytest.mark.parametrize("version", BOTH)
@@ -394,11 +394,11 @@ def test_both_versions_render_alike(name: str, spec: Body, here: Path, llmaz: Ll
     ("criticality", "priority"), [("Critical", 10), ("Standard", 0), (None, 0), ("Sheddable", -10)]
 )
 def test_criticality_becomes_a_priority(
-    version: str, criticality: str | None, priority: int, here: Path, llmaz: Llmaz
+    version: str, criticality: str | None, priority: int, folder: Path, llmaz: Llmaz
 ) -> None:
     fields = {"criticality": criticality} if criticality else {}
-    assert render(here, llmaz, model(version, **fields)).code == 0
-    objectives = objects(here, "InferenceObjective")
+    assert render(folder, llmaz, model(version, **fields)).code == 0
+    objectives = objects(folder, "InferenceObjective")
     assert list(objectives) == ["one"]
     assert objectives["one"]["apiVersion"] == "llm-d.ai/v1alpha2"
     assert objectives["one"]["metadata"]["namespace"] == "llm"
@@ -406,10 +406,10 @@ def test_criticality_becomes_a_priority(
     assert objectives["one"]["spec"] == {"poolRef": reference, "priority": priority}
 
 
-def test_the_picker_says_in_which_group(here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz, model(), gateway={"picker": "gaie-1.5"}).code == 0
+def test_the_picker_says_in_which_group(folder: Path, llmaz: Llmaz) -> None:
+    assert render(folder, llmaz, model(), gateway={"picker": "gaie-1.5"}).code == 0
     for kind in ("InferenceObjective", "InferenceModelRewrite"):
-        (manifest,) = objects(here, kind).values()
+        (manifest,) = objects(folder, kind).values()
         assert manifest["apiVersion"] == f"{GROUP}/v1alpha2"
 
 
@@ -423,25 +423,25 @@ def test_the_picker_says_in_which_group(here: Path, llmaz: Llmaz) -> None:
     ],
 )
 def test_targets_become_a_rewrite(
-    version: str, target_models: list[Body], expected: list[tuple[str, int | None]], here: Path, llmaz: Llmaz
+    version: str, target_models: list[Body], expected: list[tuple[str, int | None]], folder: Path, llmaz: Llmaz
 ) -> None:
-    assert render(here, llmaz, model(version, targetModels=target_models)).code == 0
-    (rewrite,) = objects(here, "InferenceModelRewrite").values()
+    assert render(folder, llmaz, model(version, targetModels=target_models)).code == 0
+    (rewrite,) = objects(folder, "InferenceModelRewrite").values()
     (rule,) = rewrite["spec"]["rules"]
     assert rule["matches"] == [{"model": {"type": "Exact", "value": "public"}}]
     assert [(target["modelRewrite"], target.get("weight")) for target in rule["targets"]] == expected
 
 
 @pytest.mark.parametrize("arguments", [{"without": "targetModels"}, {"targetModels": []}])
-def test_nothing_is_rewritten_without_targets(arguments: Body, here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz, model(modelName="lora-0", **arguments)).code == 0
-    assert list(objects(here, "InferenceObjective")) == ["one"]
-    assert objects(here, "InferenceModelRewrite") == {}
+def test_nothing_is_rewritten_without_targets(arguments: Body, folder: Path, llmaz: Llmaz) -> None:
+    assert render(folder, llmaz, model(modelName="lora-0", **arguments)).code == 0
+    assert list(objects(folder, "InferenceObjective")) == ["one"]
+    assert objects(folder, "InferenceModelRewrite") == {}
 
 
-def test_over_a_pool_the_name_leads_to_the_pool(here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz, weighed(NEW, 90, 10)).code == 0
-    (rule,) = objects(here, "AIGatewayRoute")["one"]["spec"]["rules"]
+def test_over_a_pool_the_name_leads_to_the_pool(folder: Path, llmaz: Llmaz) -> None:
+    assert render(folder, llmaz, weighed(NEW, 90, 10)).code == 0
+    (rule,) = objects(folder, "AIGatewayRoute")["one"]["spec"]["rules"]
     assert rule["matches"][0]["headers"][0]["value"] == "public"
     (reference,) = rule["backendRefs"]
     assert (reference["kind"], reference["name"]) == ("InferencePool", "pool")
@@ -452,35 +452,35 @@ def test_over_a_pool_the_name_leads_to_the_pool(here: Path, llmaz: Llmaz) -> Non
     [(NEW, (90, 10), [90, 10]), (OLD, (1, 0), [1, 0]), (NEW, (None, None), [1, 1])],
 )
 def test_over_workloads_the_weights_are_the_gateways(
-    version: str, weights: tuple[int | None, ...], expected: list[int], here: Path, llmaz: Llmaz
+    version: str, weights: tuple[int | None, ...], expected: list[int], folder: Path, llmaz: Llmaz
 ) -> None:
     target_models = [
         {**target, **({} if weight is None else {"weight": weight})}
         for target, weight in zip(SPLIT, weights, strict=True)
     ]
-    done = render(here, llmaz, model(version, poolRef={"name": "chat"}, targetModels=target_models))
+    done = render(folder, llmaz, model(version, poolRef={"name": "chat"}, targetModels=target_models))
     assert (done.code, done.warnings) == (0, "")
-    (rule,) = objects(here, "AIGatewayRoute")["one"]["spec"]["rules"]
+    (rule,) = objects(folder, "AIGatewayRoute")["one"]["spec"]["rules"]
     backends = [
         (reference["name"], reference["modelNameOverride"], reference["weight"]) for reference in rule["backendRefs"]
     ]
     assert backends == [("chat", "chat", expected[0]), ("next", "next-1.5", expected[1])]
-    assert objects(here, "InferenceObjective") == objects(here, "InferenceModelRewrite") == {}
+    assert objects(folder, "InferenceObjective") == objects(folder, "InferenceModelRewrite") == {}
 
 
-def test_criticality_does_nothing_over_workloads_and_says_so(here: Path, llmaz: Llmaz) -> None:
-    done = render(here, llmaz, model(poolRef={"name": "chat"}, targetModels=SPLIT, criticality="Critical"))
+def test_criticality_does_nothing_over_workloads_and_says_so(folder: Path, llmaz: Llmaz) -> None:
+    done = render(folder, llmaz, model(poolRef={"name": "chat"}, targetModels=SPLIT, criticality="Critical"))
     assert done.code == 0
     assert "spec.criticality: " in done.warnings
     assert "[W244]" in done.warnings
-    assert objects(here, "InferenceObjective") == {}
+    assert objects(folder, "InferenceObjective") == {}
 
 
-def test_a_reserved_name_has_nothing_behind_it(here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz).code == 0
-    before = rendered(here)
-    assert render(here, llmaz, weighed(OLD, 0, 0)).code == 0
-    assert rendered(here) == before
+def test_a_reserved_name_has_nothing_behind_it(folder: Path, llmaz: Llmaz) -> None:
+    assert render(folder, llmaz).code == 0
+    before = rendered(folder)
+    assert render(folder, llmaz, weighed(OLD, 0, 0)).code == 0
+    assert rendered(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -490,19 +490,19 @@ def test_a_reserved_name_has_nothing_behind_it(here: Path, llmaz: Llmaz) -> None
         ("chat", "chat", {"targetModels": [{"name": "chat", "weight": 9}, {"name": "next-1.5", "weight": 1}]}),
     ],
 )
-def test_a_pools_own_name_has_one_route(at: str, served: str, spec: Body, here: Path, llmaz: Llmaz) -> None:
-    assert render(here, llmaz).code == 0
-    assert at in objects(here, "AIGatewayRoute")
-    assert render(here, llmaz, model(modelName=served, poolRef={"name": at}, **spec)).code == 0
-    routes = objects(here, "AIGatewayRoute")
+def test_a_pools_own_name_has_one_route(at: str, served: str, spec: Body, folder: Path, llmaz: Llmaz) -> None:
+    assert render(folder, llmaz).code == 0
+    assert at in objects(folder, "AIGatewayRoute")
+    assert render(folder, llmaz, model(modelName=served, poolRef={"name": at}, **spec)).code == 0
+    routes = objects(folder, "AIGatewayRoute")
     assert at not in routes
     assert routes["one"]["spec"]["rules"][0]["matches"][0]["headers"][0]["value"] == served
 
 
-def test_a_pool_of_somebody_elses_gets_its_names(here: Path, llmaz: Llmaz) -> None:
+def test_a_pool_of_somebody_elses_gets_its_names(folder: Path, llmaz: Llmaz) -> None:
     """Nobody knows what it serves, so any target is taken."""
-    assert render(here, llmaz, model(poolRef={"name": "declared"}, targetModels=[{"name": "theirs"}])).code == 0
-    (rewrite,) = objects(here, "InferenceModelRewrite").values()
+    assert render(folder, llmaz, model(poolRef={"name": "declared"}, targetModels=[{"name": "theirs"}])).code == 0
+    (rewrite,) = objects(folder, "InferenceModelRewrite").values()
     assert rewrite["spec"]["poolRef"]["name"] == "declared"
-    (rule,) = objects(here, "AIGatewayRoute")["one"]["spec"]["rules"]
+    (rule,) = objects(folder, "AIGatewayRoute")["one"]["spec"]["rules"]
     assert rule["backendRefs"][0]["name"] == "declared"

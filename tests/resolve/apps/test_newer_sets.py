@@ -33,23 +33,23 @@ spec:
 """
 
 
-def spec(here: Path, llmaz: Llmaz, fields: str) -> dict[str, Any]:
+def spec(folder: Path, llmaz: Llmaz, fields: str) -> dict[str, Any]:
     """The spec of the LeaderWorkerSet that a Service with these fields becomes."""
-    (here / "llmaz.yaml").write_text(CONFIG, "utf-8")
-    (here / "group.yaml").write_text(SERVICE % fields, "utf-8")
+    (folder / "llmaz.yaml").write_text(CONFIG, "utf-8")
+    (folder / "group.yaml").write_text(SERVICE % fields, "utf-8")
     done = llmaz("render", "--stdout", "group.yaml")
     assert done.code == 0, done.err
     bodies = [body for body in yaml.safe_load_all(done.out) if body["kind"] == "LeaderWorkerSet"]
     return dict(bodies[0]["spec"])
 
 
-def test_groups_with_random_keys(here: Path, llmaz: Llmaz) -> None:
-    lws_spec = spec(here, llmaz, "groupIdentity: Hash\n  groupReplacementPolicy: Immediate")
+def test_groups_with_random_keys(folder: Path, llmaz: Llmaz) -> None:
+    lws_spec = spec(folder, llmaz, "groupIdentity: Hash\n  groupReplacementPolicy: Immediate")
     assert (lws_spec["groupIdentity"], lws_spec["groupReplacementPolicy"]) == ("Hash", "Immediate")
     assert lws_spec["leaderWorkerTemplate"]["maxGroupRestarts"] == 0
 
 
-def test_gangs_of_pods(here: Path, llmaz: Llmaz) -> None:
+def test_gangs_of_pods(folder: Path, llmaz: Llmaz) -> None:
     expected = {"replica": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
-    lws_spec = spec(here, llmaz, "scheduling: {replica: {schedulingPolicy: {gang: {minCount: 2}}}}")
+    lws_spec = spec(folder, llmaz, "scheduling: {replica: {schedulingPolicy: {gang: {minCount: 2}}}}")
     assert lws_spec["scheduling"] == expected

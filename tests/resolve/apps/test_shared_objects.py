@@ -14,10 +14,10 @@ import yaml
 from renderer import resolve, workers
 from renderer.api import Inputs, RenderConfig
 from renderer.diagnostics.rule import NamedSource
-from renderer.file_header import header
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedDocument, ParsedFile
 from renderer.output import manifest_files
+from renderer.output.file_header import header
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, ModelNeed, MonitorNeed, NameClaim, SharedNeed, SharedPlan
 from renderer.source.tree import InputFile
@@ -59,21 +59,21 @@ def models(text: str) -> list[str]:
 # --- whole runs
 
 
-def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
-    tree(here)
+def test_a_whole_run_writes_and_prunes_them(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder)
     done = llmaz("render")
     assert (done.counts["new"], done.counts["objects"]) == (5, 16)
-    files = texts(here / "rendered")
+    files = texts(folder / "rendered")
     assert files.keys() == {"team-a/chat-team-a.yaml", "team-b/chat-team-b.yaml", *SHARED}
     for path in SHARED:
         assert files[path][0].startswith(header("llmaz.yaml"))
     assert models(files["_cluster.yaml"][0]) == ["m-team-a", "m-team-b"]
     assert llmaz("render").counts["unchanged"] == 5
     # The last app of a namespace takes its file along; the cluster's loses one model.
-    (here / "team-b" / "chat.yaml").unlink()
+    (folder / "team-b" / "chat.yaml").unlink()
     done = llmaz("render")
     assert (done.counts["changed"], done.counts["gone"]) == (1, 2)
-    left = texts(here / "rendered")
+    left = texts(folder / "rendered")
     assert left.keys() == {"_cluster.yaml", "team-a/_shared.yaml", "team-a/chat-team-a.yaml"}
     assert models(left["_cluster.yaml"][0]) == ["m-team-a"]
     assert left["team-a/_shared.yaml"] == files["team-a/_shared.yaml"]
@@ -82,32 +82,32 @@ def test_a_whole_run_writes_and_prunes_them(here: Path, llmaz: Llmaz) -> None:
     )
 
 
-def test_another_model_leaves_the_namespace_alone(here: Path, llmaz: Llmaz) -> None:
+def test_another_model_leaves_the_namespace_alone(folder: Path, llmaz: Llmaz) -> None:
     """The PodMonitor's text does not depend on which models are there."""
-    tree(here, FED)
+    tree(folder, FED)
     assert llmaz("render").code == 0
-    before = texts(here / "rendered")
+    before = texts(folder / "rendered")
     more = playground("more", "team-a", "m-team-b", "llamacpp") + "  servedModelName: more\n"
-    (here / "more.yaml").write_text(more)
+    (folder / "more.yaml").write_text(more)
     assert (llmaz("render").counts["new"], llmaz("render").counts["changed"]) == (1, 0)
-    assert texts(here / "rendered")["team-a/_shared.yaml"] == before["team-a/_shared.yaml"]
+    assert texts(folder / "rendered")["team-a/_shared.yaml"] == before["team-a/_shared.yaml"]
 
 
 @pytest.mark.parametrize("paths", [["team-a"], ["team-a", "llmaz.yaml"], ["llmaz.yaml", "team-a/chat.yaml"]])
-def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], here: Path, llmaz: Llmaz) -> None:
+def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], folder: Path, llmaz: Llmaz) -> None:
     """Neither written nor deleted, even where `llmaz.yaml` itself is among the PATHS."""
-    tree(here, f"{FED}, flavorPolicy: inftyai, output: {{kustomization: true}}")
+    tree(folder, f"{FED}, flavorPolicy: inftyai, output: {{kustomization: true}}")
     assert llmaz("render", *paths).counts["new"] == 1
-    assert texts(here / "rendered").keys() == {"team-a/chat-team-a.yaml"}
+    assert texts(folder / "rendered").keys() == {"team-a/chat-team-a.yaml"}
     assert llmaz("render").code == 0
-    whole = texts(here / "rendered")
+    whole = texts(folder / "rendered")
     assert whole.keys() > SHARED
-    (here / "team-a" / "chat.yaml").rename(here / "team-a" / "talk.yaml")
-    (here / "llmaz.yaml").write_text(configured("namespace: x"))
+    (folder / "team-a" / "chat.yaml").rename(folder / "team-a" / "talk.yaml")
+    (folder / "llmaz.yaml").write_text(configured("namespace: x"))
     part = [path.replace("chat", "talk") for path in paths]
     done = llmaz("render", *part)
     assert (done.code, done.counts["changed"], done.counts["gone"]) == (0, 1, 0)
-    after = texts(here / "rendered")
+    after = texts(folder / "rendered")
     assert after.keys() == whole.keys()
     for path in (*SHARED, "kustomization.yaml"):
         assert after[path] == whole[path]
@@ -117,18 +117,18 @@ def test_a_part_of_the_tree_leaves_them_alone(paths: list[str], here: Path, llma
     assert "rendered/_cluster.yaml: to be deleted\n" in stale.err
 
 
-def test_an_app_of_the_configurations_own_file_is_pruned_with_it(here: Path, llmaz: Llmaz) -> None:
+def test_an_app_of_the_configurations_own_file_is_pruned_with_it(folder: Path, llmaz: Llmaz) -> None:
     """Its header names `llmaz.yaml` as the shared files' do: only the path tells them apart."""
     app = playground("chat", "llm", "qwen3-0--6b-gguf", "llamacpp")
-    (here / "llmaz.yaml").write_text(configured(FED) + "---\n" + app)
+    (folder / "llmaz.yaml").write_text(configured(FED) + "---\n" + app)
     assert llmaz("render").counts["new"] == 2
-    (here / "llmaz.yaml").write_text(configured(FED))
+    (folder / "llmaz.yaml").write_text(configured(FED))
     assert llmaz("render", "llmaz.yaml", "--allow-empty").counts["gone"] == 1
-    assert texts(here / "rendered").keys() == {"llm/_shared.yaml"}
+    assert texts(folder / "rendered").keys() == {"llm/_shared.yaml"}
 
 
-def test_check_and_stdout(here: Path, llmaz: Llmaz) -> None:
-    tree(here)
+def test_check_and_stdout(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder)
     printed = llmaz("render", "--stdout").out
     kinds = [body["kind"] for body in yaml.safe_load_all(printed)]
     assert kinds[:3] == ["OpenModel", "OpenModel", "PodMonitor"]
@@ -137,33 +137,33 @@ def test_check_and_stdout(here: Path, llmaz: Llmaz) -> None:
     assert llmaz("render", "--check").err.count(": missing\n") == 5
     assert llmaz("render").code == 0
     assert llmaz("render", "--check").code == 0
-    file = here / "rendered" / "team-a" / "_shared.yaml"
+    file = folder / "rendered" / "team-a" / "_shared.yaml"
     file.write_text(file.read_text() + "# a hand edit\n")
     stale = llmaz("render", "--check")
     assert (stale.code, stale.err.splitlines()[0]) == (1, "rendered/team-a/_shared.yaml: stale")
 
 
-def test_nothing_is_written_when_only_a_shared_file_is_wrong(here: Path, llmaz: Llmaz) -> None:
-    tree(here, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {labels: "
+def test_nothing_is_written_when_only_a_shared_file_is_wrong(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {labels: "
         "{app.kubernetes.io/name: x}}}}")  # fmt: skip
     done = llmaz("render")
     assert (done.code, "[E277]" in done.err) == (2, True)
-    assert not (here / "rendered").exists()
+    assert not (folder / "rendered").exists()
 
 
-def test_every_layout_keeps_their_names(here: Path, llmaz: Llmaz) -> None:
-    tree(here)
+def test_every_layout_keeps_their_names(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder)
     for layout in ("file", "app", "object"):
         assert llmaz("render", "--set", f"output.layout={layout}").code == 0
-        assert {path for path in texts(here / "rendered") if "_" in path} == SHARED
+        assert {path for path in texts(folder / "rendered") if "_" in path} == SHARED
 
 
-def test_as_many_processes_as_may_be(here: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "llmaz.yaml").write_text(configured(f"{FED}, flavorPolicy: inftyai"))
+def test_as_many_processes_as_may_be(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "llmaz.yaml").write_text(configured(f"{FED}, flavorPolicy: inftyai"))
     for i in range(40):
         app = playground(f"p-{i}", f"ns-{i % 3}", f"m-{i % 9}", "llamacpp")
         app += f"  servedModelName: p-{i}\n"
-        (here / f"app-{i}.yaml").write_text(app + ("---\n" + gguf_model(f"m-{i}") if i < 9 else ""))
+        (folder / f"app-{i}.yaml").write_text(app + ("---\n" + gguf_model(f"m-{i}") if i < 9 else ""))
     outputs = set()
     for count in (1, 2, 5):
         monkeypatch.setattr(workers, "process_count", lambda items, count=count: max(1, min(count, items)))
@@ -186,10 +186,10 @@ print(json.dumps(dict(resources=[])))
 """
 
 
-def test_kubeconform_sees_them(here: Path, llmaz: Llmaz) -> None:
-    tree(here, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {interval: 1s}}}")
-    shutil.rmtree(here / "team-b")
-    program = here / "judge"
+def test_kubeconform_sees_them(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder, "autoscaling: {metricSource: {type: prometheusAdapter, podMonitor: {interval: 1s}}}")
+    shutil.rmtree(folder / "team-b")
+    program = folder / "judge"
     program.write_text(FAKE.format(python=sys.executable))
     program.chmod(0o755)
     done = llmaz("render", f"--kubeconform={program}", "--format", "json")
@@ -280,19 +280,19 @@ def test_a_rule_has_no_place() -> None:
     assert (problem.file, problem.line) == ("llmaz.yaml", 0)
 
 
-def test_what_we_wrote_is_never_input(here: Path, llmaz: Llmaz) -> None:
-    tree(here, f"{FED}, flavorPolicy: inftyai, passThrough: ['out/**']")
+def test_what_we_wrote_is_never_input(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder, f"{FED}, flavorPolicy: inftyai, passThrough: ['out/**']")
     assert llmaz("render", "-o", "out/prod").code == 0
-    first = {path: text for path, (text, _) in texts(here / "out/prod").items()}
+    first = {path: text for path, (text, _) in texts(folder / "out/prod").items()}
     done = llmaz("render", "-o", "out/stage", "-v")
     assert done.code == 0, done.err
-    assert {path: text for path, (text, _) in texts(here / "out/stage").items()} == first
+    assert {path: text for path, (text, _) in texts(folder / "out/stage").items()} == first
     assert done.err.endswith(f"left alone: {len(first)} documents of other kinds\n")
 
 
 @pytest.mark.parametrize("how", [(), ("--check",)])
-def test_a_part_of_the_tree_says_what_it_left_alone(how: tuple[str, ...], here: Path, llmaz: Llmaz) -> None:
-    tree(here)
+def test_a_part_of_the_tree_says_what_it_left_alone(how: tuple[str, ...], folder: Path, llmaz: Llmaz) -> None:
+    tree(folder)
     assert llmaz("render").code == 0
     line = "left alone, since other apps share them: rendered/_cluster.yaml, rendered/team-a/_shared.yaml; "
     done = llmaz("render", *how, "team-a")
@@ -300,17 +300,17 @@ def test_a_part_of_the_tree_says_what_it_left_alone(how: tuple[str, ...], here: 
     assert "left alone" not in llmaz("render", *how).err
 
 
-def test_a_part_of_the_tree_is_rendered_as_the_whole_would(here: Path, llmaz: Llmaz) -> None:
-    tree(here)
-    (here / "models").mkdir()
+def test_a_part_of_the_tree_is_rendered_as_the_whole_would(folder: Path, llmaz: Llmaz) -> None:
+    tree(folder)
+    (folder / "models").mkdir()
     for team in ("team-a", "team-b"):
-        model, _, app = (here / team / "chat.yaml").read_text().partition("---\n")
-        (here / "models" / f"{team}.yaml").write_text(model)
-        (here / team / "chat.yaml").write_text(app)
+        model, _, app = (folder / team / "chat.yaml").read_text().partition("---\n")
+        (folder / "models" / f"{team}.yaml").write_text(model)
+        (folder / team / "chat.yaml").write_text(app)
     assert llmaz("render").code == 0
     for paths in (["team-a"], ["team-a/chat.yaml", "team-b"], ["models"]):
         done = llmaz("render", "--check", *paths)
         assert done.code == 0, done.err
-    (here / "llmaz.yaml").unlink()
+    (folder / "llmaz.yaml").unlink()
     done = llmaz("render", "-o", "out", "team-a")
     assert (done.code, done.err.count("[E203]")) == (2, 1)  # without a tree of ours, PATHS are all there is

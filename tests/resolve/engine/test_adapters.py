@@ -32,22 +32,22 @@ def playground(adapters: list[str], engine: str = "vllm", **config: Any) -> dict
     }
 
 
-def line(here: Path, llmaz: Llmaz, objects: list[dict[str, Any]]) -> list[str]:
+def line(folder: Path, llmaz: Llmaz, objects: list[dict[str, Any]]) -> list[str]:
     """What the command line of the engine holds for adapters."""
-    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    (folder / "in.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
     done = llmaz("render")
     assert done.code == 0, done.err
-    bodies = yaml.safe_load_all((here / "rendered" / "default" / "chat.yaml").read_text())
+    bodies = yaml.safe_load_all((folder / "rendered" / "default" / "chat.yaml").read_text())
     (workload,) = (body for body in bodies if body["kind"] == "LeaderWorkerSet")
     pod = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
     args: list[str] = pod["containers"][0]["args"]
     return args[args.index("--enable-lora") :]
 
 
-def numbers(here: Path, llmaz: Llmaz, adapters: list[dict[str, Any]], engine: str, *args: str) -> dict[str, str]:
+def numbers(folder: Path, llmaz: Llmaz, adapters: list[dict[str, Any]], engine: str, *args: str) -> dict[str, str]:
     """The numbers that the engine is given, by option."""
     names = [body["metadata"]["name"] for body in adapters]
-    words = line(here, llmaz, [*adapters, playground(names, engine, args=[*args])])
+    words = line(folder, llmaz, [*adapters, playground(names, engine, args=[*args])])
     return {word: words[i + 1] for i, word in enumerate(words) if word.startswith("--max-l") or "cpu" in word}
 
 
@@ -67,10 +67,10 @@ def numbers(here: Path, llmaz: Llmaz, adapters: list[dict[str, Any]], engine: st
         ([None, 20], "32"),
     ],
 )
-def test_a_rank_is_rounded_up(ranks: list[int | None], written: str | None, here: Path, llmaz: Llmaz) -> None:
+def test_a_rank_is_rounded_up(ranks: list[int | None], written: str | None, folder: Path, llmaz: Llmaz) -> None:
     """Where one is unknown, the engine's own limit stays, unless another asks for more."""
     adapters = [adapter(f"a{i}", rank) for i, rank in enumerate(ranks)]
-    assert numbers(here, llmaz, adapters, "vllm").get("--max-lora-rank") == written
+    assert numbers(folder, llmaz, adapters, "vllm").get("--max-lora-rank") == written
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_rank_is_rounded_up(ranks: list[int | None], written: str | None, here
         (["--max-loras", "1", "--max-cpu-loras", "3"], "1", "3"),
     ],
 )
-def test_numbers_for_vllm(args: list[str], batch: str, loaded: str, here: Path, llmaz: Llmaz) -> None:
+def test_numbers_for_vllm(args: list[str], batch: str, loaded: str, folder: Path, llmaz: Llmaz) -> None:
     """It refuses to hold fewer than a batch may have."""
-    options = numbers(here, llmaz, [adapter("a"), adapter("b")], "vllm", *args)
+    options = numbers(folder, llmaz, [adapter("a"), adapter("b")], "vllm", *args)
     assert (options["--max-loras"], options["--max-cpu-loras"]) == (batch, loaded)
 
 
@@ -99,20 +99,20 @@ def test_numbers_for_vllm(args: list[str], batch: str, loaded: str, here: Path, 
         (["--max-loaded-loras", "7"], "3", "7"),
     ],
 )
-def test_numbers_for_sglang(args: list[str], batch: str, loaded: str, here: Path, llmaz: Llmaz) -> None:
+def test_numbers_for_sglang(args: list[str], batch: str, loaded: str, folder: Path, llmaz: Llmaz) -> None:
     """Requests for the model itself count as one, and the rank it finds out itself."""
-    options = numbers(here, llmaz, [adapter("a", 64), adapter("b", None)], "sglang", *args)
+    options = numbers(folder, llmaz, [adapter("a", 64), adapter("b", None)], "sglang", *args)
     assert options == {"--max-loras-per-batch": batch, "--max-loaded-loras": loaded}
 
 
-def test_adapters_lie_where_their_sources_say(here: Path, llmaz: Llmaz) -> None:
+def test_adapters_lie_where_their_sources_say(folder: Path, llmaz: Llmaz) -> None:
     adapters = [
         adapter("hub"),
         adapter("store", source={"uri": "s3://bucket/store"}, servedModelName="acme/store"),
         adapter("node", source={"uri": "host:///models/node"}),
         adapter("claim", source={"uri": "pvc://claim/of/mails"}),
     ]
-    words = line(here, llmaz, [*adapters, playground(["store", "hub", "node", "claim"])])
+    words = line(folder, llmaz, [*adapters, playground(["store", "hub", "node", "claim"])])
     start = words.index("--lora-modules") + 1
     assert words[start : start + 4] == [
         "acme/store=/workspace/models/models--store",
@@ -122,27 +122,27 @@ def test_adapters_lie_where_their_sources_say(here: Path, llmaz: Llmaz) -> None:
     ]
 
 
-def test_an_engine_that_loads_by_itself_gets_the_repository(here: Path, llmaz: Llmaz) -> None:
+def test_an_engine_that_loads_by_itself_gets_the_repository(folder: Path, llmaz: Llmaz) -> None:
     app = playground(["a"])
     app["metadata"]["annotations"] = {"llmaz.io/skip-model-loader": "true"}
-    words = line(here, llmaz, [adapter("a"), app])
+    words = line(folder, llmaz, [adapter("a"), app])
     assert words[words.index("--lora-modules") + 1] == "a=example/a"
 
 
-def test_an_adapter_beside_a_draft_model(here: Path, llmaz: Llmaz) -> None:
+def test_an_adapter_beside_a_draft_model(folder: Path, llmaz: Llmaz) -> None:
     """It is not taken for the draft, wherever it stands."""
     app = playground([])
     models = [{"name": "a", "role": "lora"}, {"name": "qwen3-8b"}, {"name": "qwen3-0--6b", "role": "draft"}]
     app["spec"]["modelClaims"]["models"] = models
-    words = line(here, llmaz, [adapter("a"), app])
+    words = line(folder, llmaz, [adapter("a"), app])
     assert "a=/workspace/models/models--example--a" in words
-    text = (here / "rendered" / "default" / "chat.yaml").read_text()
+    text = (folder / "rendered" / "default" / "chat.yaml").read_text()
     assert "- --speculative-config.model\n              - /workspace/models/models--Qwen--Qwen3-0.6B\n" in text
 
 
-def test_an_old_version_that_asks_otherwise_is_refused(here: Path, llmaz: Llmaz) -> None:
+def test_an_old_version_that_asks_otherwise_is_refused(folder: Path, llmaz: Llmaz) -> None:
     objects = [adapter("a"), playground(["a"], "sglang", version="v0.5.3")]
-    (here / "in.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    (folder / "in.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
     done = llmaz("render")
     assert done.code == 2
     assert "knows no adapter by the model that a request asks for [E444]" in done.err

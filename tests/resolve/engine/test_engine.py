@@ -14,10 +14,10 @@ from renderer.api import BackendRuntime, UnreadableList
 from renderer.diagnostics import Collector
 from renderer.engines import image_version, option_lists
 from renderer.load.option_lists import OptionListReader
-from renderer.patterns import PatternError
 from renderer.resolve.engine import startup_probe
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
+from renderer.text.patterns import PatternError
 from renderer.yamlio import Document, parse
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ def names(engine: dict[str, Any], args: list[str], served: str = "small") -> tup
         served,
         args,
     )
-    return tuple(adapter.asked for adapter in adapters)
+    return tuple(adapter.name_in_engine for adapter in adapters)
 
 
 def of(engine: str) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def test_presets_name_options_of_their_engines() -> None:
 # --- who may be asked for by them
 
 
-def render(here: Path, llmaz: Llmaz, target: str, mode: str, args: list[str], **more: Any) -> tuple[int, str]:
+def render(folder: Path, llmaz: Llmaz, target: str, mode: str, args: list[str], **more: Any) -> tuple[int, str]:
     """An InferenceModel with this target over a Playground whose engine gets these arguments."""
     app = {
         "apiVersion": "inference.llmaz.io/v1alpha1",
@@ -152,13 +152,13 @@ def render(here: Path, llmaz: Llmaz, target: str, mode: str, args: list[str], **
         "metadata": {"name": "public"},
         "spec": {"modelName": "public", "poolRef": {"name": "chat"}, "targetModels": [{"name": target}]},
     }
-    (here / "in.yaml").write_text(f"{json.dumps(app)}\n---\n{json.dumps(model)}\n")
+    (folder / "in.yaml").write_text(f"{json.dumps(app)}\n---\n{json.dumps(model)}\n")
     done = llmaz("render")
     return done.code, done.err
 
 
-def read_spec(here: Path, kind: str) -> dict[str, Any]:
-    (path,) = (here / "rendered").rglob("public.route.yaml")
+def read_spec(folder: Path, kind: str) -> dict[str, Any]:
+    (path,) = (folder / "rendered").rglob("public.route.yaml")
     (body,) = (manifest for manifest in yaml.safe_load_all(path.read_text()) if manifest["kind"] == kind)
     spec: dict[str, Any] = body["spec"]
     return spec
@@ -168,18 +168,18 @@ LORAS = ["--enable-lora", "--lora-modules", "sql=/a/sql", '{"name": "law", "path
 
 
 @pytest.mark.parametrize("target", ["sql", "law", "qwen3-8b"])
-def test_a_pool_is_asked_for_an_adapter(target: str, here: Path, llmaz: Llmaz) -> None:
-    code, err = render(here, llmaz, target, "pool", LORAS)
+def test_a_pool_is_asked_for_an_adapter(target: str, folder: Path, llmaz: Llmaz) -> None:
+    code, err = render(folder, llmaz, target, "pool", LORAS)
     assert code == 0, err
-    (rule,) = read_spec(here, "InferenceModelRewrite")["rules"]
+    (rule,) = read_spec(folder, "InferenceModelRewrite")["rules"]
     assert [rewrite_target["modelRewrite"] for rewrite_target in rule["targets"]] == [target]
 
 
 @pytest.mark.parametrize("target", ["sql", "law", "qwen3-8b"])
-def test_a_workload_is_asked_for_an_adapter(target: str, here: Path, llmaz: Llmaz) -> None:
-    code, err = render(here, llmaz, target, "backend", LORAS)
+def test_a_workload_is_asked_for_an_adapter(target: str, folder: Path, llmaz: Llmaz) -> None:
+    code, err = render(folder, llmaz, target, "backend", LORAS)
     assert code == 0, err
-    (rule,) = read_spec(here, "AIGatewayRoute")["rules"]
+    (rule,) = read_spec(folder, "AIGatewayRoute")["rules"]
     assert [(reference["name"], reference["modelNameOverride"]) for reference in rule["backendRefs"]] == [
         ("chat", target)
     ]
@@ -196,33 +196,33 @@ def test_a_workload_is_asked_for_an_adapter(target: str, here: Path, llmaz: Llma
 )
 @pytest.mark.parametrize("target", ["mails", "/adapters/of/mails"])
 def test_another_name_is_refused_with_the_known_ones(
-    target: str, mode: str, args: list[str], known: str, here: Path, llmaz: Llmaz
+    target: str, mode: str, args: list[str], known: str, folder: Path, llmaz: Llmaz
 ) -> None:
-    code, err = render(here, llmaz, target, mode, args)
+    code, err = render(folder, llmaz, target, mode, args)
     assert code == 2
     where = "in the pool 'chat'" if mode == "pool" else "in this namespace"
     assert f"spec.targetModels[0].name: nobody serves '{target}' {where} [E660]" in err
     assert f"hint: {known}; adapters are claimed with role lora, or loaded by the engine's options" in err
 
 
-def test_a_name_that_is_nearly_right_is_guessed(here: Path, llmaz: Llmaz) -> None:
-    code, err = render(here, llmaz, "SQL", "pool", LORAS)
+def test_a_name_that_is_nearly_right_is_guessed(folder: Path, llmaz: Llmaz) -> None:
+    code, err = render(folder, llmaz, "SQL", "pool", LORAS)
     assert code == 2
     assert "hint: did you mean 'sql'? adapters are claimed" in err
 
 
-def test_sglang_is_asked_for_model_and_adapter(here: Path, llmaz: Llmaz) -> None:
+def test_sglang_is_asked_for_model_and_adapter(folder: Path, llmaz: Llmaz) -> None:
     """By the adapter's name alone it would serve the base model."""
     args = ["--lora-paths", "sql=/a/sql"]
-    assert render(here, llmaz, "sql", "pool", args, backendName="sglang")[0] == 2
-    code, err = render(here, llmaz, "qwen3-8b:sql", "pool", args, backendName="sglang")
+    assert render(folder, llmaz, "sql", "pool", args, backendName="sglang")[0] == 2
+    code, err = render(folder, llmaz, "qwen3-8b:sql", "pool", args, backendName="sglang")
     assert code == 0, err
-    (rule,) = read_spec(here, "InferenceModelRewrite")["rules"]
+    (rule,) = read_spec(folder, "InferenceModelRewrite")["rules"]
     assert [target["modelRewrite"] for target in rule["targets"]] == ["qwen3-8b:sql"]
 
 
-def test_adapters_of_another_engines_option_are_not_known(here: Path, llmaz: Llmaz) -> None:
+def test_adapters_of_another_engines_option_are_not_known(folder: Path, llmaz: Llmaz) -> None:
     """SGLang has no --lora-modules, so what stands behind it loads nothing."""
-    code, err = render(here, llmaz, "sql", "pool", ["--lora-modules", "sql=/a/sql"], backendName="sglang")
+    code, err = render(folder, llmaz, "sql", "pool", ["--lora-modules", "sql=/a/sql"], backendName="sglang")
     assert code == 2
     assert "hint: known: qwen3-8b;" in err

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 
-def test_a_picker_that_knows_one_port(here: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+def test_a_picker_that_knows_one_port(folder: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
     """All that come with llmaz know all ports, so one of them is said to know one."""
-    shutil.copytree(TESTS / "cases" / "wide-experts-pool" / "input", here, dirs_exist_ok=True)
+    shutil.copytree(TESTS / "cases" / "wide-experts-pool" / "input", folder, dirs_exist_ok=True)
 
     def reads_all(preset: PickerSpec) -> bool:
         return preset["image"] != "registry.k8s.io/gateway-api-inference-extension/epp"

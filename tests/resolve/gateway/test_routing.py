@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from renderer.api import RenderConfig
 from renderer.diagnostics import Collector
 from renderer.diagnostics.rule import NamedSource
-from renderer.json_values import map_at
+from renderer.kubernetes.json_values import map_at
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
 from renderer.resolve.rules import judged
@@ -41,9 +41,9 @@ def test_who_drains_how_long() -> None:
 
 
 def test_a_name_stays_in_its_bucket_when_others_come() -> None:
-    here = of(routeLayout="packed", routeBuckets=8)
+    gateway = of(routeLayout="packed", routeBuckets=8)
     names = [f"model-{i}" for i in range(400)]
-    first = {name: packed_routes.packed_route(here, name) for name in names}
+    first = {name: packed_routes.packed_route(gateway, name) for name in names}
     assert set(first.values()) == {f"llmaz-{i}" for i in range(8)}
     assert max(Counter(first.values()).values()) < 80  # spread, not heaped
     wider = of(routeLayout="packed", routeBuckets=9)
@@ -53,8 +53,10 @@ def test_a_name_stays_in_its_bucket_when_others_come() -> None:
 
 
 def test_a_policy_names_the_secret_of_the_gateway() -> None:
-    here = of(auth={"apiKeys": {"secretName": "tenants"}})
-    near, far = (map_at(settings.auth_policy(here, across_namespaces=across), "apiKeyAuth") for across in (False, True))
+    gateway = of(auth={"apiKeys": {"secretName": "tenants"}})
+    near, far = (
+        map_at(settings.auth_policy(gateway, across_namespaces=across), "apiKeyAuth") for across in (False, True)
+    )
     assert near["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants"}]
     assert far["credentialRefs"] == [{"group": "", "kind": "Secret", "name": "tenants", "namespace": "llmaz-system"}]
     assert near["forwardClientIDHeader"] == "x-tenant-id"

@@ -49,21 +49,21 @@ def route(name: str, *backends: str, **more: Any) -> str:
     return "\n".join(lines)
 
 
-def wrote(here: Path, **files: str) -> None:
+def wrote(folder: Path, **files: str) -> None:
     for name, text in files.items():
-        (here / f"{name.replace('_', '-')}.yaml").write_text(f"{text}\n")
+        (folder / f"{name.replace('_', '-')}.yaml").write_text(f"{text}\n")
 
 
-def tree(here: Path) -> dict[str, str]:
+def tree(folder: Path) -> dict[str, str]:
     """Every rendered file, by its path."""
-    paths = sorted((here / "rendered").rglob("*.yaml"))
-    return {path.relative_to(here / "rendered").as_posix(): path.read_text("utf-8") for path in paths}
+    paths = sorted((folder / "rendered").rglob("*.yaml"))
+    return {path.relative_to(folder / "rendered").as_posix(): path.read_text("utf-8") for path in paths}
 
 
-def rendered(here: Path, llmaz: Llmaz, *args: str | Path) -> dict[str, str]:
+def rendered(folder: Path, llmaz: Llmaz, *args: str | Path) -> dict[str, str]:
     done = llmaz("render", *args)
     assert done.code == 0, done.err
-    return tree(here)
+    return tree(folder)
 
 
 def changed(old: dict[str, str], new: dict[str, str]) -> dict[str, list[str]]:
@@ -89,17 +89,17 @@ def shares(text: str) -> list[tuple[str, int, int]]:
 
 
 @pytest.fixture
-def canary(here: Path) -> Path:
+def canary(folder: Path) -> Path:
     """9 and 1 over two Playgrounds."""
     wrote(
-        here,
+        folder,
         llmaz=config(create=True),
         chat=playground("chat", replicas=2),
         chat_next=playground("chat-next"),
         other=playground("other"),
         route=route("talk", "{playground: chat, weight: 9}", "{playground: chat-next, weight: 1}"),
     )
-    return here
+    return folder
 
 
 # Canaries
@@ -184,15 +184,15 @@ def provider(host: str, priority: int, weight: int = 1) -> str:
     return f"{{provider: {PROVIDER.replace('HOST', host)}, priority: {priority}, weight: {weight}}}"
 
 
-def test_priorities_and_weights_stand_as_they_are_said(here: Path, llmaz: Llmaz) -> None:
+def test_priorities_and_weights_stand_as_they_are_said(folder: Path, llmaz: Llmaz) -> None:
     backends = [
         "{playground: a, weight: 3}",
         "{playground: b}",
         "{playground: c, priority: 1}",
         provider("api.example.com", 2, 7),
     ]
-    wrote(here, llmaz=config(), a=playground("a"), b=playground("b"), c=playground("c"), route=fallback(*backends))
-    file = rendered(here, llmaz)["llm/talk.route.yaml"]
+    wrote(folder, llmaz=config(), a=playground("a"), b=playground("b"), c=playground("c"), route=fallback(*backends))
+    file = rendered(folder, llmaz)["llm/talk.route.yaml"]
     assert shares(file) == [("a", 3, 0), ("b", 1, 0), ("c", 1, 1), ("talk-api-example-com", 7, 2)]
     (policy,) = objects(file, "BackendTrafficPolicy")
     assert policy["retry"]["numRetries"] == 2
@@ -210,26 +210,26 @@ def test_priorities_and_weights_stand_as_they_are_said(here: Path, llmaz: Llmaz)
         ([0, 5], None, 2),
     ],
 )
-def test_retries(priorities: list[int], attempts: int | None, expected: int | None, here: Path, llmaz: Llmaz) -> None:
+def test_retries(priorities: list[int], attempts: int | None, expected: int | None, folder: Path, llmaz: Llmaz) -> None:
     """As many as there are priorities to fall back to, at least 2; none for a single one unless they are asked for."""
     apps = {f"p{priority}": playground(f"p{priority}", replicas=2) for priority in priorities}
     backends = [f"{{playground: p{priority}, priority: {priority}}}" for priority in priorities]
     more = {"retries": {"attempts": attempts}} if attempts else {}
-    wrote(here, llmaz=config(), route=fallback(*backends, **more), **apps)
-    policies = objects(rendered(here, llmaz)["llm/talk.route.yaml"], "BackendTrafficPolicy")
+    wrote(folder, llmaz=config(), route=fallback(*backends, **more), **apps)
+    policies = objects(rendered(folder, llmaz)["llm/talk.route.yaml"], "BackendTrafficPolicy")
     assert [policy["retry"]["numRetries"] for policy in policies] == ([] if expected is None else [expected])
 
 
-def test_a_provider_of_its_own_for_each_route(here: Path, llmaz: Llmaz) -> None:
+def test_a_provider_of_its_own_for_each_route(folder: Path, llmaz: Llmaz) -> None:
     """Two names may end at one provider: neither's objects are the other's."""
     wrote(
-        here,
+        folder,
         llmaz=config(),
         chat=playground("chat"),
         one=route("one", "{playground: chat}", provider("api.example.com", 1)),
         two=route("two", "{playground: chat}", provider("api.example.com", 1), provider("api.example.org", 2)),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     assert shares(files["llm/one.route.yaml"])[1] == ("one-api-example-com", 1, 1)
     assert shares(files["llm/two.route.yaml"])[1:] == [("two-api-example-com", 1, 1), ("two-api-example-org", 1, 2)]
     for file, count in (("one", 1), ("two", 2)):
@@ -241,7 +241,7 @@ def test_a_provider_of_its_own_for_each_route(here: Path, llmaz: Llmaz) -> None:
 # What stands behind a name
 
 
-def test_a_service_of_the_users_own(here: Path, llmaz: Llmaz) -> None:
+def test_a_service_of_the_users_own(folder: Path, llmaz: Llmaz) -> None:
     template = {
         "spec": {
             "containers": [
@@ -265,20 +265,20 @@ def test_a_service_of_the_users_own(here: Path, llmaz: Llmaz) -> None:
         },
     }
     wrote(
-        here,
+        folder,
         llmaz=config(),
         chat=playground("chat"),
         own=json.dumps(service),
         route=route("talk", "{playground: chat, weight: 3}", "{service: own}"),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     assert shares(files["llm/talk.route.yaml"]) == [("chat", 3, 0), ("own", 1, 0)]
     assert objects(files["llm/own.yaml"], "AIGatewayRoute") == []
     (backend,) = objects(files["llm/own.yaml"], "Backend")
     assert backend["endpoints"] == [{"fqdn": {"hostname": "own-leaders.llm.svc.cluster.local", "port": 9000}}]
 
 
-def test_variants_share_the_weight_of_their_playground(here: Path, llmaz: Llmaz) -> None:
+def test_variants_share_the_weight_of_their_playground(folder: Path, llmaz: Llmaz) -> None:
     """A Playground with a workload for each flavor keeps its share of the name as a whole."""
     model = blue_model(
         {"name": "h100", "limits": {"nvidia.com/gpu": 1}, "nodeSelector": {"gpu": "h100"}},
@@ -287,14 +287,14 @@ def test_variants_share_the_weight_of_their_playground(here: Path, llmaz: Llmaz)
     several = playground("wide", modelClaim={"modelName": "blue"}, flavorPolicy="variants", replicas=2)
     backends = ["{playground: wide, weight: 9}", "{playground: chat, weight: 1}"]
     wrote(
-        here,
+        folder,
         llmaz=config(),
         model=json.dumps(model),
         wide=several,
         chat=playground("chat"),
         route=route("talk", *backends),
     )
-    backend_shares = shares(rendered(here, llmaz)["llm/talk.route.yaml"])
+    backend_shares = shares(rendered(folder, llmaz)["llm/talk.route.yaml"])
     weights = {name: weight for name, weight, _ in backend_shares}
     assert set(weights) == {"wide-h100", "wide-mi300", "chat"}
     assert weights["wide-h100"] == weights["wide-mi300"]
@@ -325,10 +325,10 @@ def test_weights_are_whole_and_no_larger_than_gateway_api_has_them(
     assert [target.weight for target in split_weights(backend_shares)] == expected
 
 
-def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:
+def test_a_pool_behind_a_name_of_its_own(folder: Path, llmaz: Llmaz) -> None:
     """A ModelRoute over one pool, for its timeouts and budgets: the pool is all that its rule has."""
     wrote(
-        here,
+        folder,
         llmaz=config(auth={"apiKeys": {"secretName": "tenants"}}),
         chat=playground("chat", replicas=2, gateway={"mode": "pool"}),
         route=route(
@@ -338,7 +338,7 @@ def test_a_pool_behind_a_name_of_its_own(here: Path, llmaz: Llmaz) -> None:
             tokenLimits=[{"per": "tenant", "tokens": 5, "interval": "Hour"}],
         ),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     (spec,) = objects(files["llm/talk.route.yaml"], "AIGatewayRoute")
     (reference,) = spec["rules"][0]["backendRefs"]
     assert reference == {
@@ -360,41 +360,41 @@ def inference_model(name: str, **spec: Any) -> str:
     return json.dumps({**kind, "metadata": {"name": name}, "spec": spec})
 
 
-def test_a_name_of_a_pool_that_both_have(here: Path, llmaz: Llmaz) -> None:
+def test_a_name_of_a_pool_that_both_have(folder: Path, llmaz: Llmaz) -> None:
     """The ModelRoute has the route, with its budget; the InferenceModel tells the picker."""
     loads = {"args": ["--enable-lora", "--lora-modules", "one=/a", "two=/b"]}
     wrote(
-        here,
+        folder,
         llmaz=config(auth={"apiKeys": {"secretName": "tenants"}}),
         chat=playground("chat", gateway={"mode": "pool"}, backendRuntimeConfig=loads),
         model=inference_model("told", modelName="talk", poolRef={"name": "chat"}, targetModels=[{"name": "one"}]),
         route=route("talk", "{playground: chat}", tokenLimits=[{"per": "tenant", "tokens": 5, "interval": "Hour"}]),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     kinds = {path: [manifest["kind"] for manifest in yaml.safe_load_all(text)] for path, text in files.items()}
     assert kinds["llm/talk.route.yaml"] == ["AIGatewayRoute", "BackendTrafficPolicy"]
     assert kinds["llm/told.route.yaml"] == ["InferenceObjective", "InferenceModelRewrite"]
     assert "AIGatewayRoute" not in kinds["llm/chat.yaml"]
 
 
-def test_an_inference_model_keeps_what_its_app_says_of_its_route(here: Path, llmaz: Llmaz) -> None:
+def test_an_inference_model_keeps_what_its_app_says_of_its_route(folder: Path, llmaz: Llmaz) -> None:
     """It takes over the route of that name, and can say neither rights nor timeouts."""
     own = {"allow": ["team-a"], "timeouts": {"request": "30m", "streamIdle": "1m"}}
     gateway = config(auth={"apiKeys": {"secretName": "tenants"}})
-    wrote(here, llmaz=gateway, chat=playground("chat", gateway=own))
-    (alone,) = rendered(here, llmaz).values()
-    wrote(here, model=inference_model("taken", modelName="chat-model", poolRef={"name": "chat"}))
-    text = rendered(here, llmaz)["llm/taken.route.yaml"]
+    wrote(folder, llmaz=gateway, chat=playground("chat", gateway=own))
+    (alone,) = rendered(folder, llmaz).values()
+    wrote(folder, model=inference_model("taken", modelName="chat-model", poolRef={"name": "chat"}))
+    text = rendered(folder, llmaz)["llm/taken.route.yaml"]
     for kind in ("SecurityPolicy", "BackendTrafficPolicy", "AIGatewayRoute"):
         (before,), (after,) = objects(alone, kind), objects(text, kind)
         before.pop("targetRefs", None), after.pop("targetRefs", None)
         assert after == before
 
 
-def test_without_routes_there_are_none(here: Path, llmaz: Llmaz) -> None:
+def test_without_routes_there_are_none(folder: Path, llmaz: Llmaz) -> None:
     """The same tree for a cluster that has no gateway."""
     wrote(
-        here,
+        folder,
         llmaz=config(),
         chat=playground("chat"),
         model=inference_model(
@@ -402,64 +402,64 @@ def test_without_routes_there_are_none(here: Path, llmaz: Llmaz) -> None:
         ),
         route=route("talk", "{playground: chat}", "{provider: " + PROVIDER.replace("HOST", "api.example.com") + "}"),
     )
-    assert sorted(rendered(here, llmaz)) == ["llm/chat.yaml", "llm/model.route.yaml", "llm/talk.route.yaml"]
-    assert sorted(rendered(here, llmaz, "--set", "gateway.mode=off")) == ["llm/chat.yaml"]
+    assert sorted(rendered(folder, llmaz)) == ["llm/chat.yaml", "llm/model.route.yaml", "llm/talk.route.yaml"]
+    assert sorted(rendered(folder, llmaz, "--set", "gateway.mode=off")) == ["llm/chat.yaml"]
     done = llmaz("routes", "--set", "gateway.mode=off")
     assert done.code == 0, done.err
     assert "talk" not in done.out
     assert "other" not in done.out
 
 
-def test_several_names_in_a_namespace(here: Path, llmaz: Llmaz) -> None:
+def test_several_names_in_a_namespace(folder: Path, llmaz: Llmaz) -> None:
     """Two names over the same workloads; another's change touches the one file only."""
     pair = ["{playground: a, weight: 1}", "{playground: b, weight: 1}"]
     wrote(
-        here,
+        folder,
         llmaz=config(create=True),
         a=playground("a"),
         b=playground("b"),
         one=route("one", *pair),
         two=route("two", *pair),
     )
-    before = rendered(here, llmaz)
+    before = rendered(folder, llmaz)
     assert shares(before["llm/one.route.yaml"]) == shares(before["llm/two.route.yaml"])
-    wrote(here, two=route("two", pair[0], "{playground: b, weight: 2}"))
-    middle = rendered(here, llmaz)
+    wrote(folder, two=route("two", pair[0], "{playground: b, weight: 2}"))
+    middle = rendered(folder, llmaz)
     assert list(changed(before, middle)) == ["llm/two.route.yaml"]
-    wrote(here, three=route("three", *pair))
-    assert list(changed(middle, rendered(here, llmaz))) == ["llm/three.route.yaml"]
+    wrote(folder, three=route("three", *pair))
+    assert list(changed(middle, rendered(folder, llmaz))) == ["llm/three.route.yaml"]
 
 
-def test_hosts_of_the_gateway(here: Path, llmaz: Llmaz) -> None:
+def test_hosts_of_the_gateway(folder: Path, llmaz: Llmaz) -> None:
     """Those of the Gateway, or fewer of them."""
     hosts = ["llm.example.com", "batch.example.com"]
     wrote(
-        here,
+        folder,
         llmaz=config(hostnames=hosts),
         chat=playground("chat"),
         all=route("all", "{playground: chat}"),
         some=route("some", "{playground: chat}", hostnames=hosts[1:]),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     assert [spec["hostnames"] for spec in objects(files["llm/all.route.yaml"], "AIGatewayRoute")] == [hosts]
     assert [spec["hostnames"] for spec in objects(files["llm/some.route.yaml"], "AIGatewayRoute")] == [hosts[1:]]
 
 
-def test_one_name_on_two_hosts(here: Path, llmaz: Llmaz) -> None:
+def test_one_name_on_two_hosts(folder: Path, llmaz: Llmaz) -> None:
     """A public name may mean two things where no request can reach both."""
     hosts = ["a.example.com", "b.example.com"]
     wrote(
-        here,
+        folder,
         llmaz=config(hostnames=hosts),
         a=playground("a"),
         b=playground("b"),
         one=route("one", "{playground: a}", modelName="talk", hostnames=hosts[:1]),
         two=route("two", "{playground: b}", modelName="talk", hostnames=hosts[1:]),
     )
-    files = rendered(here, llmaz)
+    files = rendered(folder, llmaz)
     assert shares(files["llm/one.route.yaml"]) == [("a", 1, 0)]
     assert shares(files["llm/two.route.yaml"]) == [("b", 1, 0)]
-    wrote(here, two=route("two", "{playground: b}", modelName="talk"))
+    wrote(folder, two=route("two", "{playground: b}", modelName="talk"))
     assert llmaz("render").code == 2
 
 
@@ -493,19 +493,19 @@ def test_layouts(layout: str, expected: list[str], canary: Path, llmaz: Llmaz) -
     assert changed(before, after) == {expected[0]: ["- weight: 9", "+ weight: 4"]}
 
 
-def test_each_namespace_has_its_gateway(here: Path, llmaz: Llmaz) -> None:
+def test_each_namespace_has_its_gateway(folder: Path, llmaz: Llmaz) -> None:
     """One name on two Gateways; a split of a team is on the team's own."""
     for team in ("red", "blue"):
-        folder = here / team
-        folder.mkdir()
+        team_folder = folder / team
+        team_folder.mkdir()
         for name in ("old", "new"):
             text = playground(name).replace('"metadata": {', f'"metadata": {{"namespace": "{team}", ')
-            (folder / f"{name}.yaml").write_text(text)
+            (team_folder / f"{name}.yaml").write_text(text)
         text = route("talk", "{playground: old, weight: 9}", "{playground: new}")
-        (folder / "route.yaml").write_text(text.replace("{name: talk}", f"{{name: talk, namespace: {team}}}"))
+        (team_folder / "route.yaml").write_text(text.replace("{name: talk}", f"{{name: talk, namespace: {team}}}"))
     gateway = {"name": "blue-gateway", "namespace": "blue", "mode": "backend"}
-    wrote(here, llmaz=config(create=True, perNamespace={"blue": gateway}))
-    files = rendered(here, llmaz)
+    wrote(folder, llmaz=config(create=True, perNamespace={"blue": gateway}))
+    files = rendered(folder, llmaz)
     parents = {}
     for team in ("red", "blue"):
         (spec,) = objects(files[f"{team}/talk.route.yaml"], "AIGatewayRoute")
@@ -518,13 +518,13 @@ def test_each_namespace_has_its_gateway(here: Path, llmaz: Llmaz) -> None:
 
 
 @pytest.fixture
-def parts(here: Path) -> Path:
+def parts(folder: Path) -> Path:
     """Two folders: what a name leads to, and the name, with an InferenceModel over a pool beside it."""
-    for folder in ("apps", "routes"):
-        (here / folder).mkdir()
-    wrote(here, llmaz=config(create=True))
+    for name in ("apps", "routes"):
+        (folder / name).mkdir()
+    wrote(folder, llmaz=config(create=True))
     wrote(
-        here / "apps",
+        folder / "apps",
         chat=playground("chat", replicas=2),
         chat_next=playground("chat-next"),
         pool=playground("pool", replicas=2, gateway={"mode": "pool"}),
@@ -541,8 +541,8 @@ def parts(here: Path) -> Path:
         },
     }
     backends = ["{playground: chat, weight: 9}", "{playground: chat-next}", provider("api.example.com", 1)]
-    wrote(here / "routes", talk=route("talk", *backends), vip=json.dumps(model))
-    return here
+    wrote(folder / "routes", talk=route("talk", *backends), vip=json.dumps(model))
+    return folder
 
 
 @pytest.mark.parametrize("part", ["apps", "routes", "routes/talk.yaml", "routes/vip.yaml", "apps/chat.yaml"])
@@ -602,9 +602,9 @@ def test_the_pickers_of_the_page() -> None:
     ("picker", "version", "api"),
     [("llm-d", "v0.11.0", "llm-d.ai/v1"), ("llm-d-0.10", "v0.10.0", "llm-d.ai/v1alpha1")],
 )
-def test_two_versions_of_a_picker(picker: str, version: str, api: str, here: Path, llmaz: Llmaz) -> None:
+def test_two_versions_of_a_picker(picker: str, version: str, api: str, folder: Path, llmaz: Llmaz) -> None:
     """The newer one takes its configuration under another name, and nothing else is different."""
-    wrote(here, chat=playground("chat", gateway={"mode": "pool"}))
+    wrote(folder, chat=playground("chat", gateway={"mode": "pool"}))
     outputs = {}
     for name in ("llm-d", "llm-d-0.10"):
         done = llmaz("render", "--stdout", "--set", f"gateway.picker={name}")
@@ -621,13 +621,13 @@ def test_two_versions_of_a_picker(picker: str, version: str, api: str, here: Pat
 
 
 @pytest.mark.parametrize("backend", sorted(path.stem for path in (ROOT / "presets" / "backends").glob("*.yaml")))
-def test_the_engines_of_the_page(backend: str, here: Path, llmaz: Llmaz) -> None:
+def test_the_engines_of_the_page(backend: str, folder: Path, llmaz: Llmaz) -> None:
     """docs/pools.md says of each engine whether a pool can stand before it, and what its picker weighs."""
     page = (ROOT / "docs" / "pools.md").read_text("utf-8")
     (row,) = [line for line in page.splitlines() if line.startswith("| ") and f"`{backend}`" in line.split("|")[1]]
     model = "qwen3-0--6b-gguf" if backend in ("llamacpp", "ollama") else "qwen3-8b"
     fields = {"modelClaim": {"modelName": model}, "backendRuntimeConfig": {"backendName": backend}}
-    wrote(here, chat=playground("chat", gateway={"mode": "pool"}, **fields))
+    wrote(folder, chat=playground("chat", gateway={"mode": "pool"}, **fields))
     done = llmaz("render", "--stdout")
     if "refused" in row:
         assert (done.code, "[E637]" in done.err) == (2, True), done.err

@@ -129,7 +129,7 @@ def pods(tmp_path: Path, tools: Path) -> Iterator[Callable[..., Pod]]:
 
 
 @pytest.fixture
-def job(tmp_path: Path, here: Path, tools: Path, llmaz: Llmaz) -> Iterator[Path]:
+def job(tmp_path: Path, folder: Path, tools: Path, llmaz: Llmaz) -> Iterator[Path]:
     """The example, rendered for a store that is there: its Job's file."""
     (tools / "rclone").symlink_to(tool("rclone"))
     bucket = tmp_path / "store/models/blue/blue-70b"
@@ -141,10 +141,10 @@ def job(tmp_path: Path, here: Path, tools: Path, llmaz: Llmaz) -> Iterator[Path]
         try:
             assert server.stderr
             address = next(match[0] for line in server.stderr if (match := re.search(r"http://127[\d.:]+", line)))
-            shutil.copytree(EXAMPLE, here, dirs_exist_ok=True)
+            shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
             outcome = llmaz("render", "--set", f"loaders.store.endpoint={address}")
             assert outcome.code == 0, outcome.err
-            yield here / "rendered/default/blue-70b.cache.yaml"
+            yield folder / "rendered/default/blue-70b.cache.yaml"
         finally:
             server.terminate()
 

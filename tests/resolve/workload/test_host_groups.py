@@ -38,10 +38,10 @@ spec:
 Pod = dict[str, Any]
 
 
-def group(here: Path, llmaz: Llmaz, *, of_model: str = "", of_playground: str = "", config: str = "{}") -> Pod:
+def group(folder: Path, llmaz: Llmaz, *, of_model: str = "", of_playground: str = "", config: str = "{}") -> Pod:
     """The `leaderWorkerTemplate` of such a Playground."""
-    (here / "llmaz.yaml").write_text(CONFIG + config, "utf-8")
-    (here / "blue.yaml").write_text(MODEL + of_model + PLAYGROUND + of_playground, "utf-8")
+    (folder / "llmaz.yaml").write_text(CONFIG + config, "utf-8")
+    (folder / "blue.yaml").write_text(MODEL + of_model + PLAYGROUND + of_playground, "utf-8")
     done = llmaz("render", "--stdout", "blue.yaml")
     assert done.code == 0, done.err
     bodies = [body for body in yaml.safe_load_all(done.out) if body["kind"] == "LeaderWorkerSet"]
@@ -75,7 +75,7 @@ def test_ports_of_a_pod_without_ranks() -> None:
     assert container_ports(None, [Port("http", 8080)]) == ()
 
 
-def test_a_pod_template_is_for_leader_and_workers(here: Path, llmaz: Llmaz) -> None:
+def test_a_pod_template_is_for_leader_and_workers(folder: Path, llmaz: Llmaz) -> None:
     """But for probes, ports and hooks of the engine, which workers do not have."""
     patch = """\
   podTemplate:
@@ -96,7 +96,7 @@ def test_a_pod_template_is_for_leader_and_workers(here: Path, llmaz: Llmaz) -> N
           image: example.com/side:1
           readinessProbe: {httpGet: {path: /, port: 9000}}
 """
-    template = group(here, llmaz, of_playground=patch)
+    template = group(folder, llmaz, of_playground=patch)
     for part in ("leaderTemplate", "workerTemplate"):
         metadata = template[part]["metadata"]
         assert (metadata["labels"]["team"], metadata["annotations"]["example.com/a"]) == ("blue", "b")
@@ -115,7 +115,7 @@ def test_a_pod_template_is_for_leader_and_workers(here: Path, llmaz: Llmaz) -> N
     assert list(other["lifecycle"]["preStop"]) == ["exec"]
 
 
-def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
+def test_probes_of_the_engine_by_others(folder: Path, llmaz: Llmaz) -> None:
     """On a worker they would fail for ever, and each restart ends the group."""
     patch = """\
   podTemplate:
@@ -131,7 +131,7 @@ def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
           readinessProbe: {httpGet: {path: /, port: 9000}}
           livenessProbe: {httpGet: {path: /health, port: 8080}}
 """
-    leader, worker = pods(group(here, llmaz, of_playground=patch))
+    leader, worker = pods(group(folder, llmaz, of_playground=patch))
     for field, position, readiness in (("containers", 1, {"readinessProbe"}), ("initContainers", -1, set[str]())):
         own, other = leader[field][position], worker[field][position]
         assert own["name"] == other["name"] in ("side", "native")
@@ -140,48 +140,48 @@ def test_probes_of_the_engine_by_others(here: Path, llmaz: Llmaz) -> None:
         assert probes & other.keys() == readiness
 
 
-def test_a_worker_has_no_api_servers(here: Path, llmaz: Llmaz) -> None:
+def test_a_worker_has_no_api_servers(folder: Path, llmaz: Llmaz) -> None:
     """vLLM refuses any number of them beside --headless."""
     args = '  backendRuntimeConfig: {args: [--api-server-count, "1", --max-num-seqs, "64"]}\n'
-    leader, worker = pods(group(here, llmaz, of_playground=args))
+    leader, worker = pods(group(folder, llmaz, of_playground=args))
     assert "--api-server-count" in leader["containers"][0]["args"]
     assert "--api-server-count" not in worker["containers"][0]["args"]
     assert worker["containers"][0]["args"][-3:] == ["--max-num-seqs", "64", "--headless"]
 
 
 @pytest.mark.parametrize("cache", ["{pvc: {size: 800Gi}}", "{hostPath: {path: /var/weights}}"])
-def test_every_host_mounts_the_cache(cache: str, here: Path, llmaz: Llmaz) -> None:
-    leader, worker = pods(group(here, llmaz, of_model=f"  modelCache: {cache}\n"))
+def test_every_host_mounts_the_cache(cache: str, folder: Path, llmaz: Llmaz) -> None:
+    leader, worker = pods(group(folder, llmaz, of_model=f"  modelCache: {cache}\n"))
     assert leader["initContainers"] == worker["initContainers"]
     assert leader["volumes"] == worker["volumes"]
     assert leader["containers"][0]["volumeMounts"] == worker["containers"][0]["volumeMounts"]
 
 
-def test_a_claim_of_each_pod(here: Path, llmaz: Llmaz) -> None:
-    template = group(here, llmaz, of_model="  modelCache: {perPod: {size: 800Gi, storageClassName: fast}}\n")
+def test_a_claim_of_each_pod(folder: Path, llmaz: Llmaz) -> None:
+    template = group(folder, llmaz, of_model="  modelCache: {perPod: {size: 800Gi, storageClassName: fast}}\n")
     (claim,) = template["volumeClaimTemplates"]
     for pod in pods(template):
         assert claim["metadata"]["name"] in [mount["name"] for mount in pod["containers"][0]["volumeMounts"]]
         assert claim["metadata"]["name"] not in [volume["name"] for volume in pod["volumes"]]
 
 
-def test_restricted(here: Path, llmaz: Llmaz) -> None:
-    leader, worker = pods(group(here, llmaz, of_playground="  hardening: restricted\n"))
+def test_restricted(folder: Path, llmaz: Llmaz) -> None:
+    leader, worker = pods(group(folder, llmaz, of_playground="  hardening: restricted\n"))
     assert leader["securityContext"] == worker["securityContext"]
     assert leader["containers"][0]["securityContext"] == worker["containers"][0]["securityContext"]
     assert leader["containers"][0]["volumeMounts"] == worker["containers"][0]["volumeMounts"]
     assert leader["nodeSelector"] == worker["nodeSelector"] == {"gpu": "h100"}
 
 
-def test_an_environment_has_sizes_of_its_own(here: Path, llmaz: Llmaz) -> None:
+def test_an_environment_has_sizes_of_its_own(folder: Path, llmaz: Llmaz) -> None:
     """Key by key over those of the Playground; null takes all of them away."""
     overlays = """\
   environments:
     prod: {playgrounds: {blue: {parallelism: {pipeline: 4}}}}
     dev: {playgrounds: {blue: {parallelism: null}}}
 """
-    (here / "llmaz.yaml").write_text(CONFIG.rstrip(" ") + "\n" + overlays, "utf-8")
-    (here / "blue.yaml").write_text(MODEL + PLAYGROUND, "utf-8")
+    (folder / "llmaz.yaml").write_text(CONFIG.rstrip(" ") + "\n" + overlays, "utf-8")
+    (folder / "blue.yaml").write_text(MODEL + PLAYGROUND, "utf-8")
     sizes = {}
     for name in ("prod", "dev"):
         done = llmaz("render", "--stdout", "--env", name, "blue.yaml")

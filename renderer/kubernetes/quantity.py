@@ -29,12 +29,12 @@ _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re kee
 
 
 class _Quantity(Struct, frozen=True):
-    """`units` * 10**`power`. `text`: the string, where apimachinery keeps it as it was written."""
+    """A number `units` * 10**`power`, as apimachinery parses it."""
 
     units: int
     power: int
     family: str  # decimal | binary | exponent
-    text: str | None = None
+    text: str | None = None  # as it was written, where apimachinery keeps that
 
 
 # Both memos are keyed by strings and integers only: True == 1 == 1.0 would share an entry.
@@ -109,10 +109,10 @@ def _parse(text: str) -> _Quantity:
 
     if family == "binary":
         small = not fraction and len(whole) + shift * 3 // 10 < 15 and units <= _MAX_INT64
-        kept = small and int(digits) & 7 != 0
+        keeps_text = small and int(digits) & 7 != 0
     else:
         small = len(digits) <= _FAST_DIGITS and power >= -_NANO
-        kept = small and power % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
+        keeps_text = small and power % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
     if not small:
         if power < -_NANO:
             units = -(-units // 10 ** (-_NANO - power))  # up, so that asking for little is not asking for nothing
@@ -121,7 +121,7 @@ def _parse(text: str) -> _Quantity:
             units, power = _cap(units, power)
             if 0 < units * 10 ** (power + _NANO) < 10**_NANO:
                 family = "decimal"
-    return _Quantity(-units if sign == "-" else units, power, family, text if kept else None)
+    return _Quantity(-units if sign == "-" else units, power, family, text if keeps_text else None)
 
 
 def _suffix(suffix: str) -> tuple[str, int, int]:

@@ -24,16 +24,14 @@ _NONE: Mapping[str, str] = {}
 
 
 class Component(Struct, frozen=True):
-    """A component with versions. `oldest`: the oldest examined; `newest`: the newest known to have what we render;
-    `tested`: that of our schemas; `default`: the target without one in RenderConfig, '' where it cannot have one;
-    `asks`: by its first version with the need, the versions of other components that it needs.
-    """
+    """A component with versions."""
 
     title: str
-    oldest: str
-    newest: str
-    tested: str
-    default: str = ""
+    oldest: str  # the oldest that was examined
+    newest: str  # the newest known to have what we render
+    tested: str  # that of our schemas
+    default: str = ""  # the target without one in RenderConfig, '' where it cannot have one
+    # The versions of other components that it needs, by its first version with the need.
     asks: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -45,14 +43,12 @@ class TooNewSchema(Struct, frozen=True):
 
 
 class TooNew(Struct, frozen=True):
-    """A part of an object that is too new: a `field`, a `value` of it, or neither for the kind. `needs`: versions by
-    component; under GATE the name of a feature gate.
-    """
+    """A part of an object that is too new: a field, a value of a field, or the kind."""
 
     path: Path
-    field: str
-    value: str
-    needs: Mapping[str, str]
+    field: str  # '' for a kind
+    value: str  # '' for a field with any value, and for a kind
+    needs: Mapping[str, str]  # versions by component; under GATE the name of a feature gate
 
 
 @cache

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer import secret_detection
 from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
-from renderer.secret_detection import ANOTHER, HIDDEN, hide_in_text, hide_secrets
-from renderer.secret_names import harmless_variables, is_literal_secret
+from renderer.secrets import detection
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_text, hide_secrets
+from renderer.secrets.names import harmless_variables, is_literal_secret
 from tests.diff.objects import policy, texts, workload
 from tests.diff.repository import CHAT, CONFIG, MODEL, Repository
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 # --- Names
@@ -65,7 +65,7 @@ def test_options_of_engines_are_not_taken_for_secrets() -> None:
         for path in (ROOT / "presets" / "backends" / "flags").glob("*.txt")
         for line in path.read_text("utf-8").splitlines()
         for option in line.partition(" ")[0].split(",")
-        if option.startswith("-") and list(secret_detection.find_secrets([option, "x"]))
+        if option.startswith("-") and list(detection.find_secrets([option, "x"]))
     }
     keys = {"--api-key", "--admin-api-key", "--hf-token", "--ngrok-authtoken", "--ssl-keyfile-password"}
     switches = {"--allow-credentials", "--no-allow-credentials", "--cors-credentials", "--no-cors-credentials"}

@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
-from renderer import quantity
+from renderer.kubernetes import quantity
+from tests.paths import ROOT
 
-TABLE = json.loads((Path(__file__).parent / "data" / "quantities.json").read_text("utf-8"))
+TABLE = json.loads((ROOT / "tests" / "data" / "quantities.json").read_text("utf-8"))
 PRINTED: dict[str, str] = TABLE["quantities"]
 
 
@@ -125,7 +125,9 @@ def test_memos_are_bounded() -> None:
 
 
 def test_nothing_slow_is_imported() -> None:
-    code = "import sys; before = set(sys.modules); import renderer.quantity; print(*set(sys.modules) - before)"
+    code = (
+        "import sys; before = set(sys.modules); import renderer.kubernetes.quantity; print(*set(sys.modules) - before)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "renderer.quantity" in loaded
+    assert "renderer.kubernetes.quantity" in loaded
     assert {"fractions", "yaml"}.isdisjoint(loaded)

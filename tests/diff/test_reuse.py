@@ -1,4 +1,4 @@
-"""What two runs have in common is made once, and nothing comes out otherwise for it."""
+"""What two sides have in common is read and rendered once, and the output is the same as without that."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import Struct
 
-from renderer import pipeline, unchanged_items
-from renderer.api import RenderOptions, ReusedItems
+from renderer import load, pipeline
+from renderer.api import RenderOptions
+from renderer.diff import reuse
 from renderer.load.parsing import parse_file
 from tests.inputs import gpu_model
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
     from pathlib import Path
 
-    from renderer.api import App, Inputs, TrafficInput
+    from renderer.api import App, Inputs, ItemKey, TrafficInput
     from renderer.load.environments import Environment
-    from renderer.result import RenderResult
+    from renderer.result import Part, RenderResult
     from renderer.source.tree import ReadableFile
 
 APP = """\
@@ -84,43 +86,49 @@ def write(folder: Path, files: dict[str, str | None]) -> None:
             (folder / name).write_text(text)
 
 
-class Both(Struct, frozen=True):
-    """A tree and another one, each made whole; and again with nothing made twice. `known`: what is alike in them."""
+class Sides(Struct, frozen=True):
+    """A tree before and after a change, each rendered alone, and again with nothing done twice."""
 
     after: RenderResult
     before: RenderResult
     after_lean: RenderResult
     before_lean: RenderResult
-    known: ReusedItems
+    unchanged: Set[ItemKey]  # the items that are the same on both sides
+    models: set[str]  # the models that are not validated again
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """What the later side listed only."""
+        return self.after_lean.listed_parts
 
 
-def both(folder: Path, change: dict[str, str | None]) -> Both:
-    """The tree that lies here, and what the change makes of it, which lies here then."""
-    after = pipeline.render(RenderOptions(texts=True))
-    captured: list[tuple[RenderResult, set[unchanged_items.Key]]] = []
+def render_sides(folder: Path, change: dict[str, str | None]) -> Sides:
+    """The tree that lies in the folder, and what the change makes of it, which lies there then."""
+    options = RenderOptions(texts=True)
+    after = pipeline.render(options)
+    bases: list[reuse.BaseInputs] = []
 
-    def spared(inputs: Inputs) -> set[unchanged_items.Key]:  # all is read
+    def find_unchanged(inputs: Inputs, parsed_files: reuse.ParsedFiles) -> Set[ItemKey]:  # all is read
         write(folder, change)
-        before = pipeline.render(RenderOptions(texts=True))
-        captured.append((before, unchanged_items.unchanged_items(inputs, before.inputs)))
-        return captured[0][1]
+        output, [scope] = load.scopes(options)
+        bases.append(reuse.read_base(output, scope, inputs, parsed_files))
+        return bases[0].unchanged
 
-    lean = pipeline.render(RenderOptions(texts=True, skip_texts=spared))
-    [(before, keys)] = captured
-    known = ReusedItems(
-        keys, unchanged_items.unchanged_models(lean.inputs, before.inputs, lean.problems), lean.textless_parts
+    with load.read_ahead(options) as opened:
+        lean = reuse.render_later(opened, find_unchanged)
+    [base] = bases
+    return Sides(
+        after=after,
+        before=pipeline.render(options),
+        after_lean=lean,
+        before_lean=reuse.render_base(base, options, lean),
+        unchanged=base.unchanged,
+        models=reuse.unchanged_models(lean.inputs, base.inputs, lean.problems),
     )
-    return Both(
-        after,
-        before,
-        lean,
-        pipeline.render(RenderOptions(texts=True, reused=known, parsed_files=lean.inputs.parsed_files)),
-        known,
-    )
 
 
-def seen(done: RenderResult) -> Any:
-    return sorted(set(done.problems)), done.objects, done.states
+def seen(result: RenderResult) -> Any:
+    return sorted(set(result.problems)), result.objects, result.states
 
 
 @pytest.mark.parametrize(
@@ -137,22 +145,22 @@ def seen(done: RenderResult) -> Any:
 )
 def test_models_that_nobody_looks_at_again(change: str, fine: set[str], folder: Path) -> None:
     write(folder, dict(TREE))
-    assert both(folder, CHANGES[change]).known.models == fine
+    assert render_sides(folder, CHANGES[change]).models == fine
 
 
 def test_a_warning_about_a_model_is_said_on_both_sides(folder: Path) -> None:
     write(folder, dict(TREE))
     doubled = gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")
     write(folder, {"m1.yaml": doubled})
-    results = both(folder, {})
+    results = render_sides(folder, {})
     assert {problem.code for problem in results.after.problems} >= {"W207"}
     assert seen(results.after) == seen(results.after_lean) == seen(results.before_lean)
 
 
 def test_an_error_is_found_in_what_nobody_compares(folder: Path) -> None:
     write(folder, {**TREE, "b2.yaml": app("two", "b", "nobody"), "x.yaml": app("x" * 63, "c", "m1")})
-    results = both(folder, CHANGES["an app"])
-    assert {key[1:] for key in results.known.items} >= {("b", "two"), ("c", "x" * 63)}
+    results = render_sides(folder, CHANGES["an app"])
+    assert {key[1:] for key in results.unchanged} >= {("b", "two"), ("c", "x" * 63)}
     assert len({problem.code for problem in results.after.problems if problem.forbids()}) > 1
     assert seen(results.after_lean) == seen(results.after)
 
@@ -161,17 +169,21 @@ def test_only_what_changed_or_was_faulty_is_read_again(folder: Path, monkeypatch
     write(folder, dict(TREE))
     write(folder, {"m1.yaml": gpu_model("m1").replace("[{name: gpu", "[{name: gpu}, {name: gpu")})
     write(folder, {"b2.yaml": TREE["b2.yaml"].replace("replicas: 2", "replicas: x")})
-    after = pipeline.render(RenderOptions(skip_texts=lambda _: set()))
-    write(folder, {"a3.yaml": TREE["a3.yaml"] + "# said\n"})
-    read: list[str] = []
+    parsed: list[str] = []
 
-    def noted(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
-        read.append(file.name)
+    def parse_and_note(file: ReadableFile, outside: bool, environment: Environment | None) -> Any:
+        parsed.append(file.name)
         return parse_file(file, outside, environment)
 
-    monkeypatch.setattr("renderer.load.parse_file", noted)
-    pipeline.render(RenderOptions(parsed_files=after.inputs.parsed_files))
-    assert read == ["a3.yaml", "b2.yaml"]
+    def find_unchanged(inputs: Inputs, parsed_files: reuse.ParsedFiles) -> Set[ItemKey]:
+        write(folder, {"a3.yaml": TREE["a3.yaml"] + "# a comment\n"})
+        monkeypatch.setattr("renderer.load.input_files.parse_file", parse_and_note)
+        reuse.read_base("", load.scope(RenderOptions()), inputs, parsed_files)
+        return frozenset()
+
+    with load.read_ahead(RenderOptions()) as opened:
+        reuse.render_later(opened, find_unchanged)
+    assert parsed == ["a3.yaml", "b2.yaml"]
 
 
 @pytest.mark.parametrize("layout", ["file", "app", "object"])
@@ -181,11 +193,11 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, fo
     tree = {name: text.replace("routeLayout: packed", f"routeLayout: {routes}") for name, text in TREE.items()}
     config = tree["llmaz.yaml"].rstrip().removesuffix("}") + f", output: {{layout: {layout}, kustomization: true}}}}\n"
     write(folder, {**tree, "llmaz.yaml": config})
-    results = both(folder, CHANGES[change])
+    results = render_sides(folder, CHANGES[change])
     assert results.after.problems == []
     assert seen(results.after_lean) == seen(results.after)
     assert seen(results.before_lean) == seen(results.before)
-    left = {path for part in results.known.parts for path, _ in part.states}
+    left = {path for part in results.parts for path, _ in part.states}
     spared = {text for text in results.after.texts if text.path in left}
     assert {text.path for text in spared} == left
     assert spared <= {*results.before.texts}
@@ -207,9 +219,7 @@ def test_what_is_alike_changes_nothing(change: str, routes: str, layout: str, fo
 )
 def test_only_what_may_differ_is_made_again(change: str, rerendered: set[tuple[str, str]], folder: Path) -> None:
     write(folder, dict(TREE))
-    results = both(folder, CHANGES[change])
+    results = render_sides(folder, CHANGES[change])
     items: list[App | TrafficInput] = [*results.after.inputs.apps, *results.after.inputs.rendered_traffic]
     assert len(items) == 6
-    assert {unchanged_items.item_key(item)[1:] for item in items} - {
-        name[1:] for name in results.known.items
-    } == rerendered
+    assert {item.key[1:] for item in items} - {key[1:] for key in results.unchanged} == rerendered

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, wellknown, yamlio
+from renderer import build, check, load, resolve, yamlio
 from renderer.api import App, BackendRuntime, Inputs, RenderOptions
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.engines import image_version, option_lists, version_order
-from renderer.json_values import value_at
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import value_at
 from renderer.load import PresetRefused
 from renderer.load.option_lists import VERSION, OptionListReader
 from renderer.plan import Plan
@@ -26,11 +27,11 @@ _SHARED_MEMORY = "dshm"  # the volume's name (docs/design/contract.md#names-in-t
 
 
 class BackendPreview(Struct, frozen=True):
-    """The preview as YAML, '' on an error; the diagnostics; and the model that was chosen where none was named."""
+    """What a preset makes of a model."""
 
-    text: str
+    text: str  # YAML, '' on an error
     problems: list[Diagnostic]
-    chosen: str = ""
+    chosen: str = ""  # the model that was chosen where none was named
 
 
 def backend_preview(

@@ -30,10 +30,10 @@ _LINE_START = re.compile(r"[ \t]*(?:-[ \t]+)?[\"']?")
 
 
 class Span(Struct, frozen=True, order=True):
-    """A part of a text: from `begin` to before `end`."""
+    """A part of a text."""
 
-    begin: int
-    end: int
+    begin: int  # the first index
+    end: int  # the index behind the last
 
 
 class _Region(Struct, frozen=True):
@@ -94,12 +94,12 @@ def _line_ends(text: str) -> dict[str, list[int]]:
 
 
 class ShellText:
-    """A text, and where its quotes open. `script`: whether a shell may run it as a whole; else each line is read alone,
-    as in a file of settings.
-    """
+    """A text, and where its quotes open."""
 
     def __init__(self, text: str, *, script: bool) -> None:
-        self.text, self.script = text, script
+        self.text = text
+        # Whether a shell may run it as a whole; else each line is read alone, as in a file of settings.
+        self.script = script
         self._marks: dict[str, list[int]] | None = None
         self._whole: _Quotes | None = None
         self._lines: dict[int, _Quotes] = {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer.json_values import as_map, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import as_map, maps_at, text_at, value_at
 
 GROUP = "disaggregatedset.x-k8s.io"
 KIND = "DisaggregatedSet"
@@ -24,16 +24,14 @@ OWN_LABELS = (SET, ROLE, SLICE, REVISION, APP)
 
 
 class SetRole(Struct, frozen=True):
-    """A role of a DisaggregatedSet. `spec`: as a LeaderWorkerSet's; `external`: whether an autoscaler has a target in
-    it; `scaler`: the name of that.
-    """
+    """A role of a DisaggregatedSet."""
 
     index: int
     name: str
-    spec: Mapping[str, object]
+    spec: Mapping[str, object]  # as of a LeaderWorkerSet
     metadata: Mapping[str, object]
-    external: bool
-    scaler: str
+    external: bool  # an autoscaler has a target in it
+    scaler: str  # the name of that target
 
 
 def set_roles(body: Mapping[str, object]) -> list[SetRole]:

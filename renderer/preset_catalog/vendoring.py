@@ -7,13 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import __version__, escapes, load, yamlio
+from renderer import __version__, load, yamlio
 from renderer.api import Inputs, RenderOptions
 from renderer.diagnostics import RenderError
 from renderer.load import PresetRefused
 from renderer.output.folder_writer import write_file
-from renderer.sequence_diff import unified
 from renderer.source import tree
+from renderer.text import escapes
+from renderer.text.differences import unified
 from renderer.yamlio import Document
 
 _KINDS = {"backends": "BackendRuntime", "models": "OpenModel"}
@@ -21,17 +22,17 @@ _EDITORS = "# yaml-language-server:"  # a line with the path of a schema that is
 
 
 class VendoredPreset(Struct, frozen=True):
-    """A copy of a preset: its file, and whether `render` reads it."""
+    """A copy of a preset."""
 
-    path: str
-    is_read: bool
+    path: str  # of its file
+    is_read: bool  # `render` reads the file
 
 
 class PresetDifference(Struct, frozen=True):
-    """The user's file, and a unified diff from the preset to it; '' when they are equal."""
+    """A preset beside the user's file in place of it."""
 
-    file: str
-    diff: str
+    file: str  # of the user
+    diff: str  # unified, from the preset to the user's file, '' when they are equal
 
 
 def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:

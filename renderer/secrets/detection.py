@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.secret_names import (
+from renderer.secrets.names import (
     REFERENCE,
     VARIABLE_NAME,
     is_harmless,
@@ -25,7 +25,7 @@ from renderer.secret_names import (
     names_secret,
     reveals_secret,
 )
-from renderer.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
+from renderer.secrets.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
 
 HIDDEN = "<hidden>"
 ANOTHER = "<hidden, another one>"
@@ -129,19 +129,19 @@ def _values(shell: ShellText, span: Span, *, quoted: bool = False) -> Iterator[S
 
 
 class _Value(Struct, frozen=True):
-    """A value in a text. `quoted`: whether operators in it are none of a shell."""
+    """A value in a text."""
 
     text: str
     span: Span
-    quoted: bool = False
+    quoted: bool = False  # operators in it are none of a shell
 
 
 def _make_value(shell: ShellText, begin: int, end: int, *, quoted: bool = False) -> _Value | None:
     """The value of a span without blanks and a backslash at its end; None where nothing is left."""
     text = shell.text[begin:end]
-    kept = text.rstrip()
-    kept = kept if quoted else kept.rstrip("\\")
-    return _Value(kept.strip(), Span(begin, begin + len(kept)), quoted) if kept.strip() else None
+    stripped = text.rstrip()
+    stripped = stripped if quoted else stripped.rstrip("\\")
+    return _Value(stripped.strip(), Span(begin, begin + len(stripped)), quoted) if stripped.strip() else None
 
 
 def _value_at(

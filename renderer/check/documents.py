@@ -1,0 +1,117 @@
+"""Validates manifests that others wrote, at their own places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import schema_validation
+from renderer.check.finding import Body, IndexedFinding
+from renderer.check.graph import (
+    NAMED_KINDS,
+    ExternalObjects,
+    Key,
+    validate_whole_graph,
+)
+from renderer.check.nulls import without_nulls
+from renderer.check.object_rules import object_key, validate_object
+from renderer.check.relations import validate_relations
+from renderer.check.removed_apis import removal_words
+from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.kubernetes import component_versions
+from renderer.kubernetes.json_values import text_at
+from renderer.yamlio import Document
+
+
+def validate_documents(
+    read: Sequence[Document], external: ExternalObjects | None = None, *, alone: bool = False
+) -> tuple[list[Diagnostic], list[Document]]:
+    """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
+
+    `external`: what they may refer to besides; `alone`: without the rules between objects.
+    """
+    judged = _judge_each(read, external.targets if external else None)
+    if alone:
+        return judged.problems, judged.unknown
+    valid, bodies = judged.valid, judged.bodies
+    problems = [*judged.problems, *_repeated_objects(valid, bodies)]
+    problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
+    documents = [*valid, *judged.opaque]
+    external = replace(external or ExternalObjects(), present=frozenset(judged.broken))
+    problems += [
+        _diagnostic(documents[finding.index], finding)
+        for finding in validate_whole_graph([*bodies, *(document.value for document in judged.opaque)], external)
+    ]
+    return problems, judged.unknown
+
+
+class _JudgedDocuments(Struct, frozen=True):
+    """Hand-written manifests, each judged alone."""
+
+    problems: list[Diagnostic] = []
+    valid: list[Document] = []
+    bodies: list[Body] = []  # of `valid`, as the API server reads them
+    unknown: list[Document] = []  # of kinds without a schema
+    opaque: list[Document] = []  # of kinds without a schema that rules need not look into
+    broken: set[Key] = set()  # objects that rules would have to look into, and cannot
+
+
+def _judge_each(read: Sequence[Document], targets: component_versions.TargetVersions | None) -> _JudgedDocuments:
+    """The documents, judged without the rules between objects."""
+    judged = _JudgedDocuments()
+    for document in read:
+        value = document.value
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("kind"), str)
+            or not isinstance(value.get("apiVersion"), str)
+        ):
+            judged.problems.append(make_diagnostic("E501", document.origin()))
+            continue
+        key = object_key(value)
+        if not schema_validation.has_schema(schema_validation.name_of(value["apiVersion"], value["kind"])):
+            if removal := removal_words(value["apiVersion"], value["kind"], targets):
+                judged.problems.append(make_diagnostic("E502", document.origin("apiVersion"), **removal))
+            else:
+                judged.unknown.append(document)
+            if key and key[0] in NAMED_KINDS:
+                judged.opaque.append(document)
+            elif key:
+                judged.broken.add(key)
+            continue
+        body = without_nulls(value)
+        findings = [
+            make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
+            for code, path, words in validate_object(body, document.raw, targets)
+        ]
+        judged.problems.extend(findings)
+        if not has_errors(findings):
+            judged.bodies.append(body)
+            judged.valid.append(document)
+        elif key:
+            judged.broken.add(key)
+    return judged
+
+
+def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+    """An error for each object that another document has already."""
+    first_documents: dict[tuple[str, str, str, str], Document] = {}
+    for document, body in zip(documents, bodies, strict=True):
+        identity = (
+            text_at(body, "apiVersion").rpartition("/")[0],
+            text_at(body, "kind"),
+            text_at(body, "metadata", "namespace"),
+            text_at(body, "metadata", "name"),
+        )
+        if (first := first_documents.setdefault(identity, document)) is not document:
+            file, line, _ = first.origin("metadata", "name").place
+            duplicate = make_diagnostic(
+                "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
+            )
+            yield replace(duplicate, hint="leave one of them out, or give it another name")
+
+
+def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:
+    return make_diagnostic(finding.code, document.origin(*finding.path), **finding.words)

@@ -1,0 +1,129 @@
+"""The rules about one object: its schema, the CEL rules of its kind, and rules that no schema holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+from renderer import schema_validation
+from renderer.api import Scope
+from renderer.check.api_versions import validate_api_versions
+from renderer.check.cel import cel_rules
+from renderer.check.finding import Body, Finding
+from renderer.check.graph import (
+    Key,
+    kind_of,
+)
+from renderer.check.kinds.disaggregated_sets import validate_disaggregated_set, validate_disaggregated_set_pods
+from renderer.check.kinds.hpa import validate_hpa
+from renderer.check.kinds.karpenter import validate_node_pool
+from renderer.check.kinds.keda import validate_scaled_object
+from renderer.check.kinds.lws import validate_lws, validate_lws_pods
+from renderer.check.kinds.objects import validate_pods, validate_service, validate_workload
+from renderer.check.kinds.rbac import validate_role, validate_role_binding
+from renderer.diagnostics import Path
+from renderer.kubernetes import component_versions
+from renderer.workers import process_count
+
+RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
+    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws, validate_lws_pods),
+    "output/disaggregatedset.x-k8s.io/disaggregatedset_v1": (
+        validate_disaggregated_set,
+        validate_disaggregated_set_pods,
+    ),
+    "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
+    "output/keda.sh/scaledobject_v1alpha1": (validate_scaled_object,),
+    "output/core/service_v1": (validate_service,),
+    "output/karpenter.sh/nodepool_v1": (validate_node_pool,),
+    "output/apps/deployment_v1": (validate_workload,),
+    "output/apps/statefulset_v1": (validate_workload,),
+    "output/apps/daemonset_v1": (validate_workload,),
+    "output/apps/replicaset_v1": (validate_workload,),
+    "output/batch/cronjob_v1": (validate_pods,),
+    "output/batch/job_v1": (validate_pods,),
+    "output/core/pod_v1": (validate_pods,),
+    "output/core/podtemplate_v1": (validate_pods,),
+    "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
+    "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
+}
+
+
+_COMMON_KINDS = (  # of nearly every app
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+    ("v1", "Service"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("gateway.envoyproxy.io/v1alpha1", "Backend"),
+    ("aigateway.envoyproxy.io/v1beta1", "AIServiceBackend"),
+    ("aigateway.envoyproxy.io/v1beta1", "AIGatewayRoute"),
+)
+
+
+def precompile_rules(scope: Scope) -> None:
+    """Compiles the schemas and rules of common kinds while the inputs are read, where several processes will inherit
+    them.
+    """
+    if process_count(len(scope.tree.files)) > 1:
+        targets = component_versions.target_versions(scope.config.get("targets") or {})
+        for version, kind in _COMMON_KINDS:
+            valid_bodies(schema_validation.name_of(version, kind), (), targets)
+
+
+def valid_bodies(name: str, bodies: Sequence[Body], targets: component_versions.TargetVersions | None) -> list[Body]:
+    """Those of the bodies, all of the kind of one schema, without findings of `validate_object`."""
+    too_new = targets.too_new_schema(name) if targets else None
+    valid = schema_validation.valid_values(name, bodies, too_new.schema if too_new else "")
+    for rule in _rules(name):
+        valid = [body for body in valid if not any(rule(body))]
+    return valid
+
+
+def validate_object(
+    body: Body,
+    raw: Callable[[Path], str | None] = lambda path: None,
+    targets: component_versions.TargetVersions | None = None,
+) -> Iterator[Finding]:
+    """Findings about one object of a kind with a schema: of its schema, then of the other rules for its kind. `raw`:
+    the scalar at a path as its author wrote it; `targets`: the target versions.
+    """
+    name = schema_validation.name_of(body["apiVersion"], body["kind"])
+    too_new = targets.too_new_schema(name) if targets else None
+    if targets and too_new and not schema_validation.is_valid(name, body, too_new.schema):
+        yield from validate_api_versions(targets, too_new, body)
+        too_new = None
+    if not too_new and not schema_validation.is_valid(name, body):
+        for schema_finding in schema_validation.findings(name, body):
+            yield (
+                schema_finding.code,
+                schema_finding.path,
+                {
+                    **schema_validation.message_words(schema_finding, raw(schema_finding.path)),
+                    "key": schema_finding.key,
+                },
+            )
+        return
+    for rule in _rules(name):
+        yield from rule(body)
+
+
+@cache
+def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
+    """The rules for a kind beside its schema."""
+    in_cel = cel_rules(name)
+    return (*RULES.get(name, ()), *((in_cel,) if in_cel else ()))
+
+
+def object_key(value: Mapping[str, object]) -> Key | None:
+    """Kind, namespace and name of an object that no schema has validated; None when one of them is not a string."""
+    metadata = value.get("metadata")
+    identity = (
+        value.get("apiVersion"),
+        value.get("kind"),
+        metadata.get("name") if isinstance(metadata, dict) else None,
+    )
+    if not isinstance(metadata, dict) or not all(isinstance(part, str) for part in identity):
+        return None
+    namespace = metadata.get("namespace") or ""
+    if not isinstance(namespace, str):
+        return None
+    return kind_of(value["apiVersion"], value["kind"]), namespace, metadata["name"]

@@ -1,0 +1,52 @@
+"""Finds all risks of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from renderer.diff.models import ModelChange
+from renderer.diff.objects import Items, ObjectKey
+from renderer.diff.risks.access import access_risks, listener_risks
+from renderer.diff.risks.hosts import provider_risks
+from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk
+from renderer.diff.risks.names import unanswered_names
+from renderer.diff.risks.pods import pod_risks
+from renderer.diff.risks.privileges import privilege_risks
+from renderer.diff.risks.replicas import replica_risks
+from renderer.diff.risks.requests import lost_requests, unlike_roles
+from renderer.diff.risks.rollout import update_risks
+from renderer.diff.risks.storage import claim_risks, downloads
+from renderer.output.manifest_files import OutputFile
+
+
+def find_risks(
+    pairs: Iterable[ObjectPair],
+    models: Iterable[ModelChange],
+    before: Items,
+    after: Items,
+    unchanged: Sequence[OutputFile] = (),
+) -> list[Risk]:
+    """All risks without duplicates, sorted by the order of KINDS and by object. `unchanged`: the files that are the
+    same on both sides.
+    """
+    listed, changed_models = list(pairs), list(models)
+    removed = {pair.key for pair in listed if not pair.after}
+    all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
+    all_risks += privilege_risks(listed, before, after)
+    all_risks += provider_risks(listed, before, unchanged)
+    all_risks += replica_risks(changed_models)
+    all_risks += unlike_roles(changed_models)
+    all_risks += lost_requests(listed, before)
+    all_risks += downloads(listed, changed_models)
+    all_risks += unanswered_names(before, after)
+    order = list(KINDS)
+    return sorted(set(all_risks), key=lambda risk: (order.index(risk.kind), risk))
+
+
+def _object_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
+    """The risks of an object that need no other to tell."""
+    yield from update_risks(pair)
+    yield from pod_risks(pair)
+    yield from claim_risks(pair)
+    yield from access_risks(pair, removed)
+    yield from listener_risks(pair)

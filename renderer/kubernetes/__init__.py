@@ -1,0 +1,1 @@
+"""Facts and forms of Kubernetes: names, quantities, versions of components, rules of gateways, fields of objects."""

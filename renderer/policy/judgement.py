@@ -1,0 +1,171 @@
+"""What the policies of a run deny of an app, of definitions, of the tree, and of manifests.
+
+The rules about objects hold for rendered ones, for those of files that are passed through, and for those that `llmaz
+check` reads; the others are about input.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from renderer.api import App, BackendRuntime, ClaimedName, Inputs, OpenModel, RenderPolicy, Scope, TrafficInput
+from renderer.diagnostics import Diagnostic
+from renderer.load.validation import GROUPS
+from renderer.output.file_header import LONGEST_LINE, MARK, source_of
+from renderer.plan import Manifest
+from renderer.policy.config_keys import judge_config
+from renderer.policy.definitions import at_models, judge_claims, judge_definition
+from renderer.policy.denial import Denial, denial_diagnostics
+from renderer.policy.globs import path_below, restricts
+from renderer.policy.namespaces import judge_namespace, missing_folders
+from renderer.policy.objects import judged_object, kind_of, list_items, namespace_of
+from renderer.policy.pass_through import PassedFile, judge_kind, passed_documents
+from renderer.policy.public_names import judge_claimed_names, judge_routes
+from renderer.policy.rules import judge_objects
+from renderer.source.paths import CONFIG, is_inside
+from renderer.yamlio import Document
+
+_MODEL = ("llmaz.io", "OpenModel")  # of the file that defines it, which has a rule of its own
+_NAMES = ("publicNames",)
+
+
+def judge_app(
+    scope: Scope, inputs: Inputs, item: App | TrafficInput, manifests: Sequence[Manifest]
+) -> list[Diagnostic]:
+    """The errors for what the policies deny of an app or traffic and its objects."""
+    parts = []
+    for policy in scope.policies:
+        path = path_below(policy, scope.tree.base, item.file)
+        denials: Iterable[Denial] = judge_objects(policy, manifests, path)
+        if isinstance(item, App):
+            denials = chain(at_models(inputs, item, denials), judge_claims(policy, inputs, item))
+        parts.append([*denial_diagnostics(policy, denials)])
+    return _merged(parts)
+
+
+def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRuntime]) -> list[Diagnostic]:
+    """The errors for the OpenModels and BackendRuntimes that the policies deny."""
+    parts = []
+    for policy in scope.policies:
+        denials: list[Denial] = []
+        for item in definitions:
+            path = path_below(policy, scope.tree.base, item.file)
+            denials += judge_definition(policy, scope.config, item, path)
+        parts.append([*denial_diagnostics(policy, denials)])
+    return _merged(parts)
+
+
+def judge_tree(
+    scope: Scope, inputs: Inputs, shared: Iterable[Manifest], names: Callable[[], Sequence[ClaimedName]]
+) -> list[Diagnostic]:
+    """The errors for what the policies deny of RenderConfig, of public names, of the objects `shared` by apps, and of
+    files that are passed through; and notes about the policies. `names`: returns the public names of rendered routes.
+    """
+    manifests, passed, base = list(shared), list(passed_documents(scope)), scope.tree.base
+    problems = [problem for file in passed for problem in file.problems]
+    parts = []
+    for policy in scope.policies:
+        denials = list(judge_config(policy, base, scope.config.document))
+        denials += judge_claimed_names(policy, names()) if restricts(policy, _NAMES) else ()
+        denials += _judge_shared(policy, base, inputs, manifests)
+        for file in passed:
+            denials += _judge_passed(policy, base, file)
+        parts.append([*denial_diagnostics(policy, denials)])
+        problems += () if policy.revision else missing_folders(policy, base, scope.options.file_system)
+    return problems + _merged(parts)
+
+
+def passed_manifests(scope: Scope) -> list[Document]:
+    """The objects of files that are passed through."""
+    return [document for file in passed_documents(scope) for document in file.objects if _is_manifest(document.value)]
+
+
+def judge_documents(
+    policies: Sequence[RenderPolicy], base: str, output: str, documents: Sequence[Document]
+) -> list[Diagnostic]:
+    """The errors for what the policies deny of manifests below the folder `base` of llmaz.yaml. `output`: the output
+    folder, whose rendered files count as the input that their header names.
+    """
+    by_file: dict[str, list[Document]] = {}
+    for document in documents:
+        if _is_manifest(document.value):
+            by_file.setdefault(document.name, []).append(document)
+    parts = []
+    for policy in policies:
+        denials: list[Denial] = []
+        for read in by_file.values():
+            key = _input_key(base, output, read[0])
+            path = None if key is None else path_below(policy, base, key)
+            denials += _judge_foreign(policy, read, path)
+        parts.append([*denial_diagnostics(policy, denials)])
+    return _merged(parts) + _judged_by_admission(policies, by_file.values())
+
+
+def _judged_by_admission(policies: Sequence[RenderPolicy], files: Iterable[Sequence[Document]]) -> list[Diagnostic]:
+    """What the ValidatingAdmissionPolicies that the policies name say of manifests."""
+    if not any(policy.get("admission") for policy in policies):
+        return []
+    from renderer.policy.admission import AdmissionRun  # few runs need it
+
+    run = AdmissionRun(policies)
+    objects = [part for documents in files for document in documents for part in list_items(document)]
+    denied = run.judge_documents(part for part in objects if _is_manifest(part.value))
+    return [*run.problems, *denied, *run.notes(run.unjudged())]
+
+
+def _judge_shared(policy: RenderPolicy, base: str, inputs: Inputs, manifests: Sequence[Manifest]) -> Iterator[Denial]:
+    """What is denied of objects that apps share. Those in namespaces of apps are there for these apps, which are judged
+    themselves; the others RenderConfig alone asks for.
+    """
+    path = path_below(policy, base, CONFIG)
+    namespaces = {app.namespace for app in inputs.apps} | {item.namespace for item in inputs.rendered_traffic}
+    yield from judge_objects(policy, manifests, path, namespaces=False)
+    for manifest in manifests:
+        if kind_of(manifest.body) != _MODEL and namespace_of(manifest.body) not in namespaces:
+            yield from judge_namespace(policy, judged_object(manifest, path))
+
+
+def _judge_passed(policy: RenderPolicy, base: str, file: PassedFile) -> Iterator[Denial]:
+    """What is denied of a file that is passed through."""
+    path = path_below(policy, base, file.key)
+    for document in file.objects:
+        yield from judge_kind(policy, judged_object(document, path))
+    yield from _judge_foreign(policy, [item for item in file.objects if isinstance(item.value, dict)], path)
+
+
+def _judge_foreign(policy: RenderPolicy, documents: Sequence[Document], path: str | None) -> Iterator[Denial]:
+    """What is denied of objects that are not rendered."""
+    objects = [part for document in documents for part in list_items(document) if isinstance(part.value, dict)]
+    yield from judge_objects(policy, objects, path)
+    for document in objects if restricts(policy, _NAMES) else ():
+        yield from judge_routes(policy, judged_object(document, path))
+
+
+def _merged(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:
+    """The errors of several policies, those about one field for one reason only of the first."""
+    merged: list[Diagnostic] = []
+    known: set[tuple[str, str, str]] = set()
+    for part in parts:
+        merged += (new := [error for error in dict.fromkeys(part) if _reason(error) not in known])
+        known.update(map(_reason, new))
+    return merged
+
+
+def _reason(error: Diagnostic) -> tuple[str, str, str]:
+    return error.place, error.code, error.field
+
+
+def _is_manifest(value: object) -> bool:
+    """Whether it is an object that may be applied: our own kinds are input."""
+    return isinstance(value, dict) and str(value.get("apiVersion")).partition("/")[0] not in GROUPS
+
+
+def _input_key(base: str, output: str, document: Document) -> str | None:
+    """The input file of a manifest, relative to `base`; None for a rendered file of several inputs."""
+    path = os.path.abspath(document.name)
+    if is_inside(path, output) and document.data.startswith(MARK.encode()):
+        source = source_of(document.data[:LONGEST_LINE])
+        return None if source == CONFIG else source
+    return os.path.relpath(path, base).replace(os.sep, "/")

@@ -1,0 +1,1 @@
+"""What `llmaz presets` shows of presets, and copies into a tree."""

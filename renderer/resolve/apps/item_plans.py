@@ -1,0 +1,47 @@
+"""The plans of one item, whatever its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from renderer.api import App, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.kubernetes import disaggregated_sets
+from renderer.plan import Plan, SharedNeed, TrafficPlan
+from renderer.resolve.apps import inference_models, model_routes
+from renderer.resolve.apps.app_routes import with_route
+from renderer.resolve.apps.workloads import plan_workloads
+from renderer.resolve.context import RunContext
+
+
+def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
+    """The plans of a Playground or Service, one a workload, or of a ModelRoute or InferenceModel, and the diagnostics;
+    no plans when there is an error.
+    """
+    diagnostics = Collector()
+    plans: Sequence[Plan | TrafficPlan]
+    try:
+        if isinstance(item, TrafficInput):
+            make_plan = (
+                model_routes.plan_model_route if item.kind == "ModelRoute" else inference_models.plan_inference_model
+            )
+            plans = [make_plan(context, item, diagnostics)]
+        else:
+            plans = with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
+            if plans[0].kind == disaggregated_sets.KIND:
+                plans = [replace(plans[0], partner=plans[-1]), *plans[1:]]
+    except Stop:
+        return (), diagnostics.problems
+    return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems
+
+
+def shared_needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
+    """The shared objects that the workloads of an app need."""
+    return plans[0].shared if len(plans) == 1 else tuple(need for plan in plans for need in plan.shared)
+
+
+def referenced_objects(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:
+    """The objects that these plans refer to: kind, namespace and name."""
+    return frozenset(key for plan in plans if isinstance(plan, TrafficPlan) for key in plan.references)

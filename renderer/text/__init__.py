@@ -1,0 +1,1 @@
+"""How text of others is shown, matched, compared and suggested."""

@@ -1,0 +1,179 @@
+"""Reads YAML into documents, with the place of every key and value.
+
+There are three readers, each of which leaves files that it does not support to the next: line by line, for plain block
+style (nearly every file, in a sixth of the time); by libyaml's events, for YAML without tags and anchors; and
+LocatedReader, which supports all of YAML and reports every problem. LocatedReader also locates fields, on demand.
+
+Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does: `y` and `off` are booleans, `010` is 8,
+`1e3` is 1000, `1:30` and dates are strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.yamlio import fast_reader
+
+if TYPE_CHECKING:
+    from renderer.yamlio.located_reader import LocatedNode, LocatedReader
+
+
+_NULLS = frozenset(["", "~", "null", "Null", "NULL"])  # plain scalars without a value
+
+
+class Document:
+    """One YAML document. It is a Source."""
+
+    __slots__ = ("_file", "index", "value")
+
+    def __init__(self, file: _File, index: int, value: Any) -> None:
+        self._file: Final = file
+        self.index: Final = index  # its position in the file, from 0
+        self.value: Final = value  # in JSON terms
+
+    def __repr__(self) -> str:
+        return f"Document({self.name!r}, {self.index})"
+
+    @property
+    def name(self) -> str:
+        """The file's name in messages."""
+        return self._file.name
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the whole file."""
+        return self._file.data
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column in the file, from 1, of the value (or key) at `path`, else of its nearest parent.
+
+        Fields below an alias or merge key are located at its anchor, the alias itself at the `*`.
+        """
+        node = self._file.nodes()[self.index]
+        if node is None:
+            return (0, 0)  # unreachable: a Document has content
+        key_place = node.place
+        for part in path:
+            child = node.child_at(part)
+            if child is None:
+                break
+            key_place, node = child
+        return key_place if key else node.place
+
+    def raw(self, path: Path) -> str | None:
+        """The text of the scalar at `path`, without quotes (`0.10`, not 0.1); None where there is no scalar."""
+        node = self._file.nodes()[self.index]
+        for part in path:
+            child = node.child_at(part) if node else None
+            if child is None:
+                return None
+            node = child[1]
+        return node.raw if node else None
+
+    def is_empty(self, *path: str | int) -> bool:
+        """Whether the field at `path` is in the file without a value, as `spec:` alone; it then counts as missing."""
+        return self.raw(path) in _NULLS
+
+    def origin(self, *path: str | int, key: bool = False) -> Origin:
+        """The Origin of the field at `path`."""
+        return Origin(self, path, key)
+
+    def parts(self, *path: str | int) -> list[Document]:
+        """The items of the list at `path` as documents."""
+        items = self.value
+        for part in path:
+            items = items[part]
+        return [_ListItem(self, (*path, i), value) for i, value in enumerate(items)]
+
+
+class _ListItem(Document):
+    """An item of a list in a document, as a document."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, document: Document, path: Path, value: object) -> None:
+        super().__init__(document._file, document.index, value)
+        self._path: Final = path
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return super().locate((*self._path, *path), key=key)
+
+    def raw(self, path: Path) -> str | None:
+        return super().raw((*self._path, *path))
+
+
+def source_path(moved: Mapping[Path, Path], path: Path) -> Path:
+    """Where a field stands, when fields or what they are in have moved. `moved`: the path of each before it did."""
+    for length in range(len(path), 0, -1):
+        if (place := moved.get(path[:length])) is not None:
+            return (*place, *path[length:])
+    return path
+
+
+class ChangedDocument(Document):
+    """A document with a changed value. It is a MergedSource."""
+
+    __slots__ = ("_moved", "whole")
+
+    def __init__(self, whole: Document, value: object, moved: Mapping[Path, Path]) -> None:
+        super().__init__(whole._file, whole.index, value)
+        self.whole: Final = whole  # the document before the change
+        self._moved: Final = moved  # the paths in `whole`, by those in `value`
+
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """The source that set the field, and its path there; the document may be a MergedSource itself."""
+        return Origin(self.whole, source_path(self._moved, path)).behind
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self.whole.locate(source_path(self._moved, path), key=key)
+
+    def raw(self, path: Path) -> str | None:
+        return self.whole.raw(source_path(self._moved, path))
+
+
+class _File:
+    """The file of its documents: its bytes, and its located nodes, read on demand."""
+
+    __slots__ = ("_nodes", "data", "name")
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+        self._nodes: list[LocatedNode | None] | None = None
+
+    def nodes(self) -> list[LocatedNode | None]:
+        if self._nodes is None:
+            self._nodes = _located_reader(self.name, self.data).read()
+        return self._nodes
+
+
+def parse(name: str, data: bytes) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of a file, called `name` in messages, and the problems of its YAML. Never raises.
+
+    Documents without content are left out, but count in `index`. After a syntax error the documents before it are
+    returned.
+    """
+    file = _File(name, data)
+    try:
+        values = fast_reader.read_fast(data)
+        problems: list[Diagnostic] = []
+    except Exception:  # noqa: BLE001 - LocatedReader reports whatever it was
+        reader = _located_reader(name, data)
+        values = [node and node.value for node in reader.read()]
+        problems = reader.problems
+    return [Document(file, index, value) for index, value in enumerate(values) if value is not None], problems
+
+
+def _located_reader(name: str, data: bytes) -> LocatedReader:
+    """A LocatedReader of the file; imported here, since few runs need it."""
+    from renderer.yamlio.located_reader import LocatedReader
+
+    return LocatedReader(name, data)
+
+
+def documents(name: str, data: bytes, values: Iterable[tuple[int, object]]) -> list[Document]:
+    """Documents of a file whose values, with their indices, another process parsed."""
+    file = _File(name, data)
+    return [Document(file, index, value) for index, value in values]
