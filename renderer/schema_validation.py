@@ -153,12 +153,6 @@ def is_valid(name: str, value: Any, extra: str = "") -> bool:
     return _staged_validator(name, extra).is_valid(value)
 
 
-def validator(text: str) -> Callable[[object], bool]:
-    """A function that tells whether a value satisfies the text of a schema."""
-    check: Callable[[object], bool] = _compile(text).is_valid
-    return check
-
-
 def valid_values(name: str, values: Sequence[T], extra: str = "") -> list[T]:
     """The valid ones of the values."""
     validator = _staged_validator(name, extra)

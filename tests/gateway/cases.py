@@ -359,7 +359,7 @@ def outside(answer: Answer) -> bool:
     saw = answer.witness
     if answer.status != 200 or saw is None:
         return False
-    request = (saw["pod"], saw["asked"], saw["authorization"], saw["host"], saw["tls"])
+    request = (saw["pod"], saw["requested_model"], saw["authorization"], saw["host"], saw["tls"])
     return request == (PROVIDER, "qwen/qwen3-8b", f"Bearer {PROVIDER_KEY}", "api.example.com", True)
 
 

@@ -63,7 +63,7 @@ class Answer:
     @property
     def requested_model(self) -> str:
         """The model that the server was asked for."""
-        return self.witness["asked"] if self.witness else ""
+        return self.witness["requested_model"] if self.witness else ""
 
     @property
     def whole(self) -> bool:

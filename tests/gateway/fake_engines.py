@@ -34,21 +34,19 @@ class Engine(NamedTuple):
 
 
 class Witness(TypedDict):
-    """What a server saw of a request. `pod`: namespace/name; `port`: on which it came; `asked`: the model, under a key
-    that no picker rewrites; `headers`: those that begin with x-; `usage`: whether a stream is to end with its tokens.
-    """
+    """What a server saw of a request."""
 
-    pod: str
+    pod: str  # namespace/name
     address: str
-    port: int
+    port: int  # on which it came
     method: str
     path: str
     host: str
-    asked: str
+    requested_model: str  # under a key that no picker rewrites
     authorization: str
-    headers: dict[str, str]
+    headers: dict[str, str]  # those that begin with x-
     tls: bool
-    usage: bool
+    usage: bool  # whether a stream is to end with its tokens
 
 
 class Request(NamedTuple):
@@ -169,8 +167,12 @@ class FakeEngines:
         saw = witness(engine, (address, port), request, request_body)
         if mode.isdigit():
             return send(writer, int(mode), {"error": {"message": f"every answer is {mode}"}, "witness": saw})
-        if engine.models and saw["asked"] not in engine.models:
-            return send(writer, 404, {"error": {"message": f"the model {saw['asked']} does not exist"}, "witness": saw})
+        if engine.models and saw["requested_model"] not in engine.models:
+            return send(
+                writer,
+                404,
+                {"error": {"message": f"the model {saw['requested_model']} does not exist"}, "witness": saw},
+            )
         options = {name: float(value) for name, value in WANTED.findall(prompt(request_body)[-200:])}
         if request_body.get("stream"):
             return await stream(writer, request_body, saw, options)
@@ -188,7 +190,7 @@ def witness(engine: Engine, place: tuple[str, int], request: Request, request_bo
         "method": request.method,
         "path": request.path,
         "host": headers.get("host", ""),
-        "asked": str(request_body.get("model", "")),
+        "requested_model": str(request_body.get("model", "")),
         "authorization": headers.get("authorization", ""),
         "headers": {name: value for name, value in headers.items() if name.startswith("x-")},
         "tls": engine.tls,

@@ -101,7 +101,7 @@ QUOTERS = {
     },
     "shlex.quote": {"text/escapes.py"},
     "json.dumps": {
-        *("check/cel.py", "kubernetes/component_versions.py", "schema_validation.py"),  # rules and schemas
+        *("kubernetes/component_versions.py", "schema_validation.py"),  # schemas
         "resolve/model_cache.py",  # hashes
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
