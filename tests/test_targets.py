@@ -331,7 +331,7 @@ def test_the_platform_needs_no_more_than_the_defaults() -> None:
     """
     targets = DEFAULTS | {"karpenter": make_compatibility.minor(make_compatibility.pins()["karpenter"])}
     seen = set()
-    for folder in (HERE / "platform", HERE / "nodepools"):
+    for folder in (HERE / "platform", HERE / "data" / "nodepools"):
         for path, body in bodies(folder):
             if "kind" in body and component_versions.serving_component(make_compatibility.schema_of(body)):
                 seen.add(body["kind"])

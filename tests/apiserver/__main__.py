@@ -42,7 +42,7 @@ GOLDENS = (
     "tests/adopted/*/expected",
     "examples/*/expected",
     "examples/*/rendered",
-    "tests/nodepools/*/expected.yaml",
+    "tests/data/nodepools/*/expected.yaml",
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )

@@ -37,7 +37,8 @@ CASES = (
     "tests/cases/autoscaling-fed", "tests/cases/elastic", "tests/cases/engine-parts", "tests/cases/engine-vllm",
     "tests/cases/flavors", "tests/cases/flavors-inftyai", "tests/cases/hardening-restricted",
     "tests/cases/pod-template", "tests/cases/pods-config", "tests/cases/service-leader-worker", "tests/cases/source-s3",
-    "tests/cases/example-gateway-*", "tests/cases/routes*", "tests/nodepools/fleet", "tests/nodepools/every-setting",
+    "tests/cases/example-gateway-*", "tests/cases/routes*",
+    "tests/data/nodepools/fleet", "tests/data/nodepools/every-setting",
 )  # fmt: skip
 BASES = HERE / "bases.yaml"
 HEAVY = {"LeaderWorkerSet": 3}  # so much more often, for all that it holds

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
     from tests.conftest import Golden, Llmaz
 
-HERE = TESTS / "chain"
+HERE = TESTS / "data" / "chain"
 SAMPLES = sorted(path.name for path in (HERE / "samples").iterdir())
 VARIANTS = sorted(path.name for path in (HERE / "variants").iterdir())
 GONE = "gone"
@@ -113,7 +113,7 @@ def test_variant(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
     codes = sorted(set(re.findall(r"\[([EW]\d+)\]$", done.err, re.MULTILINE)))
     assert codes == sorted(variant["finds"]), done.err
     assert done.code == (2 if any(code.startswith("E") for code in codes) else 0)
-    golden(f"chain/variants/{name}/stderr.txt", re.sub(r"(.)\1{200,}", r"\1…\1", done.err))
+    golden(f"data/chain/variants/{name}/stderr.txt", re.sub(r"(.)\1{200,}", r"\1…\1", done.err))
 
 
 def test_every_sample_is_varied() -> None:

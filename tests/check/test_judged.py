@@ -13,7 +13,7 @@ from tests.paths import TESTS
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
-HERE = TESTS / "judged"
+HERE = TESTS / "data" / "judged"
 KINDS = sorted(path.name for path in HERE.iterdir() if path.is_dir())
 FEWEST = 20
 

@@ -23,9 +23,9 @@ from renderer.explain.answers import leaves
 from renderer.explain.reasons import FILLED, MADE, RULE, SAID, InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
 from renderer.kubernetes import quantity
+from tests.cases.test_cases import INPUTS
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
-from tests.test_cases import INPUTS
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cases.test_cases import INPUTS
 from tests.inputs import CONFIG
-from tests.test_cases import INPUTS
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz, Outcome

@@ -19,10 +19,10 @@ import pytest
 
 from renderer import yamlio
 from renderer.integrations.helm.undo import undo
+from tests.cases.test_cases import EXAMPLES, INPUTS, contents
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
 from tests.programs import tool
-from tests.test_cases import EXAMPLES, INPUTS, contents
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -178,9 +178,9 @@ def test_golden(
 ) -> None:
     files = contents(case(name).chart())
     for path, (text, _) in files.items():
-        golden(f"helm/{name}/{path}", text)
+        golden(f"data/helm/{name}/{path}", text)
         assert OURS in text.partition("\n")[0]
-    folder = TESTS / "helm" / name
+    folder = TESTS / "data" / "helm" / name
     assert superfluous(folder, {folder / path for path in files}) == []
 
 

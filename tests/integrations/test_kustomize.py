@@ -32,7 +32,7 @@ from tests.programs import tool
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-LISTS = sorted(path.parent.name for path in TESTS.glob("kustomize/lists/*/list.yaml"))
+LISTS = sorted(path.parent.name for path in TESTS.glob("data/kustomize/lists/*/list.yaml"))
 EXAMPLES = sorted({path.parent.name for path in (ROOT / "examples").glob("*/*.yaml")})
 PLUGINS, EXEC = "--enable-alpha-plugins", "--enable-exec"
 MARKER = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "Rendered", "metadata": {"name": "llmaz"}}
@@ -111,10 +111,10 @@ def input_here() -> list[Any]:
 
 @pytest.mark.parametrize("case", LISTS)
 def test_lists(case: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz, golden: Golden) -> None:
-    monkeypatch.chdir(TESTS / "kustomize" / "lists" / case)
+    monkeypatch.chdir(TESTS / "data" / "kustomize" / "lists" / case)
     done = llmaz("kustomize", "list.yaml")
-    golden(f"kustomize/lists/{case}/answer.json", done.out)
-    golden(f"kustomize/lists/{case}/stderr.txt", done.err)
+    golden(f"data/kustomize/lists/{case}/answer.json", done.out)
+    golden(f"data/kustomize/lists/{case}/stderr.txt", done.err)
     results = json.loads(done.out).get("results", [])
     assert done.code == (2 if any(result["severity"] == "error" for result in results) else 0)
 
@@ -205,7 +205,7 @@ def test_own_annotations_count(folder: Path, llmaz: Llmaz) -> None:
 
 
 def test_plain_off_is_a_word(folder: Path, llmaz: Llmaz) -> None:
-    text = (TESTS / "kustomize" / "lists" / "transformer" / "list.yaml").read_text()
+    text = (TESTS / "data" / "kustomize" / "lists" / "transformer" / "list.yaml").read_text()
     assert 'mode: "off"' in text
     outs = []
     for word in ('"off"', "off", "OFF"):
@@ -354,7 +354,7 @@ def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 @pytest.mark.parametrize("case", ["generator", "transformer"])
 def test_whatever_a_list_holds_is_answered(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a fault, and with models only where nothing is wrong."""
-    monkeypatch.chdir(TESTS / "kustomize" / "lists" / case)
+    monkeypatch.chdir(TESTS / "data" / "kustomize" / "lists" / case)
     [whole] = documents(Path("list.yaml").read_text())
     chance, fine = random.Random(case), 0
     for _ in range(60):

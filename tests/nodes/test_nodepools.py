@@ -29,7 +29,7 @@ from tests.programs import tool
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-CASES = sorted(path.name for path in (TESTS / "nodepools").iterdir())
+CASES = sorted(path.name for path in (TESTS / "data" / "nodepools").iterdir())
 SCHEMAS = f"{schema_validation.FOLDER}/output/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json"
 KARPENTER = {
     "role": "nodes",
@@ -40,7 +40,7 @@ KARPENTER = {
 
 
 def arguments(case: str) -> list[str]:
-    file = TESTS / "nodepools" / case / "args.txt"
+    file = TESTS / "data" / "nodepools" / case / "args.txt"
     return shlex.split(file.read_text()) if file.exists() else []
 
 
@@ -48,7 +48,7 @@ def arguments(case: str) -> list[str]:
 def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a case, in a copy of its input."""
     name = str(request.param)
-    shutil.copytree(TESTS / "nodepools" / name / "input", tmp_path / "input")
+    shutil.copytree(TESTS / "data" / "nodepools" / name / "input", tmp_path / "input")
     monkeypatch.chdir(tmp_path / "input")
     return name
 
@@ -56,13 +56,13 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 def test_case(case: str, llmaz: Llmaz, golden: Golden) -> None:
     done = llmaz("nodepools", *arguments(case))
     assert done.code == 0, done.err
-    golden(f"nodepools/{case}/expected.yaml", done.out)
-    golden(f"nodepools/{case}/stderr.txt", done.err)
+    golden(f"data/nodepools/{case}/expected.yaml", done.out)
+    golden(f"data/nodepools/{case}/stderr.txt", done.err)
     assert llmaz("nodepools", *arguments(case)).out == done.out  # the same bytes
 
 
 def test_goldens_are_what_karpenter_takes(llmaz: Llmaz) -> None:
-    files = sorted((TESTS / "nodepools").glob("*/expected.yaml"))
+    files = sorted((TESTS / "data" / "nodepools").glob("*/expected.yaml"))
     assert len(files) == len(CASES)
     for file in files:
         assert llmaz("check", file).code == 0, file
@@ -74,7 +74,7 @@ def test_goldens_are_what_karpenter_takes(llmaz: Llmaz) -> None:
 
 
 def test_kubeconform_takes_the_goldens() -> None:
-    files = sorted((TESTS / "nodepools").glob("*/expected.yaml"))
+    files = sorted((TESTS / "data" / "nodepools").glob("*/expected.yaml"))
     call: list[str | Path] = [
         tool("kubeconform"),
         "-strict",
@@ -169,7 +169,7 @@ def test_the_output_folder_is_no_place(file: str, folder: Path, llmaz: Llmaz) ->
 def test_the_output_folder_of_an_environment_is_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
 ) -> None:
-    shutil.copytree(TESTS / "nodepools" / "environments" / "input", tmp_path / "input")
+    shutil.copytree(TESTS / "data" / "nodepools" / "environments" / "input", tmp_path / "input")
     monkeypatch.chdir(tmp_path / "input")
     for file in ("rendered/dev/nodes.yaml", "rendered/nodes.yaml"):
         done = llmaz("nodepools", "--env", "dev", "-o", file)
@@ -199,7 +199,7 @@ def test_a_folder_in_the_way(folder: Path, llmaz: Llmaz) -> None:
 
 
 def test_environments_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
-    shutil.copytree(TESTS / "nodepools" / "environments" / "input", tmp_path / "input")
+    shutil.copytree(TESTS / "data" / "nodepools" / "environments" / "input", tmp_path / "input")
     monkeypatch.chdir(tmp_path / "input")
     bodies = {env: list(yaml.safe_load_all(llmaz("nodepools", "--env", env).out)) for env in ("dev", "prod")}
     assert [[body["metadata"]["name"] for body in bodies[env]] for env in bodies] == [

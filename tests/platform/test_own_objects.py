@@ -223,7 +223,7 @@ def test_own_objects_go_where_the_components_go(key: str, destination: Values, t
 def test_redis(tmp_path: Path, golden: Golden) -> None:
     manifests = own(tmp_path, {"redis": {"enabled": True}})
     assert {key[1] for key in manifests} == {"Deployment", "NetworkPolicy", "Service"}
-    golden("platform_own/redis.yaml", written(manifests))
+    golden("data/platform_own/redis.yaml", written(manifests))
     service, deployment, policy = (only(manifests, kind) for kind in ("Service", "Deployment", "NetworkPolicy"))
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     for selector in (service["spec"]["selector"], policy["spec"]["podSelector"]["matchLabels"]):
@@ -267,7 +267,7 @@ def test_node_pools(tmp_path: Path, golden: Golden) -> None:
     }
     small = {"name": "l40s", "limits": {"nvidia.com/gpu": 16}}
     manifests = own(tmp_path, {"nodePoolDefaults": NODES, "nodePools": [small, large]})
-    golden("platform_own/nodepools.yaml", written(manifests))
+    golden("data/platform_own/nodepools.yaml", written(manifests))
     assert [key[1:] for key in sorted(manifests)] == [
         ("EC2NodeClass", "", "h100"),
         ("EC2NodeClass", "", "l40s"),
@@ -490,7 +490,7 @@ def test_argo_cd_gets_what_llmaz_argocd_health_prints(tmp_path: Path, golden: Go
     assert patch["data"].pop("resource.customizations.health.argoproj.io_Application") == application()
     assert patch == {"data": health.data()}
     shown = {key: {**body, "data": "…"} if key[1] == "ConfigMap" else body for key, body in manifests.items()}
-    golden("platform_own/argocd-health.yaml", written(shown))
+    golden("data/platform_own/argocd-health.yaml", written(shown))
 
 
 def test_argocd_cm_stays_whose_it_is(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """llmaz init: what it writes renders at the first try, its tools take it, and nothing is ever overwritten.
 
-Goldens of tests/init/expected hold all that is written but the chart, which is a copy. Tools that are missing skip
+Goldens of tests/data/init/expected hold all that is written but the chart, which is a copy. Tools that are missing skip
 their tests, in CI they fail.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz, Outcome
 
 CHART = ROOT / "charts" / "llmaz"
-GOLDENS = TESTS / "init" / "expected"
+GOLDENS = TESTS / "data" / "init" / "expected"
 URL = "https://git.example/team/models.git"
 ACTION = f"acme/llmaz-renderer@{'0123456789' * 4}"
 
@@ -139,13 +139,13 @@ PRINTED: dict[str, list[str]] = {
 def test_what_is_written(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
     done = llmaz("init", *PRINTED[name])
     assert done.code == 0, done.err
-    golden(f"init/expected/{name}/_output.txt", done.err + done.out)
+    golden(f"data/init/expected/{name}/_output.txt", done.err + done.out)
     written = files(folder / PRINTED[name][0])
     chart = {path: text for path, text in written.items() if path.startswith("platform/llmaz/")}
     assert chart == {f"platform/llmaz/{path}": text for path, text in files(CHART).items()}
     for path, text in written.items():
         if path not in chart and path != "bootstrap/argocd-cm.yaml":  # tested below
-            golden(f"init/expected/{name}/{path.replace('.git', 'dot-git')}", text)
+            golden(f"data/init/expected/{name}/{path.replace('.git', 'dot-git')}", text)
             assert text.endswith("\n")
             assert not text.endswith("\n\n")
 

@@ -28,7 +28,7 @@ from tests.programs import tool
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-GOLDENS = TESTS / "argocd" / "expected"
+GOLDENS = TESTS / "data" / "argocd" / "expected"
 URL = "https://git.example/team/models.git"
 ENVIRONMENTS = CONFIG + "{environments: {dev: {config: {namespace: dev}}, prod: {config: {namespace: prod}}}}\n"
 CODER = """\
@@ -60,9 +60,9 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """What stands in tests/argocd/health."""
+    """What stands in tests/data/argocd/health."""
     all_cases = []
-    for file in sorted((TESTS / "argocd" / "health").glob("*.yaml")):
+    for file in sorted((TESTS / "data" / "argocd" / "health").glob("*.yaml")):
         document = yaml.safe_load(file.read_text("utf-8"))
         for case in document["cases"]:
             for of in document["kinds"]:
@@ -139,7 +139,7 @@ def test_the_program_runs_what_lua_5_1_refuses(tmp_path: Path) -> None:
 def test_health_is_printed(form: str, llmaz: Llmaz, golden: Golden) -> None:
     done = llmaz("argocd", "health", "--form", form)
     assert (done.code, done.err) == (0, "")
-    golden(f"argocd/expected/health-{form}.yaml", done.out)
+    golden(f"data/argocd/expected/health-{form}.yaml", done.out)
     [settings] = yaml.safe_load_all(done.out)
     data = settings["data"] if form == "configmap" else settings["configs"]["cm"]
     for kind, check in health.CHECKS.items():
@@ -207,7 +207,7 @@ def test_applications(name: str, written: Callable[[str], None], llmaz: Llmaz, g
     written(config)
     done = llmaz("argocd", words[0], *([] if "--repo-url" in words else ["--repo-url", URL]), *words[1:])
     assert (done.code, done.err) == (0, "")
-    golden(f"argocd/expected/{name}.yaml", done.out)
+    golden(f"data/argocd/expected/{name}.yaml", done.out)
     bodies = documents(done.out)
     names = [(body["kind"], body["metadata"]["name"]) for body in bodies]
     assert len(set(names)) == len(names)
@@ -607,7 +607,7 @@ def test_plugin_is_printed(part: str, llmaz: Llmaz, golden: Golden) -> None:
     more = ["--image", "registry.example/llmaz-plugin@sha256:" + "0" * 64] if part == "patch" else []
     done = llmaz("argocd", "plugin", part, *more)
     assert (done.code, done.err) == (0, "")
-    golden(f"argocd/expected/{'Dockerfile' if part == 'dockerfile' else f'plugin-{part}.yaml'}", done.out)
+    golden(f"data/argocd/expected/{'Dockerfile' if part == 'dockerfile' else f'plugin-{part}.yaml'}", done.out)
 
 
 def test_the_commands_of_the_plugin_are_ours(llmaz: Llmaz) -> None:

@@ -20,7 +20,7 @@ from tests.paths import TESTS
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-GOLDENS = TESTS / "flux" / "expected"
+GOLDENS = TESTS / "data" / "flux" / "expected"
 # Its older controllers write no status, and no expression of Flux' can tell that from one that is not there yet.
 ONLY_OF_ARGO_CD = {"disaggregatedset.x-k8s.io_DisaggregatedSet"}
 CHECKED = [case for case in CASES if case.check not in ONLY_OF_ARGO_CD]
@@ -133,7 +133,7 @@ def test_kustomizations(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -
         (folder / "llmaz.yaml").write_text(config, "utf-8")
     done = llmaz("flux", "kustomization", *words)
     assert (done.code, done.err) == (0, "")
-    golden(f"flux/expected/{name}.yaml", done.out)
+    golden(f"data/flux/expected/{name}.yaml", done.out)
     bodies = list(yaml.safe_load_all(done.out))
     there = {(body["kind"], body["metadata"]["name"]) for body in bodies}
     assert len(there) == len(bodies)

@@ -1,5 +1,5 @@
 """What the Go programs of a cluster make of our manifests: the webhooks of LeaderWorkerSet and DisaggregatedSet, and
-go-yaml, in tests/go.
+go-yaml: the programs beside this file.
 
 `scripts/tools.sh lwscheck yamlread` builds them. Without them these tests are skipped, in CI they fail.
 """
@@ -19,19 +19,17 @@ import pytest
 
 from renderer import yamlio
 from renderer.yamlio.limits import MAX_KEY
+from tests.paths import TESTS
 from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
-ROOT = Path(__file__).parent.parent
-DATA = ROOT / "tests" / "go" / "testdata"
+DATA = TESTS / "go" / "testdata"
 BAD, CHANGED, GOOD = (sorted((DATA / folder).glob("*.yaml")) for folder in ("bad", "changed", "good"))
 EXTERNAL = "      scaling:\n        mode: External\n"
 """Of a DisaggregatedSet's role, since LeaderWorkerSet 0.10; lwscheck is that of 0.9."""
-GOLDENS = sorted(
-    path for path in ROOT.glob("tests/cases/*/expected/**/*.yaml") if EXTERNAL not in path.read_text("utf-8")
-)
+GOLDENS = sorted(path for path in TESTS.glob("cases/*/expected/**/*.yaml") if EXTERNAL not in path.read_text("utf-8"))
 
 
 def names(files: Iterable[Path]) -> list[str]:

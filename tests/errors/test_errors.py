@@ -1,4 +1,4 @@
-"""Error cases: every folder below errors/ is refused with exactly its stderr.txt.
+"""Error cases: every folder beside this file is refused with exactly its stderr.txt.
 
 A folder's name begins with the first code of its text, where that has one: `pytest -k E203`. It holds the input files,
 `stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out`). Nothing is
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from renderer.diagnostics import WORDINGS
+from tests.paths import TESTS
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-HERE = Path(__file__).resolve().parent
-CASES = sorted(path.name for path in (HERE / "errors").iterdir() if path.is_dir())
+ERRORS = TESTS / "errors"
+CASES = sorted(path.name for path in ERRORS.glob("*-*"))
 CODE = re.compile(r"\[([ENW]\d{3})\]$", re.MULTILINE)
 OURS = ("stderr.txt", "args.txt")
 # Codes that no folder can show, with the test that does.
@@ -74,7 +75,7 @@ def everything(folder: Path) -> dict[Path, bytes | None]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz, golden: Golden) -> None:
-    case, work = HERE / "errors" / name, tmp_path / "input"
+    case, work = ERRORS / name, tmp_path / "input"
     shutil.copytree(case, work, symlinks=True, ignore=lambda folder, names: OURS if Path(folder) == case else ())
     monkeypatch.chdir(work)
     before = everything(work)
@@ -88,18 +89,18 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_folder_begins_with_its_first_code(name: str) -> None:
-    codes = CODE.findall((HERE / "errors" / name / "stderr.txt").read_text())
+    codes = CODE.findall((ERRORS / name / "stderr.txt").read_text())
     assert re.findall(r"^[A-Z]\d{3}(?=-)", name) == codes[:1]
 
 
 def shown(*patterns: str) -> set[str]:
     """The codes that goldens of standard error hold."""
-    text = "".join(path.read_text() for pattern in patterns for path in HERE.glob(pattern))
+    text = "".join(path.read_text() for pattern in patterns for path in TESTS.glob(pattern))
     return set(CODE.findall(text))
 
 
 def test_every_code_is_shown() -> None:
-    codes = shown("errors/*/stderr.txt", "chain/variants/*/stderr.txt")
+    codes = shown("errors/*/stderr.txt", "data/chain/variants/*/stderr.txt")
     codes |= {code for code in shown("cases/*/stderr.txt") if code.startswith("W")}
     assert sorted(set(WORDINGS) - codes - set(ELSEWHERE)) == []
     assert sorted(codes - set(WORDINGS)) == []
@@ -110,7 +111,7 @@ def test_every_code_is_shown() -> None:
 def test_elsewhere_is_there(test: str) -> None:
     """The tests that ELSEWHERE names exist, and name their codes."""
     file, _, name = test.partition("::")
-    text = (HERE / file).read_text()
+    text = (TESTS / file).read_text()
     assert f"def {name}(" in text
     for code in (code for code, where in ELSEWHERE.items() if where == test):
         assert code in text

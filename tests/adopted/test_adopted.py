@@ -1,4 +1,4 @@
-"""Deployments of other projects, written for llmaz: each folder of adopted/ renders to its expected/, and checks well.
+"""Deployments of other projects, written for llmaz: each folder here renders to its expected/, and checks well.
 
 A folder is `input/`, `expected/**`, a table (what differs from the original, and why), and `stderr.txt` where the
 render warns. `pytest --snapshot-update` writes what is expected.
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cases.test_cases import contents
 from tests.paths import TESTS
-from tests.test_cases import contents
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
 ADOPTED = TESTS / "adopted"
-FOLDERS = sorted(path.name for path in ADOPTED.iterdir())
+FOLDERS = sorted(path.parent.name for path in ADOPTED.glob("*/input"))
 _HEAD = "| theirs | ours | why |\n|---|---|---|\n"
 
 

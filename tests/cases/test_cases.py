@@ -1,4 +1,4 @@
-"""Golden cases: every folder below cases/ renders to exactly what lies in its expected/, and every example does.
+"""Golden cases: every folder beside this file renders to exactly what lies in its expected/, and every example does.
 
 A case is `input/` and `expected/**`, with `args.txt` (further arguments, one line) and `stderr.txt` (warnings) where it
 needs them. Dropping a folder is writing a test; `pytest --snapshot-update` writes what is expected.
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.paths import ROOT, TESTS
+
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
 
-HERE = Path(__file__).resolve().parent
-EXAMPLES = HERE.parent / "examples"
+CASES = TESTS / "cases"
+EXAMPLES = ROOT / "examples"
 # What a case is called → where its input lies.
-INPUTS = {path.parent.name: path for path in sorted(HERE.glob("cases/*/input"))} | {
+INPUTS = {path.parent.name: path for path in sorted(CASES.glob("*/input"))} | {
     f"example-{path.name}": path for path in sorted(EXAMPLES.iterdir()) if path.is_dir()
 }
 
@@ -43,7 +45,7 @@ def test_case(
     golden: Golden,
     superfluous: Callable[..., list[Path]],
 ) -> None:
-    case, work = HERE / "cases" / name, tmp_path / "input"
+    case, work = CASES / name, tmp_path / "input"
     shutil.copytree(INPUTS[name], work, symlinks=True)
     monkeypatch.chdir(work)
     arguments = case / "args.txt"
@@ -76,4 +78,5 @@ def test_case(
 
 def test_every_folder_is_a_case() -> None:
     """A folder below cases/ without input would be tested by nobody."""
-    assert {path.name for path in (HERE / "cases").iterdir()} <= set(INPUTS)
+    folders = {path.name for path in CASES.iterdir() if path.is_dir()}
+    assert folders - {"__pycache__"} <= set(INPUTS)
