@@ -4,11 +4,11 @@
 Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playground each, half of them elastic, one and
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
-once more under a RenderPolicy, in turns with runs without one. Every figure is a median; targets are ratios within this
-run. Inputs are in memory, and whatever writes gets a folder that never was: some file systems look at each file that
-was deleted in the last minutes before they make a new one. helm renders the same manifests from one chart over one
-values file (compared object by object); kustomize builds them as resources. Exit status 0 whatever the figures are:
-they are for reading.
+once more under a RenderPolicy, in turns with runs without one, and once more with a warning in every other file (the
+loud corpus), in turns with the quiet one. Every figure is a median; targets are ratios within this run. Inputs are in
+memory, and whatever writes gets a folder that never was: some file systems look at each file that was deleted in the
+last minutes before they make a new one. helm renders the same manifests from one chart over one values file (compared
+object by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
@@ -251,6 +251,30 @@ def judged(size: int, lines: list[Line]) -> None:
     lines.append(_most(f"{size:,} fresh with a policy / without", within / without, 1.15))
 
 
+def loud(size: int, lines: list[Line]) -> None:
+    """Renders a corpus without and with a warning in every other file in turns, and adds the ratio to `lines`.
+
+    The warning is W202: replicas have no effect where an autoscaler owns their number.
+    """
+    inputs, warned, out = WORK / f"in-{size}", WORK / f"loud-{size}", f"out-{size}"
+    fresh(warned.name)
+    shutil.copytree(inputs, warned)
+    for path in warned.glob("team-*/*.yaml"):
+        path.write_text(path.read_text().replace("  elasticConfig:", "  replicas: 2\n  elasticConfig:"))
+    warnings = run(*LLMAZ, "render", warned.name, "-o", out).count("[W202]")
+    if warnings != size // 2:
+        sys.exit(f"bench: {warnings} warnings about the loud corpus of {size:,} models")
+    costs: dict[Path, list[Cost]] = {inputs: [], warned: []}
+    for _ in range(11):
+        for folder, samples in costs.items():
+            fresh(out, folder)
+            samples.append(cost([*LLMAZ, "render", folder.name, "-o", out]))
+    quiet_cpu, loud_cpu = (statistics.median(sample.cpu for sample in samples) for samples in costs.values())
+    for what, samples, cpu in zip(("quiet", "loud"), costs.values(), (quiet_cpu, loud_cpu), strict=True):
+        row(size, what, Timing(statistics.median(sample.wall for sample in samples), cpu))
+    lines.append(_most(f"{size:,} fresh, half with a warning / none, CPU", loud_cpu / quiet_cpu, 1.15))
+
+
 def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
     fresh(folder.name)
@@ -281,9 +305,15 @@ def timed(action: Callable[[], object], runs: int, before: Callable[[], object] 
     return Timing(statistics.median(walls), statistics.median(cpus))
 
 
-def run(*command: str, cwd: Path | None = None, into: Path | None = None) -> None:
+def run(*command: str, cwd: Path | None = None, into: Path | None = None) -> str:
+    """What the command prints on standard error, which is read while it runs: a pipe that is full would stop it."""
     with open(into or os.devnull, "wb") as out:
-        subprocess.run(command, cwd=cwd or WORK, stdout=out, stderr=subprocess.DEVNULL, check=True, env=ENVIRONMENT)
+        done = subprocess.run(
+            command, cwd=cwd or WORK, stdout=out, stderr=subprocess.PIPE, text=True, check=False, env=ENVIRONMENT
+        )
+    if done.returncode:
+        sys.exit(f"bench: {' '.join(command)} ended with exit status {done.returncode}:\n{done.stderr[-2_000:]}")
+    return done.stderr
 
 
 def render(size: int) -> None:
@@ -559,6 +589,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
     if size == 1_000 and not mixed:
         run_floor, ready = floor(size)
         row(size, "floor", timed(run_floor, runs, ready))
+        loud(size, lines)
         judged(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")

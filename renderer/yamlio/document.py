@@ -2,7 +2,10 @@
 
 There are three readers, each of which leaves files that it does not support to the next: line by line, for plain block
 style (nearly every file, in a sixth of the time); by libyaml's events, for YAML without tags and anchors; and
-LocatedReader, which supports all of YAML and reports every problem. LocatedReader also locates fields, on demand.
+LocatedReader, which supports all of YAML and reports every problem.
+
+Fields are located on demand: the first ones of a file in plain block style by its lines (`block_places.py`), all others
+by LocatedReader.
 
 Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does: `y` and `off` are booleans, `010` is 8,
 `1e3` is 1000, `1:30` and dates are strings.
@@ -11,12 +14,15 @@ Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
 from renderer.yamlio import fast_reader
+from renderer.yamlio.scalars import UncertainError
 
 if TYPE_CHECKING:
+    from renderer.yamlio.block_places import BlockDocument
     from renderer.yamlio.located_reader import LocatedNode, LocatedReader
 
 
@@ -51,16 +57,7 @@ class Document:
 
         Fields below an alias or merge key are located at its anchor, the alias itself at the `*`.
         """
-        node = self._file.nodes()[self.index]
-        if node is None:
-            return (0, 0)  # unreachable: a Document has content
-        key_place = node.place
-        for part in path:
-            child = node.child_at(part)
-            if child is None:
-                break
-            key_place, node = child
-        return key_place if key else node.place
+        return self._file.locate(self.index, path, key=key)
 
     def raw(self, path: Path) -> str | None:
         """The text of the scalar at `path`, without quotes (`0.10`, not 0.1); None where there is no scalar."""
@@ -136,12 +133,29 @@ class ChangedDocument(Document):
 class _File:
     """The file of its documents: its bytes, and its located nodes, read on demand."""
 
-    __slots__ = ("_nodes", "data", "name")
+    __slots__ = ("_blocks", "_nodes", "data", "name")
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name = name
         self.data = data
+        self._blocks: list[BlockDocument] | None = None
         self._nodes: list[LocatedNode | None] | None = None
+
+    def locate(self, index: int, path: Path, *, key: bool) -> tuple[int, int]:
+        """The place of a field of the document with that index."""
+        if self._nodes is None:
+            with suppress(UncertainError):
+                return self._block_document(index).locate(path, key=key)
+        node = self.nodes()[index]
+        return node.locate(path, key=key) if node else (0, 0)  # the latter is unreachable: a Document has content
+
+    def _block_document(self, index: int) -> BlockDocument:
+        """The document with that index. UncertainError for a file that is not in plain block style."""
+        if self._blocks is None:
+            from renderer.yamlio import block_places  # quiet runs do not need it
+
+            self._blocks = block_places.documents(self.data)
+        return self._blocks[index]
 
     def nodes(self) -> list[LocatedNode | None]:
         if self._nodes is None:

@@ -71,7 +71,7 @@ _FLOW_DEPTH: Final = 5
 _MOST_PARENTS: Final = MAX_DEPTH - _FLOW_DEPTH - 1  # of a container that another line opens
 
 
-class _Line(Struct, frozen=True):
+class Line(Struct, frozen=True):
     """A parsed line."""
 
     dash: int  # its column, -1 without one, -2 for the start of a document
@@ -83,17 +83,17 @@ class _Line(Struct, frozen=True):
     has_value: bool = False
 
 
-_DOCUMENT: Final = _Line(-2, 0)
+DOCUMENT: Final = Line(-2, 0)  # the line `---`
 
 
-def _parse_line(line: str) -> _Line | None:
+def _parse_line(line: str) -> Line | None:
     """The parsed line, None for a blank or comment. UncertainError for one that depends on other lines."""
     if len(line) > _MAX_LINE_LENGTH:
         raise UncertainError(line)
     if match := _SIMPLE.fullmatch(line):
         indent, dash, key, plain = match.groups()
         column = len(indent)
-        return _Line(
+        return Line(
             column if dash else -1,
             column + 2 if dash else column,
             KEYS[key],
@@ -101,7 +101,7 @@ def _parse_line(line: str) -> _Line | None:
             has_value=True,
         )
     if line.startswith("---") and _START.fullmatch(line):
-        return _DOCUMENT
+        return DOCUMENT
     match = _LINE.fullmatch(line)
     if match is None:
         raise UncertainError(line)
@@ -119,7 +119,7 @@ def _parse_line(line: str) -> _Line | None:
         key = key[1:-1] if key[0] == '"' else KEYS[key]
     has_value = bool(flow or plain)
     indentation = len(indent) + len(dash or "")
-    return _Line(len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
+    return Line(len(indent) if dash else -1, indentation, key, value, _copy_function(value), has_value)
 
 
 def _parse_flow(text: str) -> object:
@@ -137,6 +137,16 @@ def _depth(value: object) -> int:
     if value.__class__ is dict:
         return 1 + max(map(_depth, value.values()), default=0)
     return 1 + max(map(_depth, value), default=0) if value.__class__ is list else 0
+
+
+def value_column(text: str) -> int:
+    """The column, from 0, of the value in a line that has a key or dash; where there is none, the one behind these."""
+    match = _LINE.fullmatch(text)
+    if match is None:
+        raise UncertainError(text)
+    if match.lastgroup:
+        return match.start(match.lastgroup)
+    return match.end(3) + 1 if match[3] else match.start(2) + 1
 
 
 def _copy_function(value: object) -> Callable[[Any], Any] | None:

@@ -61,6 +61,16 @@ class LocatedNode:
             return item.place, item
         return None
 
+    def locate(self, path: Path, *, key: bool) -> tuple[int, int]:
+        """The place of the value (or key) at `path` in here, else of its nearest parent."""
+        key_place, node = self.place, self
+        for part in path:
+            child = node.child_at(part)
+            if child is None:
+                break
+            key_place, node = child
+        return key_place if key else node.place
+
 
 class _Frame:
     """A mapping or list whose end has not been read."""

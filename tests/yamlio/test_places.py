@@ -103,7 +103,7 @@ def test_a_document_is_small() -> None:
 
 
 def test_places_are_found_once_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = yamlio.parse("test.yaml", b"a: 1\n---\nb: 2\n")[0]
+    first, second = yamlio.parse("test.yaml", b"a: &a 1\n---\nb: 2\n")[0]
     assert first.locate(("a",)) == (1, 4)
     monkeypatch.setattr(event_parser, "Parser", None)
     assert second.locate(("b",)) == (3, 4)
