@@ -43,7 +43,13 @@ README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 ENGINES = sorted((DOCS / "engines").glob("*.md"))
-LINKED = [README, ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md", *PAGES]
+LINKED = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    *PAGES,
+    *sorted(ROOT.glob("*/README.md")),
+    *sorted(ROOT.glob("tests/*/README.md")),
+]
 _FENCE = re.compile(
     r"^(?:<!-- (?P<mark>[^\n]+?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
