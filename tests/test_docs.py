@@ -47,8 +47,8 @@ LINKED = [
     README,
     ROOT / "CONTRIBUTING.md",
     *PAGES,
-    *sorted(ROOT.glob("*/README.md")),
-    *sorted(ROOT.glob("tests/*/README.md")),
+    ROOT / "examples" / "README.md",
+    *sorted((ROOT / "tests").rglob("README.md")),
 ]
 _FENCE = re.compile(
     r"^(?:<!-- (?P<mark>[^\n]+?) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
