@@ -46,7 +46,7 @@ _BOUND: Final = 10_000
 def canonical(value: object) -> str:
     """The quantity that YAML gave as int, float or str, as apimachinery prints it: 0.5 → `500m`, `1024Mi` → `1Gi`.
 
-    ValueError, with a short reason, for what is no quantity or too large for one.
+    ValueError, with a short reason, for what is not a valid quantity or too large for one.
     """
     if value.__class__ is not str and value.__class__ is not int:
         return _format(_read_value(value))

@@ -297,8 +297,10 @@ def _compared(inputs: Settings, span: str, environment: str) -> Compared:
     if shown.code:
         failure = shown.err or shown.out or f"llmaz diff ended with {shown.code}"
         refused = shown.out if shown.code == 2 and shown.out.startswith("<!-- llmaz") else ""
-        return Compared(environment, "", "", max(result.code, shown.code), refused, None, failure)
-    return Compared(environment, "", "", result.code, shown.out, json.loads(result.out), "")
+        code = max(result.code, shown.code)
+        return Compared(environment, base="", head="", code=code, markdown=refused, data=None, failure=failure)
+    data = json.loads(result.out)
+    return Compared(environment, base="", head="", code=result.code, markdown=shown.out, data=data, failure="")
 
 
 def _environments(inputs: Settings, commit: str) -> tuple[str, ...]:
