@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from renderer import load, resolve, schema_validation
 from renderer.api import BackendRuntime
 from renderer.cli import cli
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_catalog.preview import option_lines

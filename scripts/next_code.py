@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 AREAS: Final = {

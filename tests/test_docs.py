@@ -30,7 +30,7 @@ import pytest
 import yaml
 
 from renderer import schema_validation, yamlio
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 from renderer.resolve.engine import template_words
 from renderer.resolve.pod import loaders
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from renderer import schema_validation, yamlio
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 from renderer.kubernetes import component_versions
 from scripts import make_compatibility
 from tests.inputs import CONFIG, error_case

@@ -12,7 +12,7 @@ from renderer.plan import Manifest
 
 Body = Mapping[str, object]
 Finding = tuple[str, Path, Mapping[str, object]]
-"""A code of diagnostics.WORDINGS, where in the object, and the wording's words."""
+"""A code of diagnostics.wordings, where in the object, and the wording's words."""
 
 
 class IndexedFinding(Struct, frozen=True):

@@ -95,7 +95,7 @@ def checked_output() -> Iterator[None]:
         if failure.reader_gone:
             raise SystemExit(READER_GONE) from None
         if failure.descriptor != 2:
-            from renderer.diagnostics import WORDINGS
+            from renderer.diagnostics.wordings import WORDINGS
 
             print_aside(f"standard output: {WORDINGS['E150'].message.format(what=failure.reason)} [E150]")
         raise SystemExit(UNWRITABLE) from None

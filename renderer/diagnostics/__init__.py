@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from renderer.diagnostics.diagnostic import (
     MAX_PROBLEMS,
-    WORDINGS,
     Collector,
     Diagnostic,
     InternalError,
@@ -29,7 +28,6 @@ from renderer.diagnostics.wording import Wording
 
 __all__ = [
     "MAX_PROBLEMS",
-    "WORDINGS",
     "Collector",
     "Diagnostic",
     "InternalError",

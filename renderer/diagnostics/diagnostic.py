@@ -10,20 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics.origin import Origin, dotted
-from renderer.diagnostics.wording import Wording
-from renderer.diagnostics.wordings.cluster import CLUSTER
-from renderer.diagnostics.wordings.delivery import DELIVERY
-from renderer.diagnostics.wordings.engines import ENGINES
-from renderer.diagnostics.wordings.gateways import GATEWAYS
-from renderer.diagnostics.wordings.input import INPUT
-from renderer.diagnostics.wordings.models import MODELS
-from renderer.diagnostics.wordings.nodes import NODES
-from renderer.diagnostics.wordings.pods import PODS
-from renderer.diagnostics.wordings.policy import POLICY
 from renderer.text import escapes
 from renderer.text.suggestions import Vocabulary
 
-WORDINGS: dict[str, Wording] = INPUT | MODELS | ENGINES | PODS | GATEWAYS | CLUSTER | NODES | DELIVERY | POLICY
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 
@@ -78,6 +67,8 @@ class RenderError(Exception):
 
 def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
     """The diagnostic `code` at `origin`; W codes are warnings. `words` fill the wording (KeyError when missing)."""
+    from renderer.diagnostics.wordings import WORDINGS  # a quiet run needs none of them
+
     wording = WORDINGS[code]
     source, path = origin.behind
     return Diagnostic(
@@ -115,6 +106,8 @@ def told_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _bound_finding(problem: Diagnostic) -> Diagnostic:
     """What takes the place of the first problem beyond the bound."""
+    from renderer.diagnostics.wordings import WORDINGS
+
     code = "E116" if problem.severity == "error" else "W117"
     wording = WORDINGS[code]
     message = wording.message.format(limit=MAX_PROBLEMS)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 from tests.paths import TESTS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from renderer.diagnostics import WORDINGS
+from renderer.diagnostics.wordings import WORDINGS
 from scripts import next_code
 
 WORDING_FILES = Path(__file__).resolve().parents[2] / "renderer" / "diagnostics" / "wordings"
