@@ -20,7 +20,7 @@ from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
 from renderer.kubernetes import quantity, wellknown
 from renderer.plan import Manifest
-from renderer.template import matches_template
+from renderer.template import matches_template, split_template
 from renderer.yamlio import ChangedDocument, Document
 
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
@@ -117,7 +117,7 @@ class ReasonFinder:
         """The words of a template, and what they are made of."""
         words = []
         index = _loader(rendered.body, path)
-        for word in dict.fromkeys(re.findall(r"\{\{\s*\.?([A-Z]\w*)\s*\}\}", template)):
+        for word in _words_of(template):
             key: Path = ("explain", "word", word) if index is None else ("explain", "source", index)
             located = self._locate(rendered.plan_origins[key]) if key in rendered.plan_origins else None
             words.append((word, self._place(located[0]) if located else None))
@@ -286,6 +286,12 @@ class ReasonFinder:
         }
         preset = shelves.get(str(document.value.get("kind")), {}).get(name)
         return document is (preset if isinstance(preset, Document) else preset and preset.ours and preset.document)
+
+
+def _words_of(template: str) -> list[str]:
+    """The words between the braces of a template, in their order and each once; filters and quoted texts are none."""
+    codes = (re.sub(r"'[^']*+'|\"[^\"]*+\"", "", code) for code in split_template(template)[1::2])
+    return list(dict.fromkeys(word for code in codes for word in re.findall(r"\b[A-Z]\w*", code)))
 
 
 def _loaders(rendered: RenderedObject, root: Path) -> dict[Path, Origin]:

@@ -37,6 +37,7 @@ GOLDENS = {
     "app.txt": ("example-quickstart", "chat"),
     "arguments.txt": ("options-given-again", "lws/underscores"),
     "elastic.txt": ("example-hpa", "hpa/chat"),
+    "filtered-word.txt": ("version-vllm-speculative", f"lws/json.{RUNNER}.args[8]"),
     "flavors.txt": ("design-example", "lws/chat"),
     "gateway.txt": ("example-gateway-auth", "gateway/llmaz-gateway"),
     "group.txt": ("example-several-hosts", "lws/blue"),
