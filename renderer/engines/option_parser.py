@@ -36,6 +36,7 @@ class OptionRules(Struct, frozen=True):
     option_list: OptionList
     engine: str  # name and version as messages have them
     prefix: str = "E"  # of the codes; W where the list is uncertain
+    is_beyond: bool = False  # the version is newer than all that are listed
 
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding; a code of digits alone gets the prefix."""

@@ -23,6 +23,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "write terminationGracePeriodSeconds: {least} into the podTemplate, or fewer seconds",
     ),
     "W230": Wording("'{backend}': {notice}"),
+    "W400": Wording(
+        "{backend} {version} is newer than every version that is known: its options are judged by those of {nearest}",
+        "look for a newer llmaz; until then an option that is told may be right",
+    ),
     "W231": Wording(
         "nobody knows the options of {backend} {version}, so none is checked",
         "compare them with that version's documentation, or use a version that llmaz knows",
@@ -193,6 +197,10 @@ ENGINES: Final[dict[str, Wording]] = {
     "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
     "E438": Wording("'{backend}' takes no arguments", "it is set by its environment: write backendRuntimeConfig.envs"),
     "W439": Wording("{of}: '{option}' takes '{value}' for its value, which is an option itself", "{hint}"),
+    "E400": Wording(
+        "{backend} in '{image}' is version {version}, and backendRuntimeConfig.version in {file}:{line} says '{named}'",
+        "leave backendRuntimeConfig.version out: the tag of the image says it",
+    ),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),
     "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),

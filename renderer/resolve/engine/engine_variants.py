@@ -1,14 +1,15 @@
-"""Engine variants: which entry of engine.variants an accelerator takes, and the error where none does."""
+"""Engine variants: which entry of engine.variants an accelerator takes, the error where none does, and their images."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from renderer.api import BackendRuntime, Inputs
+from renderer.api import BackendRuntime, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.accelerator import Accelerator
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.kube import images
 
 if TYPE_CHECKING:
     from renderer.input_types import VariantSpec
@@ -25,6 +26,16 @@ def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) ->
             match: VariantSpec = candidate
             return match
     return None
+
+
+def tag_of_own_image(engine: Engine, config: RenderConfig, image: str) -> str:
+    """The tag of an image in one of the engine's repositories or in a mirror of it; '' of every other image, and
+    without a tag.
+    """
+    repository, tag = images.split_tag(images.original_image(config, image))
+    variants = engine.spec.get("variants") or ()
+    own = {engine.runtime.spec["image"], *(variant["image"] for variant in variants if variant.get("image"))}
+    return tag if images.split_image(repository) in map(images.split_image, own) else ""
 
 
 def refuse_accelerator(

@@ -34,7 +34,9 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
             rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
         elif version_order.version_key(option_list.version) != version_order.version_key(version):
             nearest = f"{name} {option_list.version} (the nearest known to {version})"
-            rules = OptionRules(engine.style, option_list, nearest, "W")
+            newest = max(map(version_order.version_key, option_lists.known_versions(files, engine.runtime)))
+            is_beyond = version_order.version_key(version) > newest
+            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond)
         else:
             rules = OptionRules(engine.style, option_list, f"{name} {version}")
         engine.option_rules[version] = rules

@@ -84,6 +84,22 @@ def image_reference(config: RenderConfig, image: str) -> str:
     return f"{image}@{digest}" if digest else image
 
 
+def original_image(config: RenderConfig, image: str) -> str:
+    """The image that a reference to one of RenderConfig's mirrors stands for; other references as they are."""
+    for registry, mirror in (config.get("images", "mirrors") or {}).items():
+        prefix = f"{mirror.rstrip('/')}/"
+        if image.startswith(prefix):
+            return f"{registry}/{image.removeprefix(prefix)}"
+    return image
+
+
+def split_tag(image: str) -> tuple[str, str]:
+    """Repository and tag of an image, the tag '' without one; a digest is left out."""
+    name = image.partition("@")[0]
+    repository, colon, tag = name.rpartition(":")
+    return (repository, tag) if colon and "/" not in tag else (name, "")
+
+
 def split_image(image: str) -> tuple[str, str]:
     """Registry and path; on Docker Hub with the implicit `library/`."""
     first, slash, rest = image.partition("/")

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from renderer import schema_validation
-from renderer.api import RenderConfig
+from renderer.api import App, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic, suggestion
 from renderer.kubernetes.json_values import list_at, map_at, maps_at
 from renderer.plan import Body, Container, Pod
@@ -121,6 +121,14 @@ def runner_patch(spec: AppSpec) -> tuple[int, Body]:
         if container["name"] == pods.RUNNER:
             return i, container
     return 0, {}
+
+
+def runner_image(app: App) -> tuple[str, Origin] | None:
+    """The image that a Playground's podTemplate gives model-runner; None where it gives none."""
+    index, patch = runner_patch(app.spec)
+    if not (image := patch.get("image")):
+        return None
+    return str(image), app.origin("spec", "podTemplate", "spec", "containers", index, "image")
 
 
 # Containers

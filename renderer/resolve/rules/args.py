@@ -79,8 +79,17 @@ def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
         return
     names_version = "version" in run.backend_config and ":" not in run.tag
     if command.option_rules is None and (run.version or names_version) and "list" in options:
-        origin = app.origin(*BACKEND, "version" if "version" in run.backend_config else "backendName")
+        layer = run.version_layers[-1]
+        origin = app.origin(*BACKEND, "backendName") if layer in run.size.versions else layer.origin
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
+
+
+def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
+    """A warning for a version that is newer than all whose options are known."""
+    run, rules = command.run, command.option_rules
+    if rules and rules.is_beyond:
+        words = {"backend": run.engine.runtime.name, "version": run.version, "nearest": rules.option_list.version}
+        yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 
 def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:

@@ -84,7 +84,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
     AppEngine: ((lambda chosen: "notice" in chosen.engine.spec, (runtimes.notice,)),),
     EngineChoice: ((lambda choice: choice.engine.templated, (weights.unloadable_weights,)),),
     EngineRun: (
-        (lambda run: "version" in run.backend_config, (versions.invalid_tag,)),
+        (lambda run: "version" in run.backend_config, (versions.invalid_tag, versions.contradicting_image)),
         (_always, (parallelism.unknown_sizes, runtimes.unfit_name, versions.moving_tag)),
         (lambda run: not run.version, (versions.unknown_version,)),
         (lambda run: run.engine.refusals or run.engine.notes, (versions.refused_by_version, versions.other_in_version)),
@@ -109,7 +109,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),
         (lambda command: command.run.engine.style.splits, (args.split_paths,)),
         (lambda command: command.run.engine.is_other_version, (args.refused_options_of_preset,)),
-        (_always, (args.unread_arguments,)),
+        (_always, (args.unread_arguments, args.unlisted_version)),
         (
             lambda command: command.user_layers,
             (args.conflicting_options, args.shared_tokens, args.short_grace, args.refused_sizes),

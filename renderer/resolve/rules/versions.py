@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
-from renderer.resolve.engine import template_words, versions
+from renderer.resolve.engine import engine_variants, template_words, versions
 from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
@@ -22,6 +23,20 @@ def invalid_tag(run: EngineRun) -> Iterator[Diagnostic]:
         yield from images.invalid_image(version, "tag", run.base.app.origin(*BACKEND, "version"))
 
 
+def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error where an image of the engine's own repository is of another version than the Playground names."""
+    app, engine = run.base.app, run.engine
+    named, patched = run.backend_config.get("version", ""), pod_template.runner_image(app)
+    if patched is None or not (expected := engine.tag_version(named)):
+        return
+    image, origin = patched
+    tag = engine_variants.tag_of_own_image(engine, run.base.context.inputs.config, image)
+    if (version := engine.tag_version(tag)) and version_key(version) != version_key(expected):
+        file, line, _ = app.origin(*BACKEND, "version").place
+        words = {"image": image, "version": version, "named": named, "file": file, "line": line}
+        yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
+
+
 def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
     """A note where the version of the engine in an image is not known, though presets know options by version."""
     engine, app = run.engine, run.base.app
@@ -29,11 +44,10 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
         return
     if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
         return
-    index, patch = pod_template.runner_patch(app.spec)
-    if "image" in patch:
-        origin = app.origin("spec", "podTemplate", "spec", "containers", index, "image")
+    if patched := pod_template.runner_image(app):
+        image, origin = patched
         hint = f"name it in backendRuntimeConfig.version, such as {engine.runtime.spec['version']}"
-        yield make_diagnostic("N449", origin, backend=engine.runtime.name, image=patch["image"], hint=hint)
+        yield make_diagnostic("N449", origin, backend=engine.runtime.name, image=image, hint=hint)
     elif not engine.runtime.ours:
         image = f"{engine.runtime.spec['image']}:{run.tag}"
         hint = "write the version itself as spec.engine.options.version"

@@ -134,12 +134,8 @@ def size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtime
 def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str, diagnostics: Collector) -> EngineRun:
     """How the engine runs the app. `mode`: of the gateway. Raises Stop where a template of the runtime is broken."""
     base, offloading, main = choice.base, choice.offloading, choice.base.claim.main
-    own_version = [(choice.backend_config, base.app.origin(*BACKEND))]
-    version_layers = [*size.versions, *replacements("version", own_version)]
-    # The version of an image of the podTemplate is known only from backendRuntimeConfig.version.
-    pod_sets_image = "image" in pod_template.runner_patch(base.app.spec)[1]
-    tag = choice.backend_config.get("version", "") if pod_sets_image else version_layers[-1].value
-    version = choice.engine.tag_version(tag)
+    version_layers = _version_layers(choice, size)
+    version = choice.engine.tag_version(version_layers[-1].value)
     engine = _engine_in_version(choice, version, diagnostics)
     # servedModelName of the Playground → of the OpenModel → the OpenModel's name (docs/design/contract.md#served-name).
     served_name = base.app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
@@ -164,6 +160,25 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         multi_host=host_groups.find_form(engine, size.parallelism, words),
         adapters=claimed_adapters.engine_adapters(base, engine) if base.claim.adapters else (),
     )
+
+
+def _version_layers(choice: EngineChoice, size: backend_runtime.RunnerSize) -> list[ValueLayer]:
+    """The layers of the image's tag, the last one wins; its value is '' for an image of the podTemplate whose version
+    nobody says.
+
+    Such an image says its version itself where its repository is one of the engine's.
+    """
+    app = choice.base.app
+    own_version = replacements("version", [(choice.backend_config, app.origin(*BACKEND))])
+    layers = [*size.versions, *own_version]
+    patched = pod_template.runner_image(app)
+    if patched is None:
+        return layers
+    image, origin = patched
+    tag = engine_variants.tag_of_own_image(choice.engine, choice.base.context.inputs.config, image)
+    if choice.engine.tag_version(tag):
+        return [*layers, ValueLayer(tag, origin)]
+    return layers if own_version else [*layers, ValueLayer("", origin)]
 
 
 def _slots(choice: EngineChoice) -> int:
