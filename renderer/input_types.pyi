@@ -212,6 +212,7 @@ class OptionsSpec(TypedDict, total=False):
     duplicates: Literal["error", "last"]
     groups: Mapping[str, Sequence[str]]
     list: str
+    plugins: Mapping[str, Sequence[str]]
     releases: Mapping[str, str]
     removed: str
     renamed: Mapping[str, str]

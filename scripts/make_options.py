@@ -19,13 +19,17 @@ Of one version, printed:
     python3 scripts/make_options.py tgi VERSION launcher.md           # the launcher's --help, or its reference page
     python3 scripts/make_options.py tensorrt-llm VERSION serve.py     # the source of trtllm-serve (click decorators)
 
-Each line is `--name[,alias…] ARITY [repeat] [{choices}] [since..until]`: the first long name, the other spellings of
-the same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any
-number), `+` (one or more). `repeat` says that an option given twice means both. `{a,b}` are the values that it takes,
-told where a preset gives the option a fixed word, or where another version takes the option without a value.
-`since..until`: the first version that has this line, and the first that has it no longer; either may be left out. What
-differs by version has several lines. Spellings that switch an option off stand on a line of their own. The line
-`versions …` holds every release, the oldest first, `samples …` those that were looked at.
+Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
+same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any number),
+`+` (one or more). TYPE is `int`, `float` or `json` where the engine reads the value so, with `?` where it takes `None`
+too, and its bounds (`int>=1`, `float?>0<=1`) where its configuration has them. `repeat` says that an option given twice
+means both. `since..until`: the first version that has this line, and the first that has it no longer; either may be
+left out. What differs by version has several lines. Spellings that switch an option off stand on a line of their own.
+The line `versions …` holds every release, the oldest first, `samples …` those that were looked at.
+
+A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
+the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
+none of them, nobody knows its values. `~` before a value says that it means the same as another one.
 """
 
 from __future__ import annotations
@@ -33,9 +37,11 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import functools
 import importlib
 import importlib.metadata
-import itertools
+import operator
+import os
 import platform
 import re
 import subprocess
@@ -57,12 +63,16 @@ class Option(NamedTuple):
     arity: str
     repeat: bool = False
     choices: tuple[str, ...] = ()
+    type: str = ""  # int, float or json, with bounds
 
     def line(self) -> str:
-        """The line, long names first."""
+        """The line, long names first, without the choices."""
         names = sorted(self.names, key=lambda name: not name.startswith("--"))
-        choices = f" {{{','.join(sorted(self.choices))}}}" if self.choices else ""
-        return f"{','.join(names)} {self.arity}{' repeat' * self.repeat}{choices}"
+        return f"{','.join(names)} {self.arity}{self.type and f' {self.type}'}{' repeat' * self.repeat}"
+
+    def values(self) -> str:
+        """The line of the choices, '' without any."""
+        return f"={self.line().split()[0].split(',')[0]} {' '.join(sorted(self.choices))}" if self.choices else ""
 
 
 # --- argparse ---------------------------------------------------------------------------------------------------------
@@ -129,7 +139,85 @@ def argparse_options(engine: str) -> Iterator[Option]:
         action = actions[which]
         arity = "1" if action.nargs is None else str(action.nargs)
         repeats = isinstance(action, argparse._AppendAction | argparse._ExtendAction)
-        yield Option(tuple(names), arity, repeats, tuple(map(str, action.choices or ())))
+        choices = listable(REGISTRIES[engine](action.dest) or tuple(map(str, action.choices or ())))
+        if choices and getattr(action.type, "__name__", "") == "_optional_type":
+            choices = tuple(dict.fromkeys((*choices, "None")))
+        yield Option(tuple(names), arity, repeats, choices, "" if choices or arity == "0" else typed(action))
+
+
+def listable(choices: Sequence[str]) -> tuple[str, ...]:
+    """The choices, none where one of them cannot stand in a list, or where all that is left of them is `None`."""
+    strange = any(not re.fullmatch(r"[^\s@=][^\s@]*", choice) for choice in choices)
+    return () if strange or set(choices) <= {"None"} else tuple(choices)
+
+
+def typed(action: argparse.Action) -> str:
+    """The type of an option's value, with its bounds; '' for a text, and for what a function of the engine reads."""
+    kind: Any = action.type
+    optional = "?" if getattr(kind, "__name__", "") == "_optional_type" else ""
+    for _ in range(3):  # inside of optional_type and the like
+        inner = [cell.cell_contents for cell in getattr(kind, "__closure__", None) or ()]
+        if isinstance(kind, type) or len(inner) != 1 or not callable(inner[0]):
+            break
+        kind = inner[0]
+    if kind in (int, float):
+        return f"{kind.__name__}{optional}{bounds(action.dest)}"
+    return f"json{optional}" if getattr(kind, "__module__", "").startswith("json") and kind.__name__ == "loads" else ""
+
+
+@functools.cache
+def bounds(field: str) -> str:
+    """The bounds of a field in the dataclasses of vLLM's configuration, as `>0<=1`; '' where they disagree."""
+    module = sys.modules.get("vllm.config")
+    texts = set()
+    for config in {id(value): value for value in vars(module or argparse).values()}.values():
+        info = getattr(config, "__pydantic_fields__", {}).get(field) if isinstance(config, type) else None
+        if info is not None:
+            signs = {"Gt": (">", "gt"), "Ge": (">=", "ge"), "Lt": ("<", "lt"), "Le": ("<=", "le")}
+            limits = {type(limit).__name__: limit for limit in info.metadata}
+            texts.add(
+                "".join(f"{sign}{getattr(limits[key], name)}" for key, (sign, name) in signs.items() if key in limits)
+            )
+    return texts.pop() if len(texts) == 1 else ""
+
+
+def registered(places: Mapping[str, str]) -> tuple[str, ...]:
+    """The names in the first registry that is there and not empty. `places`: by module, the path in it to a mapping, a
+    list or a manager of parsers.
+    """
+    for module, path in places.items():
+        try:
+            value = operator.attrgetter(path)(importlib.import_module(module))
+        except (ImportError, AttributeError, TypeError):
+            continue
+        names = list(value) if isinstance(value, dict | list | tuple) else []
+        if path.endswith("_parsers"):  # those that were imported, and those that are on demand
+            names += getattr(operator.attrgetter(path.rpartition(".")[0])(sys.modules[module]), "lazy_parsers", {})
+        if names and all(isinstance(name, str) for name in names):
+            return tuple(dict.fromkeys(names))
+    return ()
+
+
+def vllm_registry(field: str) -> tuple[str, ...]:
+    """The values that vLLM looks up behind its parser."""
+    if field == "tool_call_parser":
+        manager = "ToolParserManager.tool_parsers"
+        return registered({"vllm.tool_parsers": manager, "vllm.entrypoints.openai.tool_parsers": manager})
+    if field == "reasoning_parser":
+        return registered({"vllm.reasoning": "ReasoningParserManager.reasoning_parsers"})
+    if field == "quantization":
+        return registered({"vllm.model_executor.layers.quantization": "QUANTIZATION_METHODS"})
+    if field == "load_format":
+        return registered({"vllm.model_executor.model_loader": "_LOAD_FORMAT_TO_MODEL_LOADER"})
+    return registered({"vllm.config.cache": "KV_CACHE_DTYPES"}) if field == "kv_cache_dtype" else ()
+
+
+def no_registry(field: str) -> tuple[str, ...]:
+    """Nothing: SGLang's parser names all values itself."""
+    return ()
+
+
+REGISTRIES: Mapping[str, Callable[[str], tuple[str, ...]]] = {"vllm": vllm_registry, "sglang": no_registry}
 
 
 def negations(action: argparse.Action) -> set[str]:
@@ -233,9 +321,11 @@ def llamacpp_options(folder: Path) -> Iterator[Option]:
         arity = str(handled(handler))
         adds = arity != "0" and ADDS.search("".join(token.text for token in handler)) is not None
         adds = adds and not any(token.text == "hostnames" for token in handler)
-        choices = enumerated(parts[len(groups)][0], folder) if arity != "0" else ()
+        hinted = enumerated(parts[len(groups)][0], folder) if arity == "1" else ()
+        others = compared(handler, folder) if arity == "1" else ()
+        choices = (*hinted, *(value for value in others if value.removeprefix("~") not in hinted))
         for names in groups:
-            yield Option(names, arity, adds, choices)
+            yield Option(names, arity, adds, tuple(dict.fromkeys(choices)), "" if choices else number(handler))
 
 
 def words(source: Sequence[Token]) -> set[str]:
@@ -267,7 +357,63 @@ def enumerated(hint: Token, folder: Path) -> tuple[str, ...]:
         text = (folder / "common/speculative.cpp").read_text("utf-8")
         return tuple(re.findall(r'\{"([\w-]+)", *COMMON_SPECULATIVE_TYPE_', text))
     match = re.fullmatch(r"[\[{<(](\w[\w.-]*(?:\|[\w.-]+)+)[\]}>)]", hint.text) if hint.string else None
-    return tuple(match[1].split("|")) if match else ()
+    values = match[1].split("|") if match else []
+    return () if all(value.isdigit() for value in values) else tuple(values)
+
+
+# Functions of llama.cpp that take a few texts: by their names, the file, and what of the function's text says them.
+READERS = {
+    "is_truthy": ("common/arg.cpp", r'value == "(\w+)"'),
+    "is_falsey": ("common/arg.cpp", r'value == "(\w+)"'),
+    "is_autoy": ("common/arg.cpp", r'value == "(-?\w+)"'),
+    "common_reasoning_format_from_name": ("common/chat.cpp", r'format == "([\w-]+)"'),
+}
+
+
+def compared(handler: Sequence[Token], folder: Path) -> tuple[str, ...]:
+    """The values that a handler compares its value with, where it does nothing else with it but throw."""
+    called, source = words(handler), (folder / "common/arg.cpp").read_text("utf-8")
+    if "kv_cache_type_from_str" in called and (types := re.search(r"kv_cache_types = \{(.*?)\}", source, re.DOTALL)):
+        return tuple(name.lower() for name in re.findall(r"GGML_TYPE_(\w+)", types[1]))
+    synonyms = [name for name in READERS if name in called]
+    texts: list[str] = []
+    for name in synonyms:
+        path, pattern = READERS[name]
+        file = (folder / path).read_text("utf-8") if (folder / path).exists() else ""
+        body = re.search(rf"\b{name}\([^)]*\) \{{(.*?)\n\}}", file, re.DOTALL)
+        found = re.findall(pattern, body[1]) if body else []
+        texts += [f"~{text}" if name.startswith("is_") else text for text in found]
+    uses = [i for i, token in enumerate(handler) if token == Token("value") and i > parameters_end(handler)]
+    texts += [handler[i + 3].text for i in uses if compares(handler, i)]
+    rest = [i for i in uses if not compares(handler, i) and handler[i - 2].text not in synonyms]
+    return tuple(filter(None, texts)) if texts and all(is_message(handler, i) for i in rest) else ()
+
+
+def is_message(handler: Sequence[Token], i: int) -> bool:
+    """Whether the name at an index stands in a statement that throws."""
+    start = max((j for j in range(i) if not handler[j].string and handler[j].text in ";{}"), default=0)
+    return Token("throw") in handler[start:i]
+
+
+def parameters_end(handler: Sequence[Token]) -> int:
+    """The index behind the parameters of a handler."""
+    return closed(handler, next(i for i, token in enumerate(handler) if token == Token("(")) + 1)
+
+
+def compares(handler: Sequence[Token], i: int) -> bool:
+    """Whether the name at an index is compared with a text."""
+    return [token.text for token in handler[i + 1 : i + 3]] == ["=", "="] and handler[i + 3].string
+
+
+def number(handler: Sequence[Token]) -> str:
+    """`int` or `float` where a handler takes its value as a number and as nothing else."""
+    start = next(i for i, token in enumerate(handler) if token == Token("("))
+    parameters = arguments(handler[start + 1 : parameters_end(handler) - 1])
+    if len(parameters) == 2 and parameters[1][:1] == [Token("int")]:
+        return "int"
+    uses = [i for i, token in enumerate(handler) if token == Token("value") and i > parameters_end(handler)]
+    reads = len(parameters) == 2 and len(uses) == 1 and [token.text for token in handler[uses[0] - 2 : uses[0]]]
+    return "float" if reads == ["stof", "("] else ""
 
 
 # --- written texts ----------------------------------------------------------------------------------------------------
@@ -304,59 +450,81 @@ def release_options(engine: str, sources: Path, python: Path) -> list[Option]:
     """The options of a release, from its sources."""
     if engine == "llamacpp":
         return list(llamacpp_options(sources))
-    done = subprocess.run([python, __file__, engine, sources], capture_output=True, text=True, check=False)
+    first, *others = (printed_options(engine, sources, python, seed) for seed in HASH_SEEDS)
+    return [functools.reduce(either, options) for options in zip(first, *others, strict=True)]
+
+
+# vLLM takes one of an option's types out of a set, so its parser depends on the order of hashes.
+HASH_SEEDS = ("0", "1", "2", "3")
+
+
+def printed_options(engine: str, sources: Path, python: Path, seed: str) -> list[Option]:
+    """The options that this script prints about the sources of a Python package."""
+    environment = os.environ | {"PYTHONHASHSEED": seed}
+    command = [str(python), __file__, engine, str(sources)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise SystemExit(f"{sources}: {done.stderr.strip()[-2000:]}")
-    return [parsed(line) for line in done.stdout.splitlines() if line.startswith("-")]
+    lines = done.stdout.splitlines()
+    values = dict(line[1:].split(" ", 1) for line in lines if line.startswith("="))
+    return [parsed(line, values) for line in lines if line.startswith("-")]
 
 
-def parsed(line: str) -> Option:
-    """The option of a line without a range."""
-    names, arity, *rest = line.split(" ")
-    choices = rest[-1][1:-1].split(",") if rest and rest[-1].startswith("{") else []
-    return Option(tuple(names.split(",")), arity, "repeat" in rest, tuple(choices))
+def either(option: Option, other: Option) -> Option:
+    """What both take for a value of the option, or one of the two."""
+    choices = {*option.choices, *other.choices} if option.choices and other.choices else ()
+    return option._replace(choices=tuple(sorted(choices)), type=option.type if option.type == other.type else "")
 
 
-def worded(preset: Mapping[str, Any]) -> set[str]:
-    """The options to which a preset gives a fixed word."""
-    entries = [*preset["spec"]["recommendedConfigs"], *preset["spec"]["engine"]["derived"]]
-    lines = [entry.get("args") or [] for entry in entries]
-    pairs = [pair for line in lines for pair in itertools.pairwise(line)]
-    return {name for name, value in pairs if name.startswith("-") and not value.startswith(("-", "{{"))}
+def parsed(line: str, values: Mapping[str, str] = {}) -> Option:
+    """The option of a line without a range. `values`: its choices, by its first name."""
+    spelled, arity, *rest = line.split(" ")
+    names = tuple(spelled.split(","))
+    type_word = next((word for word in rest if word != "repeat"), "")
+    return Option(names, arity, "repeat" in rest, tuple(values.get(names[0], "").split()), type_word)
 
 
 def ranged(lists: Mapping[str, set[str]]) -> Iterator[str]:
     """The lines of all versions, each with the range of those that have it; `lists`: by version, the oldest first."""
-    versions = list(lists)
-    lines = sorted(set().union(*lists.values()))
-    for line in lines:
-        has = [line in options for options in lists.values()]
-        starts = [i for i, present in enumerate(has) if present and not (i and has[i - 1])]
-        for start in starts:
-            end = next((i for i in range(start, len(has)) if not has[i]), None)
-            since, until = versions[start] if start else "", "" if end is None else versions[end]
-            yield f"{line} {since}..{until}" if since or until else line
+    for line in sorted(set().union(*lists.values())):
+        for span in spans(list(lists), [line in options for options in lists.values()]):
+            yield f"{line} {span}" if span else line
 
 
-def listed(options: Mapping[str, Iterable[Option]], with_words: set[str]) -> dict[str, set[str]]:
-    """The lines of each version, without the choices that nobody needs: those of `with_words` stay, and those of
-    options that are flags in another version.
+def spans(versions: Sequence[str], has: Sequence[bool]) -> Iterator[str]:
+    """The ranges of the versions that have something, as `since..until`; '' for all of them."""
+    starts = [i for i, present in enumerate(has) if present and not (i and has[i - 1])]
+    for start in starts:
+        end = next((i for i in range(start, len(has)) if not has[i]), None)
+        since, until = versions[start] if start else "", "" if end is None else versions[end]
+        yield f"{since}..{until}" if since or until else ""
+
+
+def value_lines(options: Mapping[str, Iterable[Option]]) -> Iterator[str]:
+    """The lines of the values that options take; options with the same values share one. `options`: by version, the
+    oldest first.
     """
-    options = {version: list(listing) for version, listing in options.items()}
-    flags = {name for listing in options.values() for option in listing if option.arity == "0" for name in option.names}
-    with_choices = with_words | flags
-    return {
-        version: {
-            (option if with_choices & set(option.names) else option._replace(choices=())).line() for option in listing
-        }
-        for version, listing in options.items()
-    }
+    versions = list(options)
+    choices: dict[str, dict[str, set[str]]] = {}  # by name and value, the versions
+    for version, listing in options.items():
+        for option in listing:
+            name = option.line().split()[0].split(",")[0]
+            for value in option.choices:
+                choices.setdefault(name, {}).setdefault(value, set()).add(version)
+    names: dict[str, list[str]] = {}
+    for name, values in choices.items():
+        by_span: dict[str, list[str]] = {}
+        for value in sorted(values):
+            for span in spans(versions, [version in values[value] for version in versions]):
+                by_span.setdefault(span, []).append(value)
+        words = [word for span in sorted(by_span) for word in (span and f"@{span}", *by_span[span]) if word]
+        names.setdefault(" ".join(words), []).append(name)
+    yield from sorted(f"={','.join(sorted(sharing))} {words}" for words, sharing in names.items())
 
 
 def releases(engine: str, cache: Path) -> str:
     """The file with the options of every release of an engine."""
-    yaml, sources = importlib.import_module("yaml"), importlib.import_module("release_sources")
-    with_words = worded(yaml.safe_load((BACKENDS / f"{engine}.yaml").read_text("utf-8")))
+    sources = importlib.import_module("release_sources")
     options: dict[str, list[Option]] = {}
 
     def read(index: Any) -> None:
@@ -366,13 +534,13 @@ def releases(engine: str, cache: Path) -> str:
             print(f"{engine} {version}: {len(options[version])} options", file=sys.stderr)
 
     sources.with_index(read)
-    lists = listed(options, with_words)
     if engine == "llamacpp":
         for version, (before, behind) in BETWEEN.items():
-            if lists[before] != lists[behind]:
+            if set(options[before]) != set(options[behind]):
                 raise SystemExit(f"{before} and {behind} differ, so nobody knows {version}")
-            lists[version] = lists[before]
-        lists = {version: lists[version] for version in sorted(lists, key=lambda build: int(build[1:]))}
+            options[version] = options[before]
+        options = {version: options[version] for version in sorted(options, key=lambda build: int(build[1:]))}
+    lists = {version: {option.line() for option in listing} for version, listing in options.items()}
     heads = {
         "llamacpp": "# llama.cpp: the options of llama-server by build, from the source of its parser.",
         "vllm": "# vLLM: the options of `vllm serve` in every release, from its own parser.",
@@ -380,7 +548,7 @@ def releases(engine: str, cache: Path) -> str:
     }
     legend = "# Made by scripts/make_options.py, which says what a line means."
     known = f"{'samples' if engine == 'llamacpp' else 'versions'} {' '.join(lists)}"
-    return "\n".join([heads[engine], legend, known, *ranged(lists), ""])
+    return "\n".join([heads[engine], legend, known, *ranged(lists), *value_lines(options), ""])
 
 
 # --- the program ------------------------------------------------------------------------------------------------------
@@ -403,7 +571,8 @@ def main(engine: str, *words: str) -> str:
             importlib.import_module("stand_ins").install(engine, Path(words[0]))
         version = Path(words[0]).name if words else importlib.metadata.version(engine)
         with contextlib.redirect_stdout(sys.stderr):  # importing an engine says this and that
-            lines = [option.line() for option in argparse_options(engine)]
+            options = list(argparse_options(engine))
+            lines = [line for option in options for line in (option.line(), option.values()) if line]
         return written(f"{engine} {version}, from its own parser under Python {platform.python_version()}.", lines)
     version, path = words
     if engine == "tgi":

@@ -39,7 +39,8 @@ FIRST: Mapping[str, Version] = {"vllm": Version("0.6.0"), "sglang": Version("0.4
 # What of a wheel of vLLM (half a gigabyte) is read, where there is no sdist.
 OF_A_WHEEL = re.compile(
     r"vllm/(__init__|version|envs|env_override|logger|exceptions|tasks|connections|sequence|pooling_params"
-    r"|engine/arg_utils|(entrypoints|config|utils|platforms|plugins|logging_utils|ray)(/.*)?"
+    r"|engine/arg_utils|(entrypoints|config|utils|platforms|plugins|logging_utils|ray|tool_parsers|reasoning)(/.*)?"
+    r"|model_executor(/layers(/quantization)?|/model_loader)?/__init__"
     r"|transformers_utils/(__init__|utils|config_parser_base))\.py"
 )
 # Packages that carry the source of llama.cpp. The number stands in the package's version, in its git log, or in the

@@ -3,8 +3,8 @@
 The Python needs msgspec, packaging, pydantic and PyYAML, which the engines' configuration is made of. Every other
 module of third parties is replaced by an empty one whose every name is a class that can be called, subclassed and
 compared; and so are the engine's own modules beyond its arguments and configuration. What a stand-in stands for changes
-no option: options are told by names, constants and annotations, all of which are in the real modules. Choices that a
-registry of such a module gives are lost.
+no option: options are told by names, constants and annotations, all of which are in the real modules. So are the
+registries of parsers, quantizations and load formats; choices that another registry gives are lost.
 """
 
 from __future__ import annotations
@@ -30,9 +30,15 @@ REAL = {
         r"|envs|env_override|logger|scripts|version|executor|tasks|connections|sequence|exceptions|beam_search|pooling_params"
         r"|transformers_utils(\.(utils|config_parser_base))?"
         r"|entrypoints(\.(utils|chat|common|constants|cli(\.(serve|types))?|(launchers|serve)(\.utils)?|openai(\.parser)?))?"
-        r"|entrypoints\..*(cli_args|constants))"
+        r"|entrypoints\..*(cli_args|constants)"
+        # What the values of options are looked up in.
+        r"|(tool_parsers|reasoning|parser|entrypoints\.openai\.(tool_parsers|reasoning_parsers))(\..*)?"
+        r"|model_executor(\.layers(\.quantization)?|\.model_loader)?)"
     ),
-    "sglang": re.compile(r"sglang\.srt(\.(server_args(_config_parser)?|arg_groups(\..*)?|environ|constants))?"),
+    "sglang": re.compile(
+        r"sglang\.srt(\.(server_args(_config_parser)?|arg_groups(\..*)?|environ|constants"
+        r"|parser(\..*)?|reasoning_parser|function_call(\..*)?|function_call_parser))?"
+    ),
 }
 # Modules that an engine looks for to find out where it runs: these are not there.
 HARDWARE = {"amdsmi", "habana_frameworks", "libtpu", "modelscope", "pynvml", "tpu_inference"}

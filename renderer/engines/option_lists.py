@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.engines.version_order import version_key
 
-_FORM = "--name[,-n] ARITY [repeat] [{choices}] [since..until]"  # of a line of a list of options
-
-
+# The form of a line of a list of options; scripts/make_options.py says what it means.
+_FORM = "--name[,-n] ARITY [int|float|json][?][bounds] [repeat] [{choices}] [since..until]"
 # The same without the range of versions.
-_LINE = re.compile(r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})(\s+repeat)?(?:\s+\{([^\s{}]+)\})?")
+_LINE = re.compile(
+    r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})"
+    r"(?:\s+(int|float|json)(\?)?((?:[<>]=?-?[0-9.]+){0,2}))?(\s+repeat)?(?:\s+\{([^\s{}]+)\})?"
+)
+_BOUND = re.compile(r"([<>]=?)(-?[0-9.]+)")
+
+
+class Choices(Struct, frozen=True):
+    """The values that an option takes in one version; without `values` nobody knows them."""
+
+    values: tuple[str, ...] = ()
+    synonyms: frozenset[str] = frozenset()  # other spellings of them
+    earlier: Mapping[str, str] = {}  # values of older versions, and the version that removed each, as `in 1.2`
+    later: Mapping[str, str] = {}  # values of newer versions, and the version that added each, as `by 1.2`
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.values or value in self.synonyms
+
+
+_NO_CHOICES = Choices()
 
 
 class Option(Struct, frozen=True):
@@ -23,7 +41,10 @@ class Option(Struct, frozen=True):
     name: str  # its first spelling
     arity: str  # how many values it takes: a number, `?`, `+` or `*`
     repeats: bool  # given again, it adds a value
-    choices: tuple[str, ...] = ()  # the values that it takes, where the list has them
+    choices: Choices = _NO_CHOICES
+    type: str = ""  # how the engine reads its value: int, float or json; '' for a text
+    takes_none: bool = False  # `None` too
+    bounds: tuple[tuple[str, float], ...] = ()  # of a number, as `(">=", 1)`
 
 
 class OptionList(Struct, frozen=True):
@@ -84,16 +105,20 @@ def _parse_options(
     later: dict[str, int] = {}
     indexes = {known: i for i, known in enumerate(file.versions)}
     position = indexes.get(version, 0)
+    releases = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
+    choices: dict[str, Choices] = {}
     for line in file.lines:
+        if line[0] == "=":
+            takers, _, words = line[1:].partition(" ")
+            choices.update(dict.fromkeys(takers.split(","), _parse_choices(words, path, indexes, position, releases)))
+    for line in file.lines:
+        if line[0] == "=":
+            continue
         text, _, version_range = line.rpartition(" ") if indexes and ".." in line else (line, "", "")
         if version_range and version_range[0] == "{":  # a value with dots
             text, version_range = line, ""
         if version_range:
-            since, _, until = version_range.partition("..")
-            try:
-                first, last = indexes[since] if since else 0, indexes[until] if until else len(indexes)
-            except KeyError as error:
-                raise UnreadableList(f"{path}: '{line[:60]}': {error} is none of its versions") from None
+            first, last = _parse_range(version_range, path, indexes)
             if not first <= position < last:
                 for name in text.partition(" ")[0].split(","):
                     if position < first:
@@ -102,11 +127,57 @@ def _parse_options(
                         ended[name] = max(last, ended.get(name, 0))
                 continue
         if (entry := _LINE.fullmatch(text.rstrip())) is None:
-            raise UnreadableList(f"{path}: '{line[:60]}' is no '{_FORM}'")
-        spellings, arity, repeats, choices = entry.groups()
+            raise UnreadableList(f"{path}: '{line[:60]}' is not '{_FORM}'")
+        spellings, arity, value_type, optional, bounds, repeats, values = entry.groups()
         names = spellings.split(",")
-        option = Option(names[0], arity, bool(repeats), tuple(choices.split(",")) if choices else ())
+        option = Option(
+            names[0],
+            arity,
+            bool(repeats),
+            choices=Choices(tuple(values.split(","))) if values else choices.get(names[0], _NO_CHOICES),
+            type=value_type or "",
+            takes_none=bool(optional),
+            bounds=tuple([(sign, float(number)) for sign, number in _BOUND.findall(bounds)]) if bounds else (),
+        )
         for name in names:
             options[name] = option
-    releases = [f"{'by' if file.sampled else 'in'} {known}" for known in file.versions]
     return options, {name: releases[i] for name, i in ended.items()}, {name: releases[i] for name, i in later.items()}
+
+
+def _parse_range(text: str, path: str, indexes: Mapping[str, int]) -> tuple[int, int]:
+    """The positions of the first version of a range and of the first behind it. Raises UnreadableList."""
+    since, _, until = text.partition("..")
+    try:
+        return indexes[since] if since else 0, indexes[until] if until else len(indexes)
+    except KeyError as error:
+        raise UnreadableList(f"{path}: '{text[:60]}': {error} is not one of its versions") from None
+
+
+def _parse_choices(
+    words: str, path: str, indexes: Mapping[str, int], position: int, releases: Sequence[str]
+) -> Choices:
+    """The values of a line of values at a position. `releases`: by position, as messages have them.
+
+    Raises UnreadableList.
+    """
+    of_all_versions, *parts = f" {words}".split(" @")
+    texts = of_all_versions.split()
+    earlier: dict[str, int] = {}
+    later: dict[str, int] = {}
+    for part in parts:
+        version_range, _, values = part.partition(" ")
+        first, last = _parse_range(version_range, path, indexes)
+        if first <= position < last:
+            texts += values.split()
+        elif position < first:
+            later.update({value: min(first, later.get(value, first)) for value in values.split()})
+        else:
+            earlier.update({value: max(last, earlier.get(value, 0)) for value in values.split()})
+    shown = tuple([text for text in texts if text[0] != "~"])
+    synonyms = frozenset([text[1:] for text in texts if text[0] == "~"])
+    return Choices(
+        shown,
+        synonyms,
+        earlier={value: releases[i] for value, i in earlier.items()},
+        later={value: releases[i] for value, i in later.items()},
+    )

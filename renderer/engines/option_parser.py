@@ -6,18 +6,37 @@ short option is unknown only where the style does not allow a value directly beh
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import json
+import operator
+import re
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
-from renderer.engines.option_lists import Option, OptionList
+from renderer.engines.option_lists import Choices, Option, OptionList
 
 _LONG = 60
 _MOST_VALUES = 8
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
+_TYPES = {"int": "a whole number", "float": "a number", "json": "JSON"}
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+_BOUND_WORDS = {">": "above", ">=": "of at least", "<": "below", "<=": "of at most"}
+# What C++'s stoi and stof read: the beginning of the text.
+_LEADING_NUMBERS = {
+    "int": re.compile(r"\s*[+-]?[0-9]+"),
+    "float": re.compile(
+        r"\s*[+-]?(inf(inity)?|nan|0x[0-9a-f]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?)", re.IGNORECASE
+    ),
+}
+_MAX_INT = 2**31 - 1  # of a C++ int
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
 
@@ -37,20 +56,30 @@ class OptionRules(Struct, frozen=True):
     engine: str  # name and version as messages have them
     prefix: str = "E"  # of the codes; W where the list is uncertain
     is_beyond: bool = False  # the version is newer than all that are listed
+    plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
 
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding; a code of digits alone gets the prefix."""
         return OptionFinding(index, self.prefix + code if code.isdigit() else code, {"of": self.engine, **words})
 
 
-def validate_options(rules: OptionRules, args: Sequence[str], positional: int = 0) -> tuple[OptionFinding, ...]:
-    """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed.
+def plugged_options(rules: OptionRules, args: Iterable[str]) -> frozenset[str]:
+    """The options to which a plugin that a command line loads may add values, by their names in the preset."""
+    names = {rules.style.name(arg) for arg in args} if rules.plugins else set()
+    return frozenset([name for plugin, options in rules.plugins.items() if plugin in names for name in options])
+
+
+def validate_options(
+    rules: OptionRules, args: Sequence[str], positional: int = 0, plugged: Container[str] = ()
+) -> tuple[OptionFinding, ...]:
+    """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed;
+    `plugged`: the options that may take other values than those of the list.
 
     After as many errors as are told of an object the rest is not judged.
     """
     findings: list[OptionFinding] = []
     errors = 0
-    for finding in _walk_args(rules, args, positional):
+    for finding in _walk_args(rules, args, positional, plugged):
         findings.append(finding)
         errors += finding.code.startswith("E")
         if errors > MAX_PROBLEMS:
@@ -66,7 +95,9 @@ def _split_args(args: Sequence[str]) -> Iterator[OptionFinding]:
             yield OptionFinding(i, "E436", {"arg": _quote(args, i)})
 
 
-def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iterator[OptionFinding]:
+def _walk_args(
+    rules: OptionRules, args: Sequence[str], positional: int, plugged: Container[str]
+) -> Iterator[OptionFinding]:
     style, seen, forms = rules.style, dict[str, int](), dict[str, str]()
     i = unknown = 0
     while i < len(args):
@@ -100,13 +131,17 @@ def _walk_args(rules: OptionRules, args: Sequence[str], positional: int) -> Iter
             code = "E434" if style.duplicates == "error" else "W434"
             yield rules.finding(start, code, option=spelling + key_suffix, first=seen[key] + 1)
         seen[key] = start
-        i = yield from _validate_values(rules, option, args, start)
+        i, values = yield from _count_option(rules, option, args, start)
+        if not key_suffix and (option.choices.values or option.type) and style.name(token) not in plugged:
+            yield from _refused_values(rules, option, args, start, values)
 
 
-def _validate_values(
+def _count_option(
     rules: OptionRules, option: Option, args: Sequence[str], start: int
-) -> Generator[OptionFinding, None, int]:
-    """The findings about the values of the option at an index; returns the index of the argument behind them."""
+) -> Generator[OptionFinding, None, tuple[int, Sequence[str]]]:
+    """The findings about the number of values of the option at an index; returns the index of the argument behind them,
+    and the values.
+    """
     style, token, i = rules.style, args[start], start + 1
     spelling, key_suffix = style.head(token)
     has_value = "=" in token and style.kind != "exact"
@@ -116,28 +151,98 @@ def _validate_values(
         if not has_value and i == len(args):
             words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
             yield rules.finding(start, "433", **words)
-        return i if has_value else i + 1
+        return (i, [token.partition("=")[2]]) if has_value else (i + 1, args[i : i + 1])
     value_count, enough = _count_values(style, option.arity, args, i)
     if not enough:
         yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
-    for value in args[i : i + value_count] if style.kind in _GREEDY else ():
+    for value in args[i : i + value_count] if style.kind in _GREEDY and not option.choices.values else ():
         if style.head(value)[0] in rules.option_list.options:
-            hint = f"write {_value_words(option) or 'a value'} between the two"
-            yield rules.finding(start, "W439", option=spelling, value=value, hint=hint)
-    return i + value_count
+            yield rules.finding(start, "W439", option=spelling, value=value, hint="write a value between the two")
+    return i + value_count, args[i : i + value_count]
+
+
+def _refused_values(
+    rules: OptionRules, option: Option, args: Sequence[str], start: int, values: Sequence[str]
+) -> Iterator[OptionFinding]:
+    """The findings about values that the engine would not take, or not as they are written. Words that only kubelet or
+    the renderer fills in are not judged.
+    """
+    is_own_argument = len(args) > start + 1 and "=" not in args[start]  # each value
+    spelling = rules.style.head(args[start])[0]
+    for i, value in enumerate(values):
+        if "$(" in value or "{{" in value:
+            continue
+        index = start + 1 + i if is_own_argument else start
+        quoted = _quote(args, index)
+        words = {"option": spelling, "value": quoted if is_own_argument else quoted.partition("=")[2]}
+        if option.choices.values:
+            for part in value.split(",") if option.repeats else [value]:
+                if not _is_choice(option, part):
+                    is_option = rules.style.head(part)[0] in rules.option_list.options
+                    between = f"write {_choice_words(option.choices)} between the two"
+                    hint = between if is_option else _choice_hint(option.choices, part)
+                    yield rules.finding(index, "440", **words, hint=hint)
+                    break
+        elif reason := _type_mismatch(rules.style, option, value):
+            yield rules.finding(index, "441", **words, type=reason)
+        elif rules.style.kind == "exact" and (read := _read_part(option, value)):
+            yield rules.finding(index, "W442", **words, read=read)
+
+
+def _is_choice(option: Option, value: str) -> bool:
+    return value in option.choices or ("None" in option.choices and not value)
+
+
+def _choice_hint(choices: Choices, value: str) -> str:
+    """What to write in place of a value that the version does not take."""
+    known = [known for known in choices.values if known != "None"]
+    if value in choices.later:
+        return f"it came {choices.later[value]}: take that version or a newer one, or {_choice_words(choices)}"
+    removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
+    near = "" if value.isdigit() else suggestion(value, known)
+    return removal + (near if near.startswith("did you mean") else f"it takes {_choice_words(choices)}")
+
+
+def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
+    """What an option takes, such as `a whole number of at least 1`, where a value does not fit; else ''."""
+    if option.takes_none and value in ("", "None"):
+        return ""
+    words = _TYPES[option.type]
+    try:
+        if option.type == "json":
+            json.loads(value)
+            return ""
+        if style.kind == "exact":
+            read = _LEADING_NUMBERS[option.type].match(value)
+            if read is None or (option.type == "int" and abs(int(read[0])) > _MAX_INT):
+                return words
+            return ""
+        number = int(value) if option.type == "int" else float(value)
+    except ValueError:
+        return words
+    if all(_COMPARISONS[sign](number, bound) for sign, bound in option.bounds):
+        return ""
+    return f"{words} {' and '.join(f'{_BOUND_WORDS[sign]} {bound:g}' for sign, bound in option.bounds)}"
+
+
+def _read_part(option: Option, value: str) -> str:
+    """What an engine reads that takes the beginning of a value for the number; '' where that is all of it."""
+    read = _LEADING_NUMBERS[option.type].match(value)
+    return read[0].strip() if read and read[0] != value and read[0].strip() != value.strip() else ""
 
 
 def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
     """What to write for an option whose value is missing, with the values that it takes where the list has them."""
-    values = "" if key_suffix else _value_words(option)
-    if "on" in option.choices and values:  # a flag in older versions
+    values = "" if key_suffix else _choice_words(option.choices)
+    if "on" in option.choices.values:  # a flag in older versions
         return f"write '{spelling}', 'on' as two items: it takes {values}"
     return f"write {values or 'it'} as the next item of the list"
 
 
-def _value_words(option: Option) -> str:
+def _choice_words(choices: Choices) -> str:
     """The values that an option takes, as `auto, off or on`, at most a few of them; '' where nobody knows."""
-    *values, last = (f"'{value}'" for value in option.choices) if option.choices else ("",)
+    ordered = sorted(choices.values, key=lambda value: (len(value) if value.isdigit() else 0, value))
+    *values, last = (f"'{value}'" for value in ordered if value != "None") if ordered else ("",)
     if len(values) >= _MOST_VALUES:
         return f"one of {', '.join(values[:_MOST_VALUES])}, …"
     return f"{', '.join(values)} or {last}" if values else last

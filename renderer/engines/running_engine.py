@@ -25,7 +25,9 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
     uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
     # A cache, by version and arguments:
-    option_findings: dict[tuple[str, Sequence[str]], tuple[OptionFinding, ...]] = field(default_factory=dict)
+    option_findings: dict[tuple[str, frozenset[str], Sequence[str]], tuple[OptionFinding, ...]] = field(
+        default_factory=dict
+    )
 
 
 class Subject(Struct, frozen=True):
@@ -56,6 +58,7 @@ class EngineLine(Struct, frozen=True):
     written: Sequence[ArgLayer]  # the parts of it that the reader wrote, such as those beside a preset's
     option_rules: OptionRules | None  # None where nobody knows the version's options
     shared: SharedAccelerators
+    is_own_image: bool  # the image is the one that the engine's project publishes, or a mirror of it
 
 
 class MemoryNeed(Struct, frozen=True):

@@ -105,8 +105,10 @@ def option_lines(option_list: option_lists.OptionList) -> list[str]:
     lines = []
     for names in spellings.values():
         option = option_list.options[names[0]]
-        values = f" {{{','.join(option.choices)}}}" if option.choices else ""
-        lines.append(f"{','.join(names)} {option.arity}{' repeat' * option.repeats}{values}")
+        optional, bounds = "?" * option.takes_none, "".join(f"{sign}{bound:g}" for sign, bound in option.bounds)
+        value_type = f" {option.type}{optional}{bounds}" if option.type else ""
+        values = f" {{{','.join(option.choices.values)}}}" if option.choices.values else ""
+        lines.append(f"{','.join(names)} {option.arity}{value_type}{' repeat' * option.repeats}{values}")
     return lines
 
 

@@ -73,9 +73,11 @@ def test_a_parser_in_source(tmp_path: Path) -> None:
         "--warmup 0",
         "--no-warmup 0",
         "--lora-scaled 2 repeat",
-        "--mode 1 {auto,off,on}",
-        "--spec-type 1 {draft,none}",
+        "--mode 1",
+        "--spec-type 1",
     ]
+    values = [option.values() for option in make_options.llamacpp_options(tmp_path)]
+    assert list(filter(None, values)) == ["=--mode auto off on", "=--spec-type draft none"]
 
 
 @pytest.mark.parametrize(
@@ -85,10 +87,12 @@ def test_a_parser_in_source(tmp_path: Path) -> None:
         Option(("--a", "-a"), "1", repeat=True),
         Option(("--a", "--b"), "+", choices=("x", "y")),
         Option(("-a",), "2", repeat=True, choices=("x",)),
+        Option(("--a",), "1", type="float?>0<=1"),
     ],
 )
-def test_a_line_says_the_whole_option(option: Option) -> None:
-    assert make_options.parsed(option.line()) == option
+def test_two_lines_say_the_whole_option(option: Option) -> None:
+    name, _, values = option.values()[1:].partition(" ")
+    assert make_options.parsed(option.line(), {name: values}) == option
 
 
 def test_a_line_has_the_range_of_the_versions_that_have_it() -> None:
@@ -103,17 +107,13 @@ def test_a_line_has_the_range_of_the_versions_that_have_it() -> None:
     ]
 
 
-def test_options_to_which_a_preset_gives_a_fixed_word() -> None:
-    config = {"args": ["{{ ModelPath }}", "--mode", "fast", "--port", "{{ Port }}", "--metrics"]}
-    derived = [{"when": "TP > 1", "envs": []}, {"args": ["--load-format", "gguf", "--quiet", "-q"]}]
-    preset = {"spec": {"recommendedConfigs": [config], "engine": {"derived": derived}}}
-    assert make_options.worded(preset) == {"--mode", "--load-format"}
+def test_values_have_the_ranges_of_their_versions_and_options_with_the_same_values_share_a_line() -> None:
+    older = [Option(("--kind", "-k"), "1", choices=("b", "a")), Option(("--other",), "1", choices=("a", "b"))]
+    newer = [Option(("--kind", "-k"), "1", choices=("a", "c")), Option(("--other",), "1", choices=("a", "c"))]
+    assert list(make_options.value_lines({"1.0": older, "1.1": newer})) == ["=--kind,--other a @..1.1 b @1.1.. c"]
 
 
-def test_choices_stay_where_a_preset_gives_a_word_or_a_flag_got_a_value() -> None:
-    older = [Option(("--fast", "-f"), "0"), Option(("--kind",), "1", choices=("a", "b"))]
-    newer = [Option(("--fast", "-f"), "1", choices=("on", "off")), Option(("--other",), "1", choices=("c",))]
-    assert make_options.listed({"1.0": older, "1.1": newer}, {"--kind"}) == {
-        "1.0": {"--fast,-f 0", "--kind 1 {a,b}"},
-        "1.1": {"--fast,-f 1 {off,on}", "--other 1"},
-    }
+def test_a_value_that_cannot_stand_in_a_list_leaves_the_option_without() -> None:
+    assert make_options.listable(["a", "two words"]) == ()
+    assert make_options.listable(["None"]) == ()
+    assert make_options.listable(["None", "a"]) == ("None", "a")

@@ -28,17 +28,20 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
             if option_list:
                 engine.option_lists[option_list.version] = option_list
         option_list, name = engine.option_lists[version], engine.runtime.name
+        options = engine.spec.get("options") or {}
+        plugins = options.get("plugins") or {}
         if option_list is None:
             rules = None
-        elif (engine.spec.get("options") or {}).get("uncertain"):
-            rules = OptionRules(engine.style, option_list, f"the uncertain list of {name} {option_list.version}", "W")
+        elif options.get("uncertain"):
+            described = f"the uncertain list of {name} {option_list.version}"
+            rules = OptionRules(engine.style, option_list, described, "W", plugins=plugins)
         elif version_order.version_key(option_list.version) != version_order.version_key(version):
             nearest = f"{name} {option_list.version} (the nearest known to {version})"
             newest = max(map(version_order.version_key, option_lists.known_versions(files, engine.runtime)))
             is_beyond = version_order.version_key(version) > newest
-            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond)
+            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond, plugins)
         else:
-            rules = OptionRules(engine.style, option_list, f"{name} {version}")
+            rules = OptionRules(engine.style, option_list, f"{name} {version}", plugins=plugins)
         engine.option_rules[version] = rules
     return engine.option_rules[version]
 
@@ -81,7 +84,7 @@ def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collec
         ),
     ]
     for args, origin in lines:
-        filled = ["value".join(split_template(arg)[::2]) for arg in args]
+        filled = ["$(VALUE)".join(split_template(arg)[::2]) for arg in args]
         for finding in validate_options(rules, filled, len(args)):
             yield make_diagnostic(finding.code, origin.at(finding.index), **finding.words)
 
@@ -96,13 +99,12 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
     for i in sorted(preset_indexes):
         if refused.get(i) in _REFUSED:
             yield line[i], _version_hint(rules, line[i])
-            continue
-        option = rules.option_list.options.get(rules.style.head(line[i])[0])
-        if option and option.choices and i + 1 in preset_indexes and line[i + 1] not in option.choices:
-            yield f"{line[i]} {line[i + 1]}", _FALLBACK_HINT
+        elif refused.get(i) in _REFUSED_VALUE:
+            yield " ".join(line[max(i - 1, 0) : i + 1]), _FALLBACK_HINT
 
 
 _REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
+_REFUSED_VALUE = frozenset(["440", "441"])
 _FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
 
 

@@ -12,8 +12,10 @@ from renderer.engines.running_engine import (
     SharedAccelerators,
     Subject,
 )
+from renderer.resolve.engine import engine_variants
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallelism import number_origin
+from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import command_line, engine_run
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
@@ -38,7 +40,17 @@ def engine_line(command: CommandLine) -> EngineLine:
             origin=number_origin(base.app, base.placement, base.claim.main),
             hosts=parallelism.hosts,
         ),
+        is_own_image=_runs_own_image(run),
     )
+
+
+def _runs_own_image(run: EngineRun) -> bool:
+    """Whether the pod runs the image of a preset of ours, or one in the same repository."""
+    if not run.engine.runtime.ours:
+        return False
+    patched = pod_template.runner_image(run.base.app)
+    config = run.base.context.inputs.config
+    return patched is None or bool(engine_variants.tag_of_own_image(run.engine, config, patched[0]))
 
 
 def _subject(run: EngineRun) -> Subject:
