@@ -300,6 +300,7 @@ class Inputs(Struct, frozen=True, eq=False):
     apps: tuple[App, ...]
     models: Mapping[str, OpenModel]  # by name
     runtimes: Mapping[str, BackendRuntime]  # by name
+    preset_runtimes: Mapping[str, BackendRuntime]  # ours alone, by name
     loaders: Mapping[str, Document]  # by name
     accelerators: tuple[Mapping[str, str], ...]
     definitions: tuple[OpenModel | BackendRuntime, ...]  # the user's models and runtimes below PATHS

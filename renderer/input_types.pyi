@@ -12,11 +12,17 @@ class ResourcesSpec(TypedDict, total=False):
     limits: Mapping[str, str | float]
     requests: Mapping[str, str | float]
 
+class ModelVersionSpec(TypedDict, total=False):
+    args: Mapping[str, str | Sequence[str]]
+    since: str
+    until: str
+
 class ModelEngineSpec(TypedDict, total=False):
     args: Sequence[str]
     envs: Sequence[EnvVar]
     maxModelLen: int
     resources: ResourcesSpec
+    versions: Sequence[ModelVersionSpec]
 
 class AdapterSpec(TypedDict, total=False):
     base: str
@@ -216,6 +222,7 @@ class OptionsSpec(TypedDict, total=False):
     releases: Mapping[str, str]
     removed: str
     renamed: Mapping[str, str]
+    requires: Mapping[str, Sequence[str]]
     reserved: Sequence[ReservedSpec]
     shared: SharedSpec
     shares: Mapping[str, Sequence[str]]

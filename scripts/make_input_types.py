@@ -54,6 +54,7 @@ NAMES = {
     "envs": "EnvVar",
     "env": "EnvVar",
     "engines": "ModelEngineSpec",
+    "ModelEngineSpec.versions": "ModelVersionSpec",
     "store": "StoreLoaderSpec",
     "hub": "HubLoaderSpec",
     "oci": "OCIVolumesSpec",

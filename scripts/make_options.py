@@ -381,8 +381,8 @@ def compared(handler: Sequence[Token], folder: Path) -> tuple[str, ...]:
         path, pattern = READERS[name]
         file = (folder / path).read_text("utf-8") if (folder / path).exists() else ""
         body = re.search(rf"\b{name}\([^)]*\) \{{(.*?)\n\}}", file, re.DOTALL)
-        found = re.findall(pattern, body[1]) if body else []
-        texts += [f"~{text}" if name.startswith("is_") else text for text in found]
+        values = re.findall(pattern, body[1]) if body else []
+        texts += [f"~{text}" if name.startswith("is_") else text for text in values]
     uses = [i for i, token in enumerate(handler) if token == Token("value") and i > parameters_end(handler)]
     texts += [handler[i + 3].text for i in uses if compares(handler, i)]
     rest = [i for i in uses if not compares(handler, i) and handler[i - 2].text not in synonyms]

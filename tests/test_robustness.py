@@ -468,7 +468,10 @@ def full_after(size: int) -> Callable[[], None]:
 def test_full_disk(apps: int, folder: Path, llmaz: Llmaz) -> None:
     """E140: every file that is there is whole, and the next run brings the rest."""
     corpus(folder, apps)
-    write(folder / "app-0010.yaml", playground("big", "ns-3", size="x" * 50_000))
+    write(
+        folder / "app-0010.yaml",
+        playground("big", "ns-3").replace('"4096"]', f'"4096", --chat-template, {"x" * 50_000}]'),
+    )
     whole = folder.parent / "whole"
     assert llmaz("render", "-o", whole).code == 0
     running = subprocess.run(

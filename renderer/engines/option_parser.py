@@ -57,6 +57,7 @@ class OptionRules(Struct, frozen=True):
     prefix: str = "E"  # of the codes; W where the list is uncertain
     is_beyond: bool = False  # the version is newer than all that are listed
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
+    requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
 
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
         """A finding; a code of digits alone gets the prefix."""

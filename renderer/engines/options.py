@@ -28,7 +28,7 @@ def last_given_number(style: Dialect, layers: Sequence[ArgLayer], options: froze
     for layer in reversed(layers):
         for i in range(len(layer.args) - 1, -1, -1):
             if style.name(layer.args[i]) in options and (number := number_at(layer.args, i)) is not None:
-                return GivenNumber(number, layer.args[i].partition("=")[0], layer.origin.at(i))
+                return GivenNumber(number, layer.args[i].partition("=")[0], layer.origin_of(i))
     return None
 
 

@@ -196,11 +196,8 @@ class InputIndex:
             config=self.config,
             apps=tuple(self.apps.values()),
             models=PresetMapping(self.models, "models", lambda d: OpenModel(_name(d), d.value["spec"], d, ours=True)),
-            runtimes=PresetMapping(
-                self.runtimes,
-                "backends",
-                lambda d: BackendRuntime(_name(d), d.value["spec"], d, ours=True),
-            ),
+            runtimes=PresetMapping(self.runtimes, "backends", _preset_runtime),
+            preset_runtimes=PresetMapping({}, "backends", _preset_runtime),
             loaders=PresetMapping({}, "loaders", lambda d: d),
             pickers=PresetMapping({}, "pickers", lambda d: d),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
@@ -232,6 +229,10 @@ def _traffic_input(document: Document, kind: str, namespace: str, file: str, out
         file=file,
         outside=outside,
     )
+
+
+def _preset_runtime(document: Document) -> BackendRuntime:
+    return BackendRuntime(_name(document), document.value["spec"], document, ours=True)
 
 
 def _name(document: Document) -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from msgspec.structs import replace
 
-from renderer.api import BackendRuntime
+from renderer.api import BackendRuntime, OpenModel
 from renderer.diagnostics import Collector, Origin
 from renderer.engines import image_version
 from renderer.engines.option_lists import known_versions
+from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.kubernetes.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
@@ -23,17 +24,19 @@ from renderer.resolve.engine import (
     arg_merge,
     compilation,
     grace_period,
+    model_args,
     preset_args,
     template_words,
     versions,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.model_args import ModelArgs
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.yamlio import ChangedDocument
 
 if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeSpec
+    from renderer.input_types import BackendRuntimeSpec, ModelEngineSpec
 
 
 FILES = OptionListReader()
@@ -515,3 +518,74 @@ def test_derived_entries_have_ranges() -> None:
 )
 def test_ranges(since: str, until: str, version: str, expected: bool) -> None:
     assert versions.in_range({"since": since, "until": until}, version) == expected
+
+
+# --- models
+
+
+MODELS = {name: preset(f"models/{name}") for name in preset_names("models")}
+
+
+def settings_of(model: str) -> dict[str, Any]:
+    settings: dict[str, Any] = MODELS[model].value["spec"].get("engines") or {}
+    return settings
+
+
+ENGINES_OF_MODELS = [
+    (model, engine) for model in MODELS for engine in RANGED if settings_of(model).get(engine, {}).get("args")
+]
+
+
+def args_of_model(model: str, engine: str, version: str) -> tuple[OptionRules, ModelArgs]:
+    rules = preset_args.option_rules(FILES, compiled_engine(engine, version), version, Collector())
+    assert rules is not None
+    document = MODELS[model]
+    origin = Origin(document, ("spec", "engines", engine))
+    of_model = OpenModel(model, document.value["spec"], document, ours=True)
+    settings = cast("ModelEngineSpec", settings_of(model)[engine])
+    return rules, model_args.model_args(of_model, settings, origin, version, rules)
+
+
+@cache
+def compiled_engine(name: str, version: str) -> Engine:
+    return compilation.compile_engine(FILES, shipped(name), Collector(), 10, version)
+
+
+@pytest.mark.parametrize(("model", "engine"), ENGINES_OF_MODELS)
+def test_arguments_of_a_model_in_every_version(model: str, engine: str) -> None:
+    for version in known_versions(
+        FILES, BackendRuntime(engine, preset(f"backends/{engine}").value["spec"], MODELS[model])
+    ):
+        rules, result = args_of_model(model, engine, version)
+        assert validate_options(rules, result.layer.args) == (), version
+        assert len(result.layer.origins) in (0, len(result.layer.args))
+
+
+@pytest.mark.parametrize(
+    ("model", "engine", "version", "args", "left_out"),
+    [
+        ("qwen3-8b", "sglang", "0.4.9", "--tool-call-parser qwen25 --reasoning-parser qwen3", ()),
+        ("qwen3-8b", "sglang", "0.5.9", "--tool-call-parser hermes --reasoning-parser qwen3", ()),
+        ("qwen3-8b", "sglang", "0.4.4", "--tool-call-parser qwen25", ("--reasoning-parser qwen3",)),
+        (
+            "qwen3-8b",
+            "vllm",
+            "0.8.5",
+            "--enable-auto-tool-choice --tool-call-parser hermes --enable-reasoning --reasoning-parser deepseek_r1",
+            (),
+        ),
+        ("gpt-oss-20b", "vllm", "0.10.1", "", ("--enable-auto-tool-choice", "--tool-call-parser openai")),
+        ("gpt-oss-20b", "vllm", "0.10.2", "--enable-auto-tool-choice --tool-call-parser openai", ()),
+        ("gpt-oss-120b", "sglang", "0.4.8", "", ("--tool-call-parser gpt-oss", "--reasoning-parser gpt-oss")),
+        ("qwen3-embedding-0--6b", "vllm", "0.9.2", "--task embed", ()),
+        ("qwen3-embedding-0--6b", "vllm", "0.6.4", "--task embedding", ()),
+        ("qwen3-embedding-0--6b", "vllm", "0.6.1", "", ("--task embedding",)),
+        ("bge-reranker-v2-m3", "vllm", "0.10.0", "--task score", ()),
+        ("qwen3-embedding-0--6b-gguf", "llamacpp", "b6628", "--embedding --pooling last", ("--cache-ram 0",)),
+    ],
+)
+def test_what_a_version_gets_of_a_model(
+    model: str, engine: str, version: str, args: str, left_out: tuple[str, ...]
+) -> None:
+    _, result = args_of_model(model, engine, version)
+    assert (" ".join(result.layer.args), result.left_out) == (args, left_out)

@@ -116,6 +116,7 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
         apps=(),
         models={},
         runtimes={},
+        preset_runtimes={},
         loaders={},
         accelerators=(),
         definitions=(),

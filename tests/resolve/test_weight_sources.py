@@ -26,6 +26,7 @@ def inputs(**config: Any) -> Inputs:
         apps=(),
         models={},
         runtimes={},
+        preset_runtimes={},
         loaders=LOADERS,
         accelerators=(),
         definitions=(),

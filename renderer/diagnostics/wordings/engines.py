@@ -206,16 +206,21 @@ ENGINES: Final[dict[str, Wording]] = {
     "E441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
     "W441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
+    "E443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
+    "W443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),
     "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),
     "E446": Wording(
         "no version is in this range: {until} is not newer than {since}", "'until' is the first version behind it"
     ),
-    "E447": Wording("the runtime gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
+    "E447": Wording("{giver} gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
     "E448": Wording(
         "the flavor '{flavor}' asks for capabilities or the node's network, which PodSecurity restricted refuses",
         "write hardening: default, or leave them out of the flavor",
+    ),
+    "N450": Wording(
+        "{of} does not have all that the preset of '{model}' gives it, so this is left out: {left_out}", "{hint}"
     ),
     "N448": Wording("{backend} {version} {what}"),
     "N449": Wording(

@@ -24,4 +24,19 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
             findings = findings_by_args[key] = validate_options(rules, layer.args, plugged=plugged)
         for finding in findings:
             code = "W440" if finding.code == "E440" and not line.is_own_image else finding.code
-            yield make_diagnostic(code, layer.origin.at(finding.index), **finding.words)
+            yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
+
+
+def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
+    """An error for each option that the engine refuses without another one, which is not there."""
+    rules, style = line.option_rules, line.engine.style
+    if rules is None or not rules.requires:
+        return
+    names = {style.name(arg) for arg in line.args}
+    for layer in line.written:
+        for i, arg in enumerate(layer.args):
+            missing = [name for name in rules.requires.get(style.name(arg), ()) if name not in names]
+            if missing:
+                hint = f"write {' and '.join(missing)} beside it, or leave it out"
+                words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
+                yield make_diagnostic(f"{rules.prefix}443", layer.origin_of(i), **words)

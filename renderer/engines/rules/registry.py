@@ -14,7 +14,10 @@ Section = tuple[Callable[[Any], object], tuple[Rule, ...]]  # when it is read, a
 
 RULES: Mapping[type, tuple[Section, ...]] = {
     EngineLine: (
-        (lambda line: line.option_rules and line.written, (options.refused_options,)),
+        (
+            lambda line: line.option_rules and line.written,
+            (options.refused_options, options.options_without_companions),
+        ),
         (lambda line: line.shared.accelerator.resource, (accelerators.wrong_number,)),
     ),
     RunningEngine: ((lambda running: running.held_cache, (memory.too_little_memory, memory.too_little_shared_memory)),),

@@ -79,9 +79,9 @@ def _competing_options(engine: Engine, rules: AdaptersSpec, user_layers: Sequenc
     for layer in user_layers:
         for i, token in enumerate(layer.args):
             if engine.style.name(token) in options:
-                yield make_diagnostic("E364", layer.origin.at(i), option=token.partition("=")[0])
+                yield make_diagnostic("E364", layer.origin_of(i), option=token.partition("=")[0])
             elif token.replace("_", "-") in off:
-                yield make_diagnostic("E396", layer.origin.at(i), option=token)
+                yield make_diagnostic("E396", layer.origin_of(i), option=token)
 
 
 def _limit_layers(

@@ -105,7 +105,7 @@ def _layout(engine: Engine, options: Sequence[str], layers: Sequence[ArgLayer]) 
                     value = following[0]
                 flag = "--" + name.removeprefix(_NEGATION)
                 key = flag if name.startswith(_NEGATION) and flag in names else name
-                yield key, Setting(name, value, layer.origin.at(i))
+                yield key, Setting(name, value, layer.origin_of(i))
 
 
 def place_of(vendor: str) -> str:

@@ -12,7 +12,7 @@ from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.kube import images
 
 if TYPE_CHECKING:
-    from renderer.input_types import VariantSpec
+    from renderer.input_types import BackendRuntimeSpec, VariantSpec
 
 
 def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:
@@ -33,9 +33,20 @@ def tag_of_own_image(engine: Engine, config: RenderConfig, image: str) -> str:
     without a tag.
     """
     repository, tag = images.split_tag(images.original_image(config, image))
-    variants = engine.spec.get("variants") or ()
-    own = {engine.runtime.spec["image"], *(variant["image"] for variant in variants if variant.get("image"))}
-    return tag if images.split_image(repository) in map(images.split_image, own) else ""
+    return tag if images.split_image(repository) in own_repositories(engine.runtime.spec) else ""
+
+
+def is_own_image(spec: BackendRuntimeSpec, config: RenderConfig, image: str) -> bool:
+    """Whether an image is in one of a runtime's repositories or in a mirror of it."""
+    repository, _ = images.split_tag(images.original_image(config, image))
+    return images.split_image(repository) in own_repositories(spec)
+
+
+def own_repositories(spec: BackendRuntimeSpec) -> frozenset[tuple[str, str]]:
+    """The repositories of a runtime's images: registry and path of each."""
+    variants = (spec.get("engine") or {}).get("variants") or ()
+    own = [spec["image"], *(variant["image"] for variant in variants if variant.get("image"))]
+    return frozenset(map(images.split_image, own))
 
 
 def refuse_accelerator(

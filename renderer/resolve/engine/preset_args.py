@@ -29,19 +29,19 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
                 engine.option_lists[option_list.version] = option_list
         option_list, name = engine.option_lists[version], engine.runtime.name
         options = engine.spec.get("options") or {}
-        plugins = options.get("plugins") or {}
+        plugins, requires = options.get("plugins") or {}, options.get("requires") or {}
         if option_list is None:
             rules = None
         elif options.get("uncertain"):
             described = f"the uncertain list of {name} {option_list.version}"
-            rules = OptionRules(engine.style, option_list, described, "W", plugins=plugins)
+            rules = OptionRules(engine.style, option_list, described, "W", plugins=plugins, requires=requires)
         elif version_order.version_key(option_list.version) != version_order.version_key(version):
             nearest = f"{name} {option_list.version} (the nearest known to {version})"
             newest = max(map(version_order.version_key, option_lists.known_versions(files, engine.runtime)))
             is_beyond = version_order.version_key(version) > newest
-            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond, plugins)
+            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond, plugins=plugins, requires=requires)
         else:
-            rules = OptionRules(engine.style, option_list, f"{name} {version}", plugins=plugins)
+            rules = OptionRules(engine.style, option_list, f"{name} {version}", plugins=plugins, requires=requires)
         engine.option_rules[version] = rules
     return engine.option_rules[version]
 

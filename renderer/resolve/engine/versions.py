@@ -20,7 +20,15 @@ from renderer.template import TemplateError, Words
 from renderer.yamlio import ChangedDocument, source_path
 
 if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, NoteSpec, VersionSpec
+    from renderer.input_types import (
+        BackendRuntimeSpec,
+        DerivedSpec,
+        EngineSpec,
+        ModelEngineSpec,
+        ModelVersionSpec,
+        NoteSpec,
+        VersionSpec,
+    )
 
 _ENTRIES: Path = ("spec", "engine", "versions")
 _DERIVED: Path = ("spec", "engine", "derived")
@@ -40,7 +48,7 @@ _OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters"], ...] = (
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 
 
-def in_range(entry: VersionSpec | DerivedSpec, version: str) -> bool:
+def in_range(entry: VersionSpec | DerivedSpec | ModelVersionSpec, version: str) -> bool:
     """Whether the range of an entry contains a version: from `since`, up to but without `until`."""
     since, until = entry.get("since"), entry.get("until")
     key = version_key(version)
@@ -142,34 +150,14 @@ class _SpecChange:
                 holder[field] = items
 
     def _rewrite_args(self, args: Sequence[str], rules: Mapping[str, Any], path: Path, at: Path) -> list[str]:
-        """The arguments with options renamed (rule is a text) or replaced (rule is a list)."""
-        rewritten: list[str] = []
-        sources: list[Path] = []  # of what is kept, in the document
-
-        def add(text: str, source: Path) -> None:
-            rewritten.append(text)
-            sources.append(source)
-
+        """The arguments after `rewrite_args`; notes where each stands."""
         old_sources = {i: source_path(self.sources, (*path, i)) for i in range(len(args))}
-        replaced: set[str] = set()
-        rule = ""
-        for i, arg in enumerate(args):
-            if is_option(arg):
-                rule = _matching_rule(rules, arg)
-                if rule and isinstance(rules[rule], str):
-                    add(rules[rule] + arg[len(rule) :], (*at, rule))
-                    rule = ""
-                    continue
-                if rule and rule not in replaced:
-                    replaced.add(rule)
-                    for n, text in enumerate(rules[rule]):
-                        add(text, (*at, rule, n))
-            if not rule:
-                add(arg, old_sources[i])
+        rewritten = rewrite_args(args, rules)
         for i in range(len(args)):
             self.sources.pop((*path, i), None)
-        self.sources.update({(*path, i): source for i, source in enumerate(sources)})
-        return rewritten
+        for i, (_, source) in enumerate(rewritten):
+            self.sources[*path, i] = old_sources[source] if isinstance(source, int) else (*at, *source)
+        return [text for text, _ in rewritten]
 
     def _set_variables(self, values: Mapping[str, str], at: Path) -> None:
         """Sets variables; an empty value removes one, also from `derived`."""
@@ -198,6 +186,29 @@ class _SpecChange:
                 self.sources.update({(*env_path, n): source for n, (source, _) in enumerate(remaining)})
         if derived:
             self.engine["derived"] = derived
+
+
+def rewrite_args(args: Sequence[str], rules: Mapping[str, str | Sequence[str]]) -> list[tuple[str, int | Path]]:
+    """The arguments with options renamed (rule is a text) or replaced (rule is a list), each with its index among
+    `args`, or with its path below the rules.
+    """
+    rewritten: list[tuple[str, int | Path]] = []
+    replaced: set[str] = set()
+    name = ""
+    for i, arg in enumerate(args):
+        if is_option(arg):
+            name = _matching_rule(rules, arg)
+            rule = rules[name] if name else ()
+            if isinstance(rule, str):
+                rewritten.append((rule + arg[len(name) :], (name,)))
+                name = ""
+                continue
+            if name and name not in replaced:
+                replaced.add(name)
+                rewritten += [(text, (name, n)) for n, text in enumerate(rule)]
+        if not name:
+            rewritten.append((arg, i))
+    return rewritten
 
 
 def is_option(arg: str) -> bool:
@@ -272,9 +283,25 @@ def invalid_versions(runtime: BackendRuntime) -> Iterator[Diagnostic]:
     for i, entry in enumerate(entries):
         for name in entry.get("args") or ():
             if not any(_matching_rule((name,), arg) for arg in options):
-                yield make_diagnostic(
-                    "E447", Origin(runtime.document, (*_ENTRIES, i, "args", name), key=True), option=name
-                )
+                origin = Origin(runtime.document, (*_ENTRIES, i, "args", name), key=True)
+                yield make_diagnostic("E447", origin, giver="the runtime", option=name)
+
+
+def invalid_model_versions(settings: ModelEngineSpec, origin: Origin) -> Iterator[Diagnostic]:
+    """The same for the settings of a model for an engine, which stand at `origin`."""
+    entries = settings.get("versions") or ()
+    rules = [rule for entry in entries for rule in entry["args"].values()]
+    args = [*(settings.get("args") or ())]
+    for rule in rules:
+        args += [rule] if isinstance(rule, str) else rule
+    for i, entry in enumerate(entries):
+        since, until = entry.get("since"), entry.get("until")
+        if since and until and version_key(since) >= version_key(until):
+            yield make_diagnostic("E446", origin.at("versions", i, "until"), since=since, until=until)
+        for name in entry["args"]:
+            if not any(_matching_rule((name,), arg) for arg in args):
+                key = origin.at("versions", i, "args", name, key=True)
+                yield make_diagnostic("E447", key, giver="the model", option=name)
 
 
 def version_samples(runtime: BackendRuntime) -> list[str]:

@@ -92,6 +92,15 @@ def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 
+def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
+    """A note which arguments of a model's preset are left out, since the version of the engine does not have them."""
+    run, rules = command.run, command.option_rules
+    if command.left_out and rules:
+        words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(command.left_out)}
+        hint = "take another version, or write into backendRuntimeConfig.args what this one has in its place"
+        yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
+
+
 def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
     """Arguments of users that conflict with what the renderer or the preset sets."""
     engine, layers, draft = command.run.engine, command.user_layers, command.run.base.claim.draft
@@ -102,7 +111,7 @@ def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
         yield from reserved_options(engine.style, engine.reserved, layer.args, layer.origin)
         for i, token in enumerate(layer.args) if draft and engine.draft_files else ():
             if path := engine.draft_files.get(engine.style.name(token)):
-                yield make_diagnostic("W234", layer.origin.at(i), option=token.partition("=")[0], path=path)
+                yield make_diagnostic("W234", layer.origin_of(i), option=token.partition("=")[0], path=path)
         if whole_options:
             yield from _lost_keys(engine, layer, whole_options)
         if engine.style.dotted and layer is not layers[-1]:
@@ -137,7 +146,7 @@ def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iter
         if name in whole_options - reported:
             reported.add(name)
             option = token.partition("=")[0]
-            yield make_diagnostic("W232", layer.origin.at(i), of=engine.runtime.name, option=option, other=name)
+            yield make_diagnostic("W232", layer.origin_of(i), of=engine.runtime.name, option=option, other=name)
 
 
 def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
@@ -204,7 +213,7 @@ def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
     for layer in command.user_layers:
         for i, token in enumerate(layer.args):
             if engine.style.name(token) in refused:
-                yield make_diagnostic("E343", layer.origin.at(i), option=token.partition("=")[0])
+                yield make_diagnostic("E343", layer.origin_of(i), option=token.partition("=")[0])
 
 
 def against_facts(command: CommandLine) -> Iterator[Diagnostic]:

@@ -87,11 +87,11 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
         for i, token in enumerate(layer.args):
             option = token.partition("=")[0]
             if engine.style.name(token) in options:
-                yield make_diagnostic("E373", layer.origin.at(i), given=option, file=file, line=line)
+                yield make_diagnostic("E373", layer.origin_of(i), given=option, file=file, line=line)
             elif engine.style.name(token) in multipliers:
                 what = f"would keep {offloading.memory} of KV cache for each of the engines that {option} runs"
                 hint = f"say data under spec.parallelism, or leave kvCacheOffloading in line {line} of {file} out"
-                yield make_diagnostic("E372", layer.origin.at(i), backend=engine.runtime.name, what=what, hint=hint)
+                yield make_diagnostic("E372", layer.origin_of(i), backend=engine.runtime.name, what=what, hint=hint)
     for env in command_line.env_layers(run)[-2:]:
         for i, variable in enumerate(env.value):
             if (name := str(variable.get("name"))) in variables:

@@ -87,6 +87,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda run: "version" in run.backend_config, (versions.invalid_tag, versions.contradicting_image)),
         (_always, (parallelism.unknown_sizes, runtimes.unfit_name, versions.moving_tag)),
         (lambda run: not run.version, (versions.unknown_version,)),
+        (lambda run: "versions" in run.model_settings, (versions.invalid_model_versions,)),
         (lambda run: run.engine.refusals or run.engine.notes, (versions.refused_by_version, versions.other_in_version)),
         (lambda run: run.size.parallelism.expert, (parallelism.no_experts,)),
         (lambda run: run.base.claim.draft, (parallelism.draft_beside_sizes,)),
@@ -109,7 +110,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),
         (lambda command: command.run.engine.style.splits, (args.split_paths,)),
         (lambda command: command.run.engine.is_other_version, (args.refused_options_of_preset,)),
-        (_always, (args.unread_arguments, args.unlisted_version)),
+        (_always, (args.unread_arguments, args.unlisted_version, args.left_out_of_model)),
         (
             lambda command: command.user_layers,
             (args.conflicting_options, args.shared_tokens, args.short_grace, args.refused_sizes),

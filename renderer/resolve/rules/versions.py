@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
@@ -35,6 +35,12 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         file, line, _ = app.origin(*BACKEND, "version").place
         words = {"image": image, "version": version, "named": named, "file": file, "line": line}
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
+
+
+def invalid_model_versions(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for each mistake in what a model says of versions of the engine."""
+    origin = Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name))
+    yield from versions.invalid_model_versions(run.model_settings, origin)
 
 
 def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:

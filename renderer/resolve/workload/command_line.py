@@ -19,6 +19,7 @@ from renderer.resolve.engine import (
     adapters,
     arg_merge,
     kv_offloading,
+    model_args,
     preset_args,
 )
 from renderer.resolve.engine.arg_merge import LineForm
@@ -38,6 +39,7 @@ class CommandLine(Struct, frozen=True):
     args: tuple[str, ...]
     form: LineForm
     option_rules: OptionRules | None  # of the engine's version, None where nobody knows its options
+    left_out: tuple[str, ...]  # of the model's arguments, what the version does not have
     merged_env: MergedEntries
     shared_memory: str  # '' for none
 
@@ -68,7 +70,13 @@ def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
     Raises TemplateError.
     """
     preset_layers: list[ArgLayer] = [run.config.layer(run.words), *run.engine.derivation(run.words).layers]
-    user_layers = _user_layers(run)
+    option_rules = _option_rules(run, diagnostics)
+    settings = run.model_settings
+    model_layer = None
+    if settings.get("args"):
+        origin = _model_settings_origin(run)
+        model_layer = model_args.model_args(run.base.claim.main, settings, origin, run.version, option_rules)
+    user_layers = [*([model_layer.layer] if model_layer and model_layer.layer.args else ()), *_app_layers(run)]
     if run.adapters:
         preset_layers += adapters.adapter_layers(run.engine, run.adapters, user_layers, diagnostics)
     layers = [*preset_layers, *user_layers]
@@ -80,7 +88,8 @@ def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
         preset_layer_count=len(preset_layers),
         args=args,
         form=form,
-        option_rules=_option_rules(run, diagnostics),
+        option_rules=option_rules,
+        left_out=model_layer.left_out if model_layer else (),
         merged_env=env,
         shared_memory=shared_memory,
     )
@@ -134,7 +143,7 @@ def env_layers(run: EngineRun) -> list[ValueLayer]:
         *engine.derivation(run.words).envs,
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         *run.base.placement.env_layers(),
-        ValueLayer(run.model_settings.get("envs") or (), _model_settings_origin(run, "envs")),
+        ValueLayer(run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")),
         ValueLayer(run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")),
     ]
 
@@ -143,7 +152,7 @@ def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
     """The variables of users as they are written, and where: in the Playground, the OpenModel and RenderConfig."""
     config = run.base.context.inputs.config
     yield run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")
-    yield run.model_settings.get("envs") or (), _model_settings_origin(run, "envs")
+    yield run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")
     yield config.get("pods", "env") or (), config.origin("pods", "env")
 
 
@@ -180,16 +189,15 @@ def _normalize_env(context: RunContext, envs: ValueLayer, diagnostics: Collector
     return cached(context.envs, cache_key(envs.value), normalize, diagnostics)
 
 
-def _user_layers(run: EngineRun) -> list[ArgLayer]:
-    """The arguments of the OpenModel, of the Playground and of its role, as far as they have some."""
-    app, model_args, app_args = run.base.app, run.model_settings.get("args"), run.backend_config.get("args")
-    layers = [ArgLayer(model_args, _model_settings_origin(run, "args"))] if model_args else []
+def _app_layers(run: EngineRun) -> list[ArgLayer]:
+    """The arguments of the Playground and of its role, as far as they have some."""
+    app, app_args = run.base.app, run.backend_config.get("args")
     if app_args and app.role_args:
         shared, own = app_args[: -app.role_args], app_args[-app.role_args :]
-        layers += [ArgLayer(shared, app.origin(*BACKEND, "args"))] if shared else []
+        layers = [ArgLayer(shared, app.origin(*BACKEND, "args"))] if shared else []
         return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
-    return [*layers, ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else layers
+    return [ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else []
 
 
-def _model_settings_origin(run: EngineRun, field: str) -> Origin:
-    return Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name, field))
+def _model_settings_origin(run: EngineRun) -> Origin:
+    return Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from renderer.diagnostics import Origin
 from renderer.engines.rules.memory import bounded_memory
 from renderer.engines.running_engine import (
@@ -12,7 +14,7 @@ from renderer.engines.running_engine import (
     SharedAccelerators,
     Subject,
 )
-from renderer.resolve.engine import engine_variants
+from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallelism import number_origin
 from renderer.resolve.pod import pod_template
@@ -45,12 +47,18 @@ def engine_line(command: CommandLine) -> EngineLine:
 
 
 def _runs_own_image(run: EngineRun) -> bool:
-    """Whether the pod runs the image of a preset of ours, or one in the same repository."""
-    if not run.engine.runtime.ours:
-        return False
+    """Whether the pod runs an image of a repository that a preset of ours names: that of the runtime, or that whose
+    option list the runtime uses.
+    """
+    inputs, runtime = run.base.context.inputs, run.engine.runtime
+    if not runtime.ours:
+        list_name = posixpath.basename((run.engine.spec.get("options") or {}).get("list", "")).removesuffix(".txt")
+        preset = inputs.preset_runtimes.get(list_name)
+        if preset is None or not own_repositories(runtime.spec) <= own_repositories(preset.spec):
+            return False
+        runtime = preset
     patched = pod_template.runner_image(run.base.app)
-    config = run.base.context.inputs.config
-    return patched is None or bool(engine_variants.tag_of_own_image(run.engine, config, patched[0]))
+    return patched is None or is_own_image(runtime.spec, inputs.config, patched[0])
 
 
 def _subject(run: EngineRun) -> Subject:

@@ -115,5 +115,5 @@ def _runtime_command(planned: PlannedPod) -> EngineCommand:
     runtime, runner = Origin(planned.run.engine.runtime.document, ("spec",)), planned.pod.containers[0]
     command = [Word(text, runtime.at("command", i)) for i, text in enumerate(runner.command)]
     layers = planned.command.layers
-    args = [Word(text, layer.origin.at(i)) for layer in layers for i, text in enumerate(layer.args)]
+    args = [Word(text, layer.origin_of(i)) for layer in layers for i, text in enumerate(layer.args)]
     return read_engine_command(command, args, runner.image)

@@ -34,11 +34,11 @@ def runtime(folder: Path, listed: str) -> BackendRuntime:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"--foo\n", "no '--name"),
-        (b"--foo x\n", "no '--name"),
-        (b"--foo 1 twice\n", "no '--name"),
-        (b"foo 1\n", "no '--name"),
-        (b"--foo, 1\n", "no '--name"),
+        (b"--foo\n", "is not '--name"),
+        (b"--foo x\n", "is not '--name"),
+        (b"--foo 1 twice\n", "is not '--name"),
+        (b"foo 1\n", "is not '--name"),
+        (b"--foo, 1\n", "is not '--name"),
         (b"--caf\xe9 1\n", "not valid UTF-8"),
     ],
 )
