@@ -29,7 +29,8 @@ The line `versions …` holds every release, the oldest first, `samples …` tho
 
 A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
 the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
-none of them, nobody knows its values. `~` before a value says that it means the same as another one.
+none of them, nobody knows its values. `~` before a value says that it means the same as another one. An option with a
+TYPE takes values of that type besides.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def argparse_options(engine: str) -> Iterator[Option]:
         arity = "1" if action.nargs is None else str(action.nargs)
         repeats = isinstance(action, argparse._AppendAction | argparse._ExtendAction)
         choices = listable(REGISTRIES[engine](action.dest) or tuple(map(str, action.choices or ())))
-        if choices and getattr(action.type, "__name__", "") == "_optional_type":
+        if choices and (getattr(action.type, "__name__", "") == "_optional_type" or None in (action.choices or ())):
             choices = tuple(dict.fromkeys((*choices, "None")))
         yield Option(tuple(names), arity, repeats, choices, "" if choices or arity == "0" else typed(action))
 
@@ -204,7 +205,8 @@ def vllm_registry(field: str) -> tuple[str, ...]:
         manager = "ToolParserManager.tool_parsers"
         return registered({"vllm.tool_parsers": manager, "vllm.entrypoints.openai.tool_parsers": manager})
     if field == "reasoning_parser":
-        return registered({"vllm.reasoning": "ReasoningParserManager.reasoning_parsers"})
+        manager = "ReasoningParserManager.reasoning_parsers"
+        return registered({"vllm.reasoning": manager, "vllm.entrypoints.openai.reasoning_parsers": manager})
     if field == "quantization":
         return registered({"vllm.model_executor.layers.quantization": "QUANTIZATION_METHODS"})
     if field == "load_format":
@@ -325,7 +327,7 @@ def llamacpp_options(folder: Path) -> Iterator[Option]:
         others = compared(handler, folder) if arity == "1" else ()
         choices = (*hinted, *(value for value in others if value.removeprefix("~") not in hinted))
         for names in groups:
-            yield Option(names, arity, adds, tuple(dict.fromkeys(choices)), "" if choices else number(handler))
+            yield Option(names, arity, adds, tuple(dict.fromkeys(choices)), number(handler))
 
 
 def words(source: Sequence[Token]) -> set[str]:
@@ -371,7 +373,7 @@ READERS = {
 
 
 def compared(handler: Sequence[Token], folder: Path) -> tuple[str, ...]:
-    """The values that a handler compares its value with, where it does nothing else with it but throw."""
+    """The values that a handler compares its value with, where all else that it does is read a number, or throw."""
     called, source = words(handler), (folder / "common/arg.cpp").read_text("utf-8")
     if "kv_cache_type_from_str" in called and (types := re.search(r"kv_cache_types = \{(.*?)\}", source, re.DOTALL)):
         return tuple(name.lower() for name in re.findall(r"GGML_TYPE_(\w+)", types[1]))
@@ -383,10 +385,22 @@ def compared(handler: Sequence[Token], folder: Path) -> tuple[str, ...]:
         body = re.search(rf"\b{name}\([^)]*\) \{{(.*?)\n\}}", file, re.DOTALL)
         values = re.findall(pattern, body[1]) if body else []
         texts += [f"~{text}" if name.startswith("is_") else text for text in values]
-    uses = [i for i, token in enumerate(handler) if token == Token("value") and i > parameters_end(handler)]
+    uses = value_uses(handler)
     texts += [handler[i + 3].text for i in uses if compares(handler, i)]
-    rest = [i for i in uses if not compares(handler, i) and handler[i - 2].text not in synonyms]
+    rest = [i for i in uses if not compares(handler, i) and handler[i - 2].text not in {*synonyms, "stoi"}]
     return tuple(filter(None, texts)) if texts and all(is_message(handler, i) for i in rest) else ()
+
+
+def value_uses(handler: Sequence[Token]) -> list[int]:
+    """The indexes at which a handler uses its value, or a variable that is a copy of it."""
+    begin, names = parameters_end(handler), {"value"}
+    copies = set()
+    for i in range(begin + 2, len(handler) - 1):
+        if [token.text for token in handler[i - 1 : i + 2]] == ["=", "value", ";"]:
+            names.add(handler[i - 2].text)
+            copies |= {i - 2, i}
+    named = (i for i, token in enumerate(handler) if not token.string and token.text in names)
+    return [i for i in named if i > begin and i not in copies]
 
 
 def is_message(handler: Sequence[Token], i: int) -> bool:
@@ -406,14 +420,15 @@ def compares(handler: Sequence[Token], i: int) -> bool:
 
 
 def number(handler: Sequence[Token]) -> str:
-    """`int` or `float` where a handler takes its value as a number and as nothing else."""
+    """`int` or `float` where a handler takes its value as a number, or compares it with some texts."""
     start = next(i for i, token in enumerate(handler) if token == Token("("))
     parameters = arguments(handler[start + 1 : parameters_end(handler) - 1])
     if len(parameters) == 2 and parameters[1][:1] == [Token("int")]:
         return "int"
-    uses = [i for i, token in enumerate(handler) if token == Token("value") and i > parameters_end(handler)]
-    reads = len(parameters) == 2 and len(uses) == 1 and [token.text for token in handler[uses[0] - 2 : uses[0]]]
-    return "float" if reads == ["stof", "("] else ""
+    uses = [i for i in value_uses(handler) if not compares(handler, i)]
+    reads = {" ".join(token.text for token in handler[i - 2 : i]) for i in uses if not is_message(handler, i)}
+    types = {"stof (": "float", "stoi (": "int"}
+    return types.get(reads.pop(), "") if len(parameters) == 2 and len(reads) == 1 else ""
 
 
 # --- written texts ----------------------------------------------------------------------------------------------------

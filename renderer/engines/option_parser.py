@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
-from renderer.engines.option_lists import Choices, Option, OptionList
+from renderer.engines.option_lists import Option, OptionList
 
 _LONG = 60
 _MOST_VALUES = 8
@@ -176,17 +176,17 @@ def _refused_values(
         index = start + 1 + i if is_own_argument else start
         quoted = _quote(args, index)
         words = {"option": spelling, "value": quoted if is_own_argument else quoted.partition("=")[2]}
+        parts = value.split(",") if option.repeats else [value]
+        mismatch = _type_mismatch(rules.style, option, value) if option.type else ""
         if option.choices.values:
-            for part in value.split(",") if option.repeats else [value]:
-                if not _is_choice(option, part):
-                    is_option = rules.style.head(part)[0] in rules.option_list.options
-                    between = f"write {_choice_words(option.choices)} between the two"
-                    hint = between if is_option else _choice_hint(option.choices, part)
-                    yield rules.finding(index, "440", **words, hint=hint)
-                    break
-        elif reason := _type_mismatch(rules.style, option, value):
-            yield rules.finding(index, "441", **words, type=reason)
-        elif rules.style.kind == "exact" and (read := _read_part(option, value)):
+            wrong = next((part for part in parts if not _is_choice(option, part)), None)
+            if wrong is not None and (mismatch or not option.type):
+                is_option = rules.style.head(wrong)[0] in rules.option_list.options
+                between = f"write {_choice_words(option)} between the two"
+                yield rules.finding(index, "440", **words, hint=between if is_option else _choice_hint(option, wrong))
+        elif mismatch:
+            yield rules.finding(index, "441", **words, type=mismatch)
+        if rules.style.kind == "exact" and option.type and (read := _read_part(option, value)):
             yield rules.finding(index, "W442", **words, read=read)
 
 
@@ -194,14 +194,15 @@ def _is_choice(option: Option, value: str) -> bool:
     return value in option.choices or ("None" in option.choices and not value)
 
 
-def _choice_hint(choices: Choices, value: str) -> str:
+def _choice_hint(option: Option, value: str) -> str:
     """What to write in place of a value that the version does not take."""
+    choices = option.choices
     known = [known for known in choices.values if known != "None"]
     if value in choices.later:
-        return f"it came {choices.later[value]}: take that version or a newer one, or {_choice_words(choices)}"
+        return f"it came {choices.later[value]}: take that version or a newer one, or {_choice_words(option)}"
     removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
     near = "" if value.isdigit() else suggestion(value, known)
-    return removal + (near if near.startswith("did you mean") else f"it takes {_choice_words(choices)}")
+    return removal + (near if near.startswith("did you mean") else f"it takes {_choice_words(option)}")
 
 
 def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
@@ -234,19 +235,20 @@ def _read_part(option: Option, value: str) -> str:
 
 def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
     """What to write for an option whose value is missing, with the values that it takes where the list has them."""
-    values = "" if key_suffix else _choice_words(option.choices)
+    values = "" if key_suffix else _choice_words(option)
     if "on" in option.choices.values:  # a flag in older versions
         return f"write '{spelling}', 'on' as two items: it takes {values}"
     return f"write {values or 'it'} as the next item of the list"
 
 
-def _choice_words(choices: Choices) -> str:
+def _choice_words(option: Option) -> str:
     """The values that an option takes, as `auto, off or on`, at most a few of them; '' where nobody knows."""
-    ordered = sorted(choices.values, key=lambda value: (len(value) if value.isdigit() else 0, value))
-    *values, last = (f"'{value}'" for value in ordered if value != "None") if ordered else ("",)
-    if len(values) >= _MOST_VALUES:
-        return f"one of {', '.join(values[:_MOST_VALUES])}, …"
-    return f"{', '.join(values)} or {last}" if values else last
+    ordered = sorted(option.choices.values, key=lambda value: (len(value) if value.isdigit() else 0, value))
+    words = [f"'{value}'" for value in ordered if value != "None"]
+    if len(words) > _MOST_VALUES:
+        return f"one of {', '.join(words[:_MOST_VALUES])}, …"
+    words += [_TYPES[option.type]] if words and option.type else []
+    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _conflicting_form(spelling: str, dotted: str, name: str, forms: dict[str, str]) -> str:
