@@ -607,6 +607,10 @@ class PickerSpec(TypedDict, total=False):
     targetPorts: Literal["all", "first"]
     version: str
 
+class AcceleratorSpec(TypedDict, total=False):
+    count: Literal["none", "one", "tp"]
+    vendor: Literal["amd", "ascend", "gaudi", "intel", "nvidia", "tpu"]
+
 class InterceptorSpec(TypedDict, total=False):
     concurrency: int
     namespace: str
@@ -871,6 +875,7 @@ class TargetsSpec(TypedDict, total=False):
     leaderWorkerSet: str
 
 class RenderConfigSpec(TypedDict, total=False):
+    accelerators: Mapping[str, AcceleratorSpec]
     autoscaling: AutoscalingSpec
     backend: str
     environments: Mapping[str, EnvironmentSpec | None]

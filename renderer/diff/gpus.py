@@ -89,12 +89,17 @@ def accelerators(
     """
     counts: dict[AcceleratorKind, int] = {}
     for pod, times in pods:
-        kind = ""
+        kind, declared = "", declared_accelerator(pod)
         for name, amount in _amounts(pod, claimed):
-            if accelerates(name) and (count := amount * times):
+            if (accelerates(name) or name == declared) and (count := amount * times):
                 kind = kind or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
                 counts[AcceleratorKind(name, kind)] = counts.get(AcceleratorKind(name, kind), 0) + count
     return counts
+
+
+def declared_accelerator(pod: Body) -> str:
+    """The resource of a pod that is an accelerator because RenderConfig says so; '' without one."""
+    return str(map_at(pod, "metadata", "annotations").get(wellknown.ACCELERATOR, ""))
 
 
 def _amounts(pod: Body, claimed: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, int]]:

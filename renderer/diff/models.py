@@ -232,7 +232,7 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
         f"{name} {kind}": str(value)
         for kind in ("requests", "limits")
         for name, value in map_at(runner, "resources", kind).items()
-        if not accelerates(name)
+        if not accelerates(name) and name != gpus.declared_accelerator(pod)
     }
     return PodSummary(
         str(runner.get("image", "")),

@@ -19,6 +19,7 @@ WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"  # "0" on leaders
 # Annotations of the renderer's own.
 OWN_PREFIX = "renderer.llmaz.io/"
 BACKEND = OWN_PREFIX + "backend"
+ACCELERATOR = OWN_PREFIX + "accelerator"  # of pods: the resource, where only RenderConfig says that it is one
 ENGINE_VERSION = OWN_PREFIX + "engine-version"
 MODEL_REVISION = OWN_PREFIX + "model-revision"
 WEIGHTS_SIZE = OWN_PREFIX + "weights-gib"  # of what a Job loads, where the model's facts say it

@@ -389,9 +389,10 @@ def device_resource(inputs: Inputs, device_class: str) -> str:
 
 def _resource_hint(inputs: Inputs, resource: str) -> str:
     """What to do about an unknown resource."""
-    if match := closest(resource, [row["name"] for row in inputs.accelerators if "name" in row], 0.85):
+    names = [*(inputs.config.get("accelerators") or ()), *(row["name"] for row in inputs.accelerators if "name" in row)]
+    if match := closest(resource, names, 0.85):
         return f"did you mean '{match}'?"
-    return "if it is an accelerator, use a BackendRuntime without spec.engine"
+    return f"if it is an accelerator, say whose in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
 
 
 def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origin: Origin) -> Iterator[Diagnostic]:
@@ -418,6 +419,12 @@ def _closest_param(word: str) -> str:
     return word if word in _PARAMS else closest(word, [param for param in _PARAMS if len(param) > 2], 0.85)
 
 
+def declared_accelerators(inputs: Inputs, limits: Iterable[str]) -> list[str]:
+    """The resources that are accelerators because RenderConfig says so."""
+    declared = inputs.config.get("accelerators")
+    return [name for name in limits if name in declared and accelerates(inputs, name)] if declared else []
+
+
 def accelerates(inputs: Inputs, resource: str) -> bool:
     """Whether the resource is an accelerator."""
     entry = _accelerator_row(inputs, resource)
@@ -428,7 +435,10 @@ _ROWS: dict[str, Mapping[str, str] | None] = {}
 
 
 def _accelerator_row(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
-    """The first row of presets/accelerators.yaml that matches."""
+    """The row of RenderConfig's `accelerators`, else the first one of presets/accelerators.yaml that matches."""
+    declared = inputs.config.get("accelerators")
+    if declared and resource in declared:
+        return {"count": "tp", **declared[resource]}
     if resource not in _ROWS:
         rows = (
             row

@@ -217,6 +217,17 @@ def test_claimed_devices_count() -> None:
     assert "| `gpu.nvidia.com (l4)` | 4 → 8 | 8 → 16 |" in FORMS["markdown"](diff, "")
 
 
+def test_what_only_the_configuration_declares_counts() -> None:
+    def declared(count: int) -> dict[str, Any]:
+        body = workload(resources={"limits": {"squat.ai/nvidia": count, "example.com/fabric": 1}})
+        template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+        template["metadata"]["annotations"]["renderer.llmaz.io/accelerator"] = "squat.ai/nvidia"
+        return body
+
+    diff = compare(texts(declared(1)), texts(declared(2)))
+    assert [(gpu.name, gpu.replica, gpu.peak) for gpu in diff.gpus] == [("squat.ai/nvidia (l4)", (1, 2), (2, 4))]
+
+
 def test_claimed_devices_in_a_file_of_their_own() -> None:
     template, body = claiming(2)
     more = {**body, "spec": {**body["spec"], "replicas": 3}}

@@ -100,11 +100,14 @@ def _pod_settings(
 ) -> PodSettings:
     by_inftyai = _by_inftyai(context, app)
     flavor_names = claim.flavors or (flavors.flavor_names(claim.main) if by_inftyai else ())
+    annotations = {wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {}
+    if declared := flavors.declared_accelerators(context.inputs, placement.limits):
+        annotations[wellknown.ACCELERATOR] = declared[0]
     return PodSettings(
         app=app.name,
         defaults=context.pod_defaults,
         labels=labels,
-        annotations={wellknown.FLAVORS: ",".join(flavor_names)} if flavor_names else {},
+        annotations=annotations,
         placement=placement,
         scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
         hardening=app.spec.get("hardening") or context.hardening,
