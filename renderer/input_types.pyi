@@ -216,6 +216,7 @@ class OptionsSpec(TypedDict, total=False):
     aliases: Mapping[str, str]
     dotted: bool
     duplicates: Literal["error", "last"]
+    files: Sequence[str]
     groups: Mapping[str, Sequence[str]]
     list: str
     plugins: Mapping[str, Sequence[str]]

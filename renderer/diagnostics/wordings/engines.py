@@ -206,6 +206,14 @@ ENGINES: Final[dict[str, Wording]] = {
     "E441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
     "W441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
+    "E410": Wording(
+        "{name} is '{value}' in the engine, so it does not see {source} in {path}",
+        "leave it out; it is where all containers of the pod have it",
+    ),
+    "W411": Wording(
+        "{option} names '{path}', and nothing puts it into the volume '{volume}': {content}",
+        "bring the file by a volume or an init container of podTemplate, or name one that the image has",
+    ),
     "E443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
     "W443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),

@@ -306,6 +306,11 @@ def origins(
             yield ("env", name, *path), origin
 
 
+def loader_name(position: int) -> str:
+    """The name of the container that loads the model at a position of the claim."""
+    return f"model-loader-{position}" if position else "model-loader"
+
+
 def loader_container(
     loader: Loader,
     position: int,
@@ -317,7 +322,7 @@ def loader_container(
     """The init container for the weights of the model at `position` of the claim; the main model is at 0."""
     env = _merge_environment(loader, weights, runner_env, credentials)
     return Container(
-        name=f"model-loader-{position}" if position else "model-loader",
+        name=loader_name(position),
         image=loader.image,
         command=loader.command,
         args=tuple(

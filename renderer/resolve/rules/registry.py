@@ -14,6 +14,7 @@ from renderer.engines import rules as rules_of_engines
 from renderer.resolve.rules import (
     adapters,
     args,
+    files,
     groups,
     handwritten,
     models,
@@ -122,6 +123,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
     ),
     PlannedPod: (
         (lambda planned: planned.run.base.claim.draft, (args.unopened_draft,)),
+        (lambda planned: planned.run.engine.templated, (files.unfilled_files, files.moved_stores)),
         (lambda planned: planned.run.base.hardening == "restricted", (pods.root_user,)),
         (
             lambda planned: "podTemplate" in planned.app.spec,

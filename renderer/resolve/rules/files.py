@@ -1,0 +1,106 @@
+"""Files that an engine reads and nothing puts there, and variables that move a store away from what fills it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
+from renderer.kubernetes.json_values import maps_at
+from renderer.plan import Body, Container
+from renderer.resolve.pod import pods
+from renderer.resolve.pod.loaders import loader_name
+from renderer.resolve.workload import command_line
+from renderer.resolve.workload.planned_pod import PlannedPod
+
+_PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
+
+
+def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for each option and variable of users that names a file in a volume that is empty when the pod starts,
+    and in which nothing puts it. What lies in the image, or in a volume with content of its own, is not judged.
+    """
+    pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
+    loaded = [load.weights.path for load in loads]
+    loaders = {loader_name(load.position) for load in loads}
+    written = pods.written_volumes(pod, loaders)
+    for name, text, origin in _named_files(planned):
+        for path in map(posixpath.normpath, _PATH.findall(text)):
+            volume = pods.volume_at(runner, path)
+            if not pods.is_empty_dir(pod, volume) or volume in written:
+                continue
+            beside = [other for other in loaded if pods.volume_at(runner, other) == volume]
+            if any(path == other or path.startswith(f"{other}/") for other in beside):
+                continue
+            content = f"only {' and '.join(beside)} is loaded there" if beside else "it is empty when the pod starts"
+            yield make_diagnostic("W411", origin, option=name, path=path, volume=volume, content=content)
+
+
+def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
+    """The options and variables of users that name a file to read, by the preset: name, value and place of each."""
+    command, style = planned.command, planned.run.engine.style
+    names = frozenset((planned.run.engine.spec.get("options") or {}).get("files") or ())
+    for layer in command.user_layers if names else ():
+        for i, token in enumerate(layer.args):
+            if (name := style.name(token)) not in names:
+                continue
+            glued = style.kind != "exact" and "=" in token
+            if glued:
+                yield name, token.partition("=")[2], layer.origin_of(i)
+            for n in range(i + 1, len(layer.args)) if not glued else ():
+                if style.is_option(layer.args[n]):
+                    break
+                yield name, layer.args[n], layer.origin_of(n)
+    for name, value, origin in _variables(planned) if names else ():
+        if name in names:
+            yield name, value, origin
+
+
+def _variables(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
+    """The variables of users: name, value and place of each; the later one counts."""
+    patch = command_line.patched_env(planned.app)
+    layers = [*reversed(list(command_line.user_envs(planned.run)))]
+    for entries, origin in [*layers, (patch.value, patch.origin)]:
+        for i, entry in enumerate(entries or ()):
+            yield str(entry.get("name")), str(entry.get("value", "")), origin.at(i, "value")
+
+
+def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """An error for each variable that names another folder to the engine than to the container that fills it, as far as
+    the preset has it in a volume of the pod.
+    """
+    pod, runner = planned.pod, planned.pod.containers[0]
+    users = {name: (value, origin) for name, value, origin in _variables(planned)}
+    for name, path in _stores(planned):
+        value, origin = users.get(name, (path, None))
+        volume = pods.volume_at(runner, path)
+        if origin is None or not volume or not value.startswith("/"):
+            continue
+        fillers = [container for container in pod.init_containers if _may_write(container, volume)]
+        if not fillers and pods.is_empty_dir(pod, volume):
+            continue
+        moved = pods.volume_at(runner, value)
+        lost = [container.name for container in fillers if not moved or _store_volume(container, name, path) != moved]
+        if lost or (not fillers and moved != volume):
+            source = f"what {quoted(lost)} fills" if lost else f"the weights of the volume '{volume}'"
+            yield make_diagnostic("E410", origin, name=name, value=value, source=source, path=path)
+
+
+def _stores(planned: PlannedPod) -> Iterator[tuple[str, str]]:
+    """The variables that the preset, or the kind of source, sets to a folder, and the folder."""
+    run = planned.run
+    cached: list[Body] = [entry for weights in run.base.weights for entry in weights.cache_env]
+    for entry in (*maps_at({"env": run.engine.envs(run.words)}, "env"), *cached):
+        if (value := str(entry.get("value", ""))).startswith("/"):
+            yield str(entry["name"]), value
+
+
+def _may_write(container: Container, volume: str) -> bool:
+    return any(mount["name"] == volume and not mount.get("readOnly") for mount in container.mounts)
+
+
+def _store_volume(container: Container, name: str, path: str) -> str:
+    """The volume in which a container has the folder of a variable, `path` where it is not told."""
+    values: Iterable[str] = (str(entry.get("value", "")) for entry in container.env if entry.get("name") == name)
+    return pods.volume_at(container, next(iter(values), path))
