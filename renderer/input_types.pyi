@@ -318,6 +318,7 @@ class EngineSpec(TypedDict, total=False):
     formats: Sequence[str]
     hubs: Sequence[str]
     initContainers: Sequence[InitContainerSpec]
+    interfaceVariables: Sequence[str]
     kvCacheOffloading: KvCacheOffloadingSpec
     metrics: MetricsSpec
     multiHost: Sequence[MultiHostSpec]
@@ -832,6 +833,7 @@ class OutputSpec(TypedDict, total=False):
     foreign: Sequence[str]
     kustomization: bool
     layout: Literal["app", "file", "object"]
+    plainSecrets: Sequence[str]
 
 class ImagePullSecretSpec(TypedDict, total=False):
     name: str

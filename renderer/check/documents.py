@@ -20,7 +20,6 @@ from renderer.check.object_rules import object_key, validate_object
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
-from renderer.kubernetes import component_versions
 from renderer.kubernetes.json_values import text_at
 from renderer.yamlio import Document
 
@@ -32,7 +31,7 @@ def validate_documents(
 
     `external`: what they may refer to besides; `alone`: without the rules between objects.
     """
-    judged = _judge_each(read, external.targets if external else None)
+    judged = _judge_each(read, external or ExternalObjects())
     if alone:
         return judged.problems, judged.unknown
     valid, bodies = judged.valid, judged.bodies
@@ -58,9 +57,9 @@ class _JudgedDocuments(Struct, frozen=True):
     broken: set[Key] = set()  # objects that rules would have to look into, and cannot
 
 
-def _judge_each(read: Sequence[Document], targets: component_versions.TargetVersions | None) -> _JudgedDocuments:
+def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedDocuments:
     """The documents, judged without the rules between objects."""
-    judged = _JudgedDocuments()
+    judged, targets = _JudgedDocuments(), external.targets
     for document in read:
         value = document.value
         if (
@@ -85,6 +84,7 @@ def _judge_each(read: Sequence[Document], targets: component_versions.TargetVers
         findings = [
             make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
             for code, path, words in validate_object(body, document.raw, targets)
+            if not external.allows(code, words)
         ]
         judged.problems.extend(findings)
         if not has_errors(findings):

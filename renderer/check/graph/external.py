@@ -40,4 +40,5 @@ def declared_objects(config: RenderConfig, external: Sequence[str] = ()) -> Exte
         default_gateway.get("clusterDomain", _DOMAIN),
         {place: max_rules for place, max_rules in limits.items() if max_rules},
         targets=component_versions.TargetVersions(component_versions.set_versions(targets)),
+        plain_secrets=tuple(config.get("output", "plainSecrets") or ()),
     )

@@ -79,6 +79,11 @@ class ExternalObjects(Struct, frozen=True):
     present: frozenset[Key] = frozenset()  # objects of the set that cannot be looked into
     others: ObjectView | None = None  # objects that are known but not judged
     targets: TargetVersions | None = None  # the versions of the clusters, where they are known
+    plain_secrets: tuple[str, ...] = ()  # globs of options and variables whose values may be written out
+
+    def allows(self, code: str, words: Mapping[str, object]) -> bool:
+        """Whether a finding about an object is allowed by RenderConfig's output.plainSecrets."""
+        return code == "W300" and patterns.fits_any(str(words["name"]), self.plain_secrets)
 
     def declared(self, kind: str, namespace: str, name: str) -> bool:
         """Whether the object is declared to exist elsewhere."""

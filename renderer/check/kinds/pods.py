@@ -10,7 +10,9 @@ from typing import TypeVar
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, text_at
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, list_at, text_at
+from renderer.secrets.detection import SecretArgument, find_secrets, find_url_secrets
+from renderer.secrets.names import is_literal_secret
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -118,6 +120,29 @@ def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
     ]
 
 
+_VARIABLE_HINT = "take it from a Secret: valueFrom.secretKeyRef; output.plainSecrets names those that are no secret"
+_OPTION_HINT = (
+    "write a variable of the environment that comes from a Secret, in an option as $(NAME); output.plainSecrets names"
+    " those that are no secret"
+)
+
+
+@_cache_shared
+def _has_plain_secret(entry: Body) -> bool:
+    """Whether a variable of the environment holds a secret, or an URL with one."""
+    return is_literal_secret(entry["name"], entry.get("value")) or bool(find_url_secrets(entry.get("value")))
+
+
+@lru_cache(maxsize=1024)
+def _plain_secrets(args: tuple[str, ...]) -> tuple[SecretArgument, ...]:
+    """The secrets in a command line: those of options, and of URLs."""
+    secrets, option = [*find_secrets(args)], ""
+    for i, arg in enumerate(args):
+        option = arg.partition("=")[0] if arg[:1] == "-" else option
+        secrets += [SecretArgument(i, option, userinfo) for userinfo in find_url_secrets(arg)]
+    return tuple(secrets)
+
+
 def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
     ports: set[object] = set()
     for i, port in enumerate(as_maps(container.get("ports"))):
@@ -130,12 +155,19 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
         yield "E520", ("env", duplicate, "name"), {"what": "environment variable", "name": env[duplicate]["name"]}
     for i, entry in enumerate(env):
         if "valueFrom" not in entry:
+            if _has_plain_secret(entry):
+                words = {"name": entry["name"], "what": f"the variable '{entry['name']}'"}
+                yield "W300", ("env", i, "value"), {**words, "hint": _VARIABLE_HINT}
             continue
         if entry.get("value"):
             yield "E524", ("env", i), {"name": entry["name"]}
         field = as_map(as_map(entry["valueFrom"]).get("fieldRef"))
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
+    for key in ("command", "args"):
+        for secret in _plain_secrets(tuple(map(str, list_at(container, key)))):
+            words = {"name": secret.name, "what": f"the option '{secret.name}'"}
+            yield "W300", (key, secret.index), {**words, "hint": _OPTION_HINT}
     mounts = as_maps(container.get("volumeMounts"))
     if isinstance(duplicate := _unique(mounts, _PATH), int):
         yield (

@@ -69,6 +69,11 @@ PODS: Final[dict[str, Wording]] = {
         "{size} accelerators for one model, and of {name} none works together with another",
         "lower it, or take a flavor with other accelerators",
     ),
+    "W300": Wording("{what} has its secret written out", "{hint}"),
+    "W259": Wording(
+        "pods of several hosts on the node's network, and no {missing} says over which of its interfaces they speak",
+        "write envs: [{{name: {first}, value: eth0}}] with the name that the interface has on the nodes",
+    ),
     "W258": Wording(
         "hostNetwork on pods of several hosts, which then ask the node's DNS for their leader, and it does not know it",
         "write dnsPolicy: ClusterFirstWithHostNet beside it",

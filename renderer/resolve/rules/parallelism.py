@@ -113,6 +113,19 @@ def draft_beside_sizes(run: EngineRun) -> Iterator[Diagnostic]:
             yield make_diagnostic("E357", run.base.app.origin(*claim.models[1].path), **params)
 
 
+def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for pods of a group that share the node's network, where no variable says which interface to take."""
+    variables = planned.run.engine.spec.get("interfaceVariables") or ()
+    if not (variables and planned.run.multi_host and planned.pod.rest.get("hostNetwork")):
+        return
+    given = {entry["name"] for entry in planned.pod.containers[0].env}
+    if missing := [name for name in variables if name not in given]:
+        catalog = next((flavor.catalog for flavor in planned.run.base.placement.flavors if flavor.catalog), None)
+        origin = planned.patch_origins.get(("spec", "hostNetwork")) or (catalog and catalog.at("hostNetwork"))
+        words = {"missing": " and ".join(missing), "first": missing[0]}
+        yield make_diagnostic("W259", origin or planned.app.origin("spec", "parallelism"), **words)
+
+
 def unknown_leader_name(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
     fields, app = planned.pod.rest, planned.app

@@ -123,6 +123,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
     ),
     PlannedPod: (
         (lambda planned: planned.run.base.claim.draft, (args.unopened_draft,)),
+        (lambda planned: planned.run.multi_host, (parallelism.unknown_interface,)),
         (lambda planned: planned.run.engine.templated, (files.unfilled_files, files.moved_stores)),
         (lambda planned: planned.run.base.hardening == "restricted", (pods.root_user,)),
         (
