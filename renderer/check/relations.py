@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
+from renderer.check.shared_volumes import shared_claims
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
 from renderer.kubernetes.json_values import as_map, as_maps, map_at
@@ -24,6 +25,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     workloads: dict[tuple[object, ...], Body] = {}  # filled when first needed
     scalers: dict[tuple[object, ...], int] = {}
     ports: dict[int, set[object]] = {}  # of leaders, by the identity of their set
+    yield from shared_claims(bodies)
     for i, body in enumerate(bodies):
         kind = body["kind"]
         if kind in wellknown.AUTOSCALERS:

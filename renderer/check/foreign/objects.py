@@ -11,6 +11,7 @@ from renderer.check.finding import Body
 from renderer.check.graph.pods import group_pods, template_pods
 from renderer.check.graph.set_pods import set_pods
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, kind_in, kind_of
+from renderer.check.shared_volumes import MountedClaim, most_replicas, mounted_claims
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.plan import Manifest
@@ -30,6 +31,8 @@ class OwnObject(Struct, frozen=True):
     replicas: bool = False  # it says how many there are
     role_scalers: tuple[str, ...] = ()  # what the controller of a DisaggregatedSet makes for autoscalers
     pods: tuple[Mapping[str, object], ...] = ()  # the labels of its pods
+    claims: tuple[MountedClaim, ...] = ()  # that its pods mount
+    most_replicas: int = 0  # that an autoscaler may ask for
 
 
 CREATED_KINDS = {"AIGatewayRoute": ("HTTPRoute",), wellknown.LEADER_WORKER_SET: ("Service", "StatefulSet")}
@@ -49,7 +52,18 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         roles = disaggregated_sets.set_roles(body) if kind == disaggregated_sets.KIND else ()
         role_scalers = tuple(role.scaler for role in roles)
         key = (kind, namespace, metadata["name"])
-        yield OwnObject(key, owner, keys, "replicas" in spec, role_scalers, tuple(_pod_labels(key, body)))
+        most = most_replicas(body) if kind in wellknown.AUTOSCALERS else 0
+        claims, labels = mounted_claims(kind, body), tuple(_pod_labels(key, body))
+        yield OwnObject(
+            key,
+            owner,
+            targets=keys,
+            replicas="replicas" in spec,
+            role_scalers=role_scalers,
+            pods=labels,
+            claims=claims,
+            most_replicas=most,
+        )
 
 
 def _pod_labels(key: Key, body: Body) -> Iterator[Mapping[str, object]]:
@@ -81,7 +95,8 @@ class OwnObjects:
             for rendered in objects
             for name in rendered.role_scalers
         ]
-        self.names = {rendered.key[2] for rendered in objects}
+        self.mounted = [(rendered, claim) for rendered in objects for claim in rendered.claims]
+        self.names = {rendered.key[2] for rendered in objects} | {claim.name for _, claim in self.mounted}
         self.namespaces = {rendered.key[1] for rendered in objects}
         self.acting: Mapping[tuple[str, Key], OwnObject] = {
             (rendered.key[0], target): rendered for rendered in objects for target in rendered.targets

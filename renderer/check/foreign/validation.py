@@ -23,6 +23,7 @@ from renderer.check.foreign.objects import (
     OwnObjects,
     foreign_objects,
 )
+from renderer.check.foreign.shared_volumes import validate_claim
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
 from renderer.source.tree import glob
 
@@ -47,6 +48,7 @@ def validate_foreign_objects(
     for object_ in others:
         findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
         findings += [(object_, finding) for finding in validate_policy_targets(object_, rendered)]
+        findings += [(object_, finding) for finding in validate_claim(object_, rendered)]
     judged = judged_objects(others)
     findings += validate_guarded_models(others, judged, rendered, inputs)
     findings += validate_name_patterns(judged, names)

@@ -15,6 +15,10 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W261": Wording(
         "{owner} renders the {maker} '{name}', whose controller makes the {kind} of this name", "rename this one"
     ),
+    "W500": Wording(
+        "{modes} lets one {one} mount the volume, and up to {pods} pods of {owner} would",
+        "write ReadWriteMany or ReadOnlyMany, with a storage class that has it; or one replica, without maxSurge",
+    ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
         "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",

@@ -118,8 +118,8 @@ def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
     variables = planned.run.engine.spec.get("interfaceVariables") or ()
     if not (variables and planned.run.multi_host and planned.pod.rest.get("hostNetwork")):
         return
-    given = {entry["name"] for entry in planned.pod.containers[0].env}
-    if missing := [name for name in variables if name not in given]:
+    names = {entry["name"] for entry in planned.pod.containers[0].env}
+    if missing := [name for name in variables if name not in names]:
         catalog = next((flavor.catalog for flavor in planned.run.base.placement.flavors if flavor.catalog), None)
         origin = planned.patch_origins.get(("spec", "hostNetwork")) or (catalog and catalog.at("hostNetwork"))
         words = {"missing": " and ".join(missing), "first": missing[0]}
