@@ -225,6 +225,7 @@ class OptionsSpec(TypedDict, total=False):
     renamed: Mapping[str, str]
     requires: Mapping[str, Sequence[str]]
     reserved: Sequence[ReservedSpec]
+    runsCode: Sequence[str]
     shared: SharedSpec
     shares: Mapping[str, Sequence[str]]
     splits: bool
@@ -240,6 +241,7 @@ class ScaleSpec(TypedDict, total=False):
     target: str | float
 
 class SecuritySpec(TypedDict, total=False):
+    anyUser: bool
     fsGroup: int
     group: int
     readOnlyRoot: bool

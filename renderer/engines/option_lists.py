@@ -78,7 +78,8 @@ def read_option_list(
     removed_path = options.get("removed") if name == path else None
     removed_file = files.file(runtime, removed_path or name.removesuffix(".txt") + ".removed.txt") or OptionFile(())
     removed = {word: instead for word, _, instead in (line.partition(" ") for line in removed_file.lines)}
-    removed = {word: instead for word, instead in removed.items() if word in ended or word not in later}
+    names = {word: word.partition("=")[0] for word in removed}  # some are about one value
+    removed = {word: instead for word, instead in removed.items() if names[word] in ended or names[word] not in later}
     return OptionList(nearest, entries, {**removed, **(options.get("renamed") or {})}, ended, later)
 
 

@@ -117,7 +117,7 @@ def _walk_args(
             continue
         if unknown > MAX_PROBLEMS and style.head(token)[0] not in rules.option_list.options:
             continue  # as many are told already
-        option, finding = _find_option(rules, token, start)
+        option, finding = _find_option(rules, token, start, "".join(args[i : i + 1]))
         if finding:
             unknown += 1
             yield finding
@@ -183,7 +183,9 @@ def _refused_values(
             if wrong is not None and (mismatch or not option.type):
                 is_option = rules.style.head(wrong)[0] in rules.option_list.options
                 between = f"write {_choice_words(option)} between the two"
-                yield rules.finding(index, "440", **words, hint=between if is_option else _choice_hint(option, wrong))
+                instead = rules.option_list.removed.get(f"{option.name}={wrong}")
+                hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
+                yield rules.finding(index, "440", **words, hint=hint)
         elif mismatch:
             yield rules.finding(index, "441", **words, type=mismatch)
         if rules.style.kind == "exact" and option.type and (read := _read_part(option, value)):
@@ -260,15 +262,18 @@ def _conflicting_form(spelling: str, dotted: str, name: str, forms: dict[str, st
     return before if form != before else ""
 
 
-def _find_option(rules: OptionRules, token: str, index: int) -> tuple[Option | None, OptionFinding | None]:
-    """The option that a token at an index names, and what is wrong with it."""
+def _find_option(
+    rules: OptionRules, token: str, index: int, following: str = ""
+) -> tuple[Option | None, OptionFinding | None]:
+    """The option that a token at an index names, and what is wrong with it. `following`: the next argument."""
     style, option_list = rules.style, rules.option_list
     head, _ = style.head(token)
     if (option := option_list.options.get(head)) is not None:
         return option, None
     takes_prefixes = style.kind == "argparse" and head.startswith("--")
     matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
-    if hint := _removal_hint(rules, head, is_prefix=len(matches) == 1):
+    value = token.partition("=")[2] if "=" in token else following
+    if hint := _removal_hint(rules, head, value, is_prefix=len(matches) == 1):
         return None, rules.finding(index, "431", option=head, hint=hint)
     if len(matches) == 1:
         return option_list.options[matches[0]], None
@@ -280,7 +285,7 @@ def _find_option(rules: OptionRules, token: str, index: int) -> tuple[Option | N
     return None, rules.finding(index, "430", option=head, hint=_unknown_hint(option_list, head))
 
 
-def _removal_hint(rules: OptionRules, head: str, *, is_prefix: bool) -> str:
+def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:
     """What to do about an option that the version no longer has; '' when it had none of that name. `is_prefix`: the
     parser takes the name as a prefix of another option, so only the removals that a preset lists count.
     """
@@ -290,6 +295,7 @@ def _removal_hint(rules: OptionRules, head: str, *, is_prefix: bool) -> str:
     if not word or (is_prefix and word not in removed):
         return ""
     instead, until = removed.get(word, ""), ended.get(word, "")
+    instead = removed.get(f"{word}={value}", instead)
     advice = f"use {instead} instead" if instead else "leave it out"
     return f"{advice}; it was removed {until}" if until else advice
 

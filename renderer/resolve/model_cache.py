@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PER_POD, HOST_PATH, SHARED = "perPod", "hostPath", "pvc"
 _MANY = "ReadWriteMany"
 _LONGEST = 63  # the name of a Job becomes a label of its pods
-_FLOATING = ("", "main", "master")  # revisions that are no fixed state of a repository
+FLOATING_REVISIONS = ("", "main", "master")  # revisions that are no fixed state of a repository
 
 
 class ModelCache(Struct, frozen=True):
@@ -53,7 +53,7 @@ def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: 
     cache = ModelCache(kind=kind, folder=_folder(weights), origin=origin.at(kind))
     if kind == PER_POD:
         return replace(cache, spec=_claim_spec(values, origin.at(kind), "ReadWriteOnce", diagnostics))
-    if weights.hub and weights.revision in _FLOATING and not model.ours:
+    if weights.hub and weights.revision in FLOATING_REVISIONS and not model.ours:
         place = weights.origin.at("revision") if weights.revision else weights.origin
         diagnostics.add("W311", place, name=model.name, revision=weights.revision or "the hub's default")
     if kind == HOST_PATH:

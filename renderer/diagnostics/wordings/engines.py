@@ -210,6 +210,11 @@ ENGINES: Final[dict[str, Wording]] = {
         "{name} is '{value}' in the engine, so it does not see {source} in {path}",
         "leave it out; it is where all containers of the pod have it",
     ),
+    "W418": Wording("'{{{{ {word} }}}}' stays as it is: nothing fills it in a runtime without spec.engine", "{hint}"),
+    "W419": Wording(
+        "{option} runs code of the repository, whose {revision} may change under it",
+        "say a commit in source.modelHub.revision of '{model}', or leave the option out",
+    ),
     "W411": Wording(
         "{option} names '{path}', and nothing puts it into the volume '{volume}': {content}",
         "bring the file by a volume or an init container of podTemplate, or name one that the image has",

@@ -69,6 +69,11 @@ PODS: Final[dict[str, Wording]] = {
         "{size} accelerators for one model, and of {name} none works together with another",
         "lower it, or take a flavor with other accelerators",
     ),
+    "W326": Wording("the podTemplate adds a container of its own, '{name}'", "did you mean '{meant}'?"),
+    "W308": Wording("the image of {backend} starts as root, which runAsNonRoot makes kubelet refuse", "{hint}"),
+    "W309": Wording(
+        "the image of {backend} has no user {user}, so the engine finds no home and no name of it", "{hint}"
+    ),
     "W300": Wording("{what} has its secret written out", "{hint}"),
     "W259": Wording(
         "pods of several hosts on the node's network, and no {missing} says over which of its interfaces they speak",

@@ -28,6 +28,8 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
         diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = compile_engine(context, item)
+        if "engine" not in item.spec:
+            diagnostics.problems += preset_args.unfilled_words(item)
         if compiled:
             diagnostics.problems += preset_args.refused_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):

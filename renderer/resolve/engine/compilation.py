@@ -39,7 +39,7 @@ from renderer.resolve.engine.backend_runtime import (
 )
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.preset_args import find_option_list
-from renderer.resolve.engine.template_words import WORDS, constant_words
+from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, constant_words
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 from renderer.text.patterns import PatternError
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     )
 
 _TEXTS = frozenset({"command", "value"})  # keys of hooks, probes and variables whose values are always text
-_UPSTREAM = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
 _CONFIG = "config"  # the volume of its files
 _PROBES: tuple[Literal["startupProbe", "readinessProbe", "livenessProbe"], ...] = (
     "startupProbe",
@@ -550,10 +549,14 @@ def _upstream_filler(pieces: list[str], unclosed: bool, origin: Origin) -> Fille
         for i, piece in enumerate(pieces):
             if i % 2 == 0:
                 texts.append(piece)
-            elif piece not in _UPSTREAM or not words[piece]:
-                known = "it needs a draft model" if piece in _UPSTREAM else f"known are {', '.join(sorted(_UPSTREAM))}"
+            elif piece not in UPSTREAM_WORDS or not words[piece]:
+                known = (
+                    "it needs a draft model"
+                    if piece in UPSTREAM_WORDS
+                    else f"known are {', '.join(sorted(UPSTREAM_WORDS))}"
+                )
                 message = f"nothing fills the placeholder '{{{{ .{piece} }}}}'; {known}"
-                raise TemplateError(message, origin.path, "" if piece in _UPSTREAM else piece)
+                raise TemplateError(message, origin.path, "" if piece in UPSTREAM_WORDS else piece)
             else:
                 texts.append(str(words[piece]))
         return "".join(texts)

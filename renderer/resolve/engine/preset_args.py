@@ -4,6 +4,7 @@ arguments of presets that a version refuses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
@@ -15,6 +16,7 @@ from renderer.engines.option_lists import OptionList
 from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS
 from renderer.template import split_template
 
 
@@ -87,6 +89,28 @@ def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collec
         filled = ["$(VALUE)".join(split_template(arg)[::2]) for arg in args]
         for finding in validate_options(rules, filled, len(args)):
             yield make_diagnostic(finding.code, origin.at(finding.index), **finding.words)
+
+
+def unfilled_words(runtime: BackendRuntime) -> Iterator[Diagnostic]:
+    """A warning for each placeholder in the command, the arguments and the variables of a runtime without spec.engine
+    that only one with it fills. Other braces, such as those of a chat template, are left alone.
+    """
+    spec, origin = runtime.spec, Origin(runtime.document, ("spec",))
+    texts = [(text, origin.at("command", i), False) for i, text in enumerate(spec.get("command") or ())]
+    for i, entry in enumerate(spec.get("envs") or ()):
+        texts.append((str(entry.get("value", "")), origin.at("envs", i, "value"), False))
+    for i, config in enumerate(spec.get("recommendedConfigs") or ()):
+        args = origin.at("recommendedConfigs", i, "args")
+        texts += [(text, args.at(n), True) for n, text in enumerate(config.get("args") or ())]
+    for text, place, is_filled in texts:
+        for word in _BARE_WORD.findall(text) if "{{" in text else ():
+            if word in WORDS:
+                hint = f"write {{{{ .{word} }}}}" if is_filled and word in UPSTREAM_WORDS else "write the value itself"
+                hint += ", or say under spec.engine what the engine is like"
+                yield make_diagnostic("W418", place, word=word, hint=hint)
+
+
+_BARE_WORD = re.compile(r"\{\{\s*([A-Za-z]\w*)\s*\}\}")
 
 
 def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count: int) -> Iterator[tuple[str, str]]:

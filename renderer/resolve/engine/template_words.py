@@ -14,6 +14,8 @@ NO_OFFLOADING: Mapping[str, object] = {
     "KVOffloadTiers": "",
     "KVOffloadDiskShare": 0,
 }
+UPSTREAM_WORDS = frozenset({"ModelPath", "ModelName", "DraftModelPath"})
+"""The placeholders of a runtime without spec.engine, `{{ .ModelPath }}`."""
 WORDS = frozenset(
     [
         *NO_OFFLOADING,

@@ -13,6 +13,7 @@ from renderer.engines.options import GivenNumber, given_options, last_given_numb
 from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
+from renderer.resolve.model_cache import FLOATING_REVISIONS
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import command_line
 from renderer.resolve.workload.command_line import CommandLine
@@ -99,6 +100,21 @@ def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
         words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(command.left_out)}
         hint = "take another version, or write into backendRuntimeConfig.args what this one has in its place"
         yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
+
+
+def code_of_a_branch(command: CommandLine) -> Iterator[Diagnostic]:
+    """A warning for each option that runs code of a repository on a hub, where no fixed state of it is named."""
+    engine, base = command.run.engine, command.run.base
+    options = frozenset((engine.spec.get("options") or {}).get("runsCode") or ())
+    for model, weights in zip(base.claim.models, base.weights, strict=True) if options else ():
+        if not weights.hub or weights.revision not in FLOATING_REVISIONS or model.model.ours:
+            continue
+        for layer in command.user_layers:
+            for i, token in enumerate(layer.args):
+                if engine.style.name(token) in options:
+                    words = {"option": token, "model": model.model.name, "revision": f"revision '{weights.revision}'"}
+                    yield make_diagnostic("W419", layer.origin_of(i), **words)
+        return
 
 
 def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:

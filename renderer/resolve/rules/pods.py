@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic
-from renderer.kubernetes.json_values import map_at
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
 from renderer.resolve.workload.planned_pod import PlannedPod, image_security
+from renderer.resolve.workload.running_playground import runs_own_image
+from renderer.text.suggestions import closest
 
 
 def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
@@ -18,6 +20,51 @@ def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
     base = planned.run.base
     if base.hardening == "restricted" and "user" not in image_security(planned.run):
         yield make_diagnostic("W204", hardening_origin(base.context, base.app))
+
+
+def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's."""
+    own = [container.name for container in (*planned.generated.init_containers, *planned.generated.containers)]
+    for group in ("initContainers", "containers"):
+        for i, container in enumerate(maps_at(planned.app.spec, "podTemplate", "spec", group)):
+            name = str(container.get("name"))
+            if name not in own and container.get("image") and (own_name := closest(name, own, 0.85)):
+                origin = planned.app.origin("spec", "podTemplate", "spec", group, i, "name")
+                yield make_diagnostic("W326", origin, name=name, meant=own_name)
+
+
+def unknown_user(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for a podTemplate whose user the preset's image does not have, or that wants none to be root without
+    saying which.
+    """
+    run = planned.run
+    if not (planned.app.spec.get("podTemplate") and run.engine.templated and runs_own_image(run)):
+        return
+    known = image_security(run)
+    user, origin = _security_field(planned, "runAsUser")
+    non_root, non_root_origin = _security_field(planned, "runAsNonRoot")
+    backend, entry = run.engine.runtime.name, known.get("user")
+    advice = f"write runAsUser: {entry}, runAsGroup: {known.get('group', entry)}" if entry is not None else ""
+    if non_root is True and user is None and non_root_origin:
+        hint = advice or f"leave it out: nobody knows a user that the image of {backend} can run as"
+        yield make_diagnostic("W308", non_root_origin, backend=backend, hint=hint)
+    elif origin and user not in (None, 0, entry) and not known.get("anyUser"):
+        home = "write envs HOME and USER, and mount volumes where it writes: "
+        folders = ", ".join([*known.get("writable", ()), "its caches"])
+        hint = f"{advice}, or {home}{folders}" if advice else f"{home}{folders}"
+        yield make_diagnostic("W309", origin, backend=backend, user=user, hint=hint)
+
+
+def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | None]:
+    """The value of a field of the runner's security context, else of the pod's, and where a podTemplate says it."""
+    pod, runner = planned.pod, planned.pod.containers[0]
+    if field in runner.security:
+        return runner.security[field], planned.patch_origin(("spec", "containers", 0, "securityContext", field))
+    path: Path = ("spec", "securityContext", field)
+    for length in range(len(path), 1, -1):
+        if origin := planned.patch_origins.get(path[:length]):
+            return pod.security.get(field), origin.at(*path[length:])
+    return pod.security.get(field), None
 
 
 def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:

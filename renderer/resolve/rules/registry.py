@@ -120,6 +120,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda command: command.run.config.drafts, (args.unused_draft,)),
         (lambda command: command.run.offloading, (offloading.options_of_users, offloading.unbounded_volumes)),
         (lambda command: command.app.role, (roles.options_of_users,)),
+        (lambda command: command.user_layers, (args.code_of_a_branch,)),
     ),
     PlannedPod: (
         (lambda planned: planned.run.base.claim.draft, (args.unopened_draft,)),
@@ -133,6 +134,8 @@ RULES: Mapping[type, tuple[Section, ...]] = {
                 args.short_grace_of_patch,
                 pods.changed_accelerators,
                 pods.risky_patch,
+                pods.unknown_user,
+                pods.misspelt_containers,
                 parallelism.unknown_leader_name,
             ),
         ),

@@ -42,11 +42,11 @@ def engine_line(command: CommandLine) -> EngineLine:
             origin=number_origin(base.app, base.placement, base.claim.main),
             hosts=parallelism.hosts,
         ),
-        is_own_image=_runs_own_image(run),
+        is_own_image=runs_own_image(run),
     )
 
 
-def _runs_own_image(run: EngineRun) -> bool:
+def runs_own_image(run: EngineRun) -> bool:
     """Whether the pod runs an image of a repository that a preset of ours names: that of the runtime, or that whose
     option list the runtime uses.
     """
