@@ -303,6 +303,7 @@ class Inputs(Struct, frozen=True, eq=False):
     preset_runtimes: Mapping[str, BackendRuntime]  # ours alone, by name
     loaders: Mapping[str, Document]  # by name
     accelerators: tuple[Mapping[str, str], ...]
+    own_accelerators: Mapping[str, Mapping[str, str]]  # those that RenderConfig declares, by the resource
     definitions: tuple[OpenModel | BackendRuntime, ...]  # the user's models and runtimes below PATHS
     option_files: OptionFiles
     broken: Mapping[tuple[str, str], Document]  # invalid documents, by kind and name

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
-from renderer.check.shared_volumes import shared_claims
+from renderer.check.shared_volumes import CLAIM, shared_claims
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.disaggregated_sets import KIND, ROLE, ROLE_SCALER, SET, set_roles
 from renderer.kubernetes.json_values import as_map, as_maps, map_at
@@ -25,9 +25,10 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     workloads: dict[tuple[object, ...], Body] = {}  # filled when first needed
     scalers: dict[tuple[object, ...], int] = {}
     ports: dict[int, set[object]] = {}  # of leaders, by the identity of their set
-    yield from shared_claims(bodies)
+    has_claims = False
     for i, body in enumerate(bodies):
         kind = body["kind"]
+        has_claims |= kind == CLAIM
         if kind in wellknown.AUTOSCALERS:
             yield from _validate_target(bodies, i, sets, scalers)
             if needs_resource_metrics(body):
@@ -47,6 +48,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
                 if id(workload) not in ports:
                     ports[id(workload)] = _leader_ports(workload)
                 yield from _validate_ports(i, spec, ports[id(workload)])
+    yield from shared_claims(bodies) if has_claims else ()
 
 
 def _target_key(scaler: Body) -> tuple[object, ...]:

@@ -77,8 +77,6 @@ def claim_finding(claim: Body, mounted: MountedClaim, owner: str, replicas: int 
 def shared_claims(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     """A finding for each claim of a set of objects that more pods of the set mount than its access modes let."""
     claims = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == CLAIM}
-    if not claims:
-        return
     most = {_target(body): most_replicas(body) for body in bodies if body["kind"] in wellknown.AUTOSCALERS}
     for body in bodies:
         kind, (namespace, name) = str(body["kind"]), _key(body)

@@ -66,7 +66,7 @@ class OptionRules(Struct, frozen=True):
 
 def plugged_options(rules: OptionRules, args: Iterable[str]) -> frozenset[str]:
     """The options to which a plugin that a command line loads may add values, by their names in the preset."""
-    names = {rules.style.name(arg) for arg in args} if rules.plugins else set()
+    names = {rules.style.name(arg) for arg in args if arg[:1] == "-"} if rules.plugins else set()
     return frozenset([name for plugin, options in rules.plugins.items() if plugin in names for name in options])
 
 

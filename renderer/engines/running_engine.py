@@ -5,7 +5,7 @@ It names no app. A caller describes what it is about in the words of its reader 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -58,7 +58,7 @@ class EngineLine(Struct, frozen=True):
     written: Sequence[ArgLayer]  # the parts of it that the reader wrote, such as those beside a preset's
     option_rules: OptionRules | None  # None where nobody knows the version's options
     shared: SharedAccelerators
-    is_own_image: bool  # the image is the one that the engine's project publishes, or a mirror of it
+    is_own_image: Callable[[], bool]  # whether the engine's project publishes the image, or it is a mirror of such one
 
 
 class MemoryNeed(Struct, frozen=True):

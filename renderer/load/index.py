@@ -201,6 +201,7 @@ class InputIndex:
             loaders=PresetMapping({}, "loaders", lambda d: d),
             pickers=PresetMapping({}, "pickers", lambda d: d),
             accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+            own_accelerators=self.config.get("accelerators") or {},
             device_classes=preset("accelerators").value["spec"]["deviceClasses"],
             option_files=OptionListReader(self.file_system),
             definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),

@@ -389,7 +389,7 @@ def device_resource(inputs: Inputs, device_class: str) -> str:
 
 def _resource_hint(inputs: Inputs, resource: str) -> str:
     """What to do about an unknown resource."""
-    names = [*(inputs.config.get("accelerators") or ()), *(row["name"] for row in inputs.accelerators if "name" in row)]
+    names = [*inputs.own_accelerators, *(row["name"] for row in inputs.accelerators if "name" in row)]
     if match := closest(resource, names, 0.85):
         return f"did you mean '{match}'?"
     return f"if it is an accelerator, say whose in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
@@ -421,8 +421,7 @@ def _closest_param(word: str) -> str:
 
 def declared_accelerators(inputs: Inputs, limits: Iterable[str]) -> list[str]:
     """The resources that are accelerators because RenderConfig says so."""
-    declared = inputs.config.get("accelerators")
-    return [name for name in limits if name in declared and accelerates(inputs, name)] if declared else []
+    return [name for name in limits if name in inputs.own_accelerators and accelerates(inputs, name)]
 
 
 def accelerates(inputs: Inputs, resource: str) -> bool:
@@ -436,9 +435,8 @@ _ROWS: dict[str, Mapping[str, str] | None] = {}
 
 def _accelerator_row(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
     """The row of RenderConfig's `accelerators`, else the first one of presets/accelerators.yaml that matches."""
-    declared = inputs.config.get("accelerators")
-    if declared and resource in declared:
-        return {"count": "tp", **declared[resource]}
+    if resource in inputs.own_accelerators:
+        return {"count": "tp", **inputs.own_accelerators[resource]}
     if resource not in _ROWS:
         rows = (
             row

@@ -61,7 +61,7 @@ def line(args: Sequence[str], accelerators: int) -> EngineLine:
             origin=DEPLOYMENT.at("resources", "limits"),
             hosts=1,
         ),
-        is_own_image=True,
+        is_own_image=lambda: True,
     )
 
 

@@ -117,6 +117,7 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
         models={},
         runtimes={},
         preset_runtimes={},
+        own_accelerators={},
         loaders={},
         accelerators=(),
         definitions=(),

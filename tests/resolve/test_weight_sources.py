@@ -27,6 +27,7 @@ def inputs(**config: Any) -> Inputs:
         models={},
         runtimes={},
         preset_runtimes={},
+        own_accelerators={},
         loaders=LOADERS,
         accelerators=(),
         definitions=(),

@@ -10,9 +10,7 @@ from typing import TypeVar
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, list_at, text_at
-from renderer.secrets.detection import SecretArgument, find_secrets, find_url_secrets
-from renderer.secrets.names import is_literal_secret
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -127,20 +125,54 @@ _OPTION_HINT = (
 )
 
 
+# What a text has that names or holds a secret. Few do; then `renderer.secrets` is asked, which takes a while to import.
+_SIGNS = [
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "auth",
+    "bearer",
+    "cookie",
+    "jwt",
+    "psk",
+    "-pat",
+    "_pat",
+    "-sas",
+    "_sas",
+    "@",
+]
+
+
+def _may_be_secret(text: str) -> bool:
+    return any(map(text.lower().__contains__, _SIGNS))
+
+
 @_cache_shared
 def _has_plain_secret(entry: Body) -> bool:
     """Whether a variable of the environment holds a secret, or an URL with one."""
-    return is_literal_secret(entry["name"], entry.get("value")) or bool(find_url_secrets(entry.get("value")))
+    name, value = entry["name"], entry.get("value")
+    if not (value and _may_be_secret(f"{name} {value}")):
+        return False
+    from renderer.secrets.detection import find_url_secrets  # few runs need it
+    from renderer.secrets.names import is_literal_secret
+
+    return is_literal_secret(name, value) or bool(find_url_secrets(value))
 
 
-@lru_cache(maxsize=1024)
-def _plain_secrets(args: tuple[str, ...]) -> tuple[SecretArgument, ...]:
-    """The secrets in a command line: those of options, and of URLs."""
-    secrets, option = [*find_secrets(args)], ""
+def _plain_secrets(args: Sequence[str]) -> Sequence[tuple[int, str]]:
+    """The secrets in a command line, those of options and of URLs: the index of each, and its option."""
+    if not _may_be_secret(" ".join(args)):
+        return ()
+    from renderer.secrets.detection import find_secrets, find_url_secrets  # few runs need it
+
+    secrets, option = [(secret.index, secret.name) for secret in find_secrets(args)], ""
     for i, arg in enumerate(args):
         option = arg.partition("=")[0] if arg[:1] == "-" else option
-        secrets += [SecretArgument(i, option, userinfo) for userinfo in find_url_secrets(arg)]
-    return tuple(secrets)
+        secrets += [(i, option) for _ in find_url_secrets(arg)]
+    return secrets
 
 
 def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
@@ -165,9 +197,9 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
     for key in ("command", "args"):
-        for secret in _plain_secrets(tuple(map(str, list_at(container, key)))):
-            words = {"name": secret.name, "what": f"the option '{secret.name}'"}
-            yield "W300", (key, secret.index), {**words, "hint": _OPTION_HINT}
+        for index, name in _plain_secrets(as_texts(container[key])) if key in container else ():
+            words = {"name": name, "what": f"the option '{name}'"}
+            yield "W300", (key, index), {**words, "hint": _OPTION_HINT}
     mounts = as_maps(container.get("volumeMounts"))
     if isinstance(duplicate := _unique(mounts, _PATH), int):
         yield (

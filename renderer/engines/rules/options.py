@@ -15,7 +15,7 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
     """
     if (rules := line.option_rules) is None:
         return
-    plugged = plugged_options(rules, line.args)
+    plugged = plugged_options(rules, (arg for layer in line.written for arg in layer.args))
     findings_by_args = line.engine.option_findings
     for layer in line.written:
         key = line.version, plugged, tuple(layer.args)
@@ -23,7 +23,7 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
         if findings is None:
             findings = findings_by_args[key] = validate_options(rules, layer.args, plugged=plugged)
         for finding in findings:
-            code = "W440" if finding.code == "E440" and not line.is_own_image else finding.code
+            code = "W440" if finding.code == "E440" and not line.is_own_image() else finding.code
             yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
 
 
@@ -32,11 +32,12 @@ def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
     rules, style = line.option_rules, line.engine.style
     if rules is None or not rules.requires:
         return
-    names = {style.name(arg) for arg in line.args}
     for layer in line.written:
         for i, arg in enumerate(layer.args):
-            missing = [name for name in rules.requires.get(style.name(arg), ()) if name not in names]
-            if missing:
+            if arg[:1] != "-" or (name := style.name(arg)) not in rules.requires:
+                continue
+            names = {style.name(other) for other in line.args}
+            if missing := [required for required in rules.requires[name] if required not in names]:
                 hint = f"write {' and '.join(missing)} beside it, or leave it out"
                 words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
                 yield make_diagnostic(f"{rules.prefix}443", layer.origin_of(i), **words)

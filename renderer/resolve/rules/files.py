@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
 from renderer.kubernetes.json_values import maps_at
-from renderer.plan import Body, Container
+from renderer.plan import Container as PodContainer
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import loader_name
 from renderer.resolve.workload import command_line
@@ -21,11 +21,13 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each option and variable of users that names a file in a volume that is empty when the pod starts,
     and in which nothing puts it. What lies in the image, or in a volume with content of its own, is not judged.
     """
+    named = list(_named_files(planned))
+    if not named:
+        return
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
     loaded = [load.weights.path for load in loads]
-    loaders = {loader_name(load.position) for load in loads}
-    written = pods.written_volumes(pod, loaders)
-    for name, text, origin in _named_files(planned):
+    written = pods.written_volumes(pod, {loader_name(load.position) for load in loads})
+    for name, text, origin in named:
         for path in map(posixpath.normpath, _PATH.findall(text)):
             volume = pods.volume_at(runner, path)
             if not pods.is_empty_dir(pod, volume) or volume in written:
@@ -52,27 +54,32 @@ def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
                 if style.is_option(layer.args[n]):
                     break
                 yield name, layer.args[n], layer.origin_of(n)
-    for name, value, origin in _variables(planned) if names else ():
-        if name in names:
-            yield name, value, origin
+    if names:
+        yield from _variables(planned, names)
 
 
-def _variables(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
-    """The variables of users: name, value and place of each; the later one counts."""
-    patch = command_line.patched_env(planned.app)
+def _variables(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str, str, Origin]]:
+    """The variables of users that have one of the names: name, value and place of each; the later one counts."""
     layers = [*reversed(list(command_line.user_envs(planned.run)))]
-    for entries, origin in [*layers, (patch.value, patch.origin)]:
+    if planned.app.spec.get("podTemplate"):
+        patch = command_line.patched_env(planned.app)
+        layers.append((patch.value, patch.origin))
+    for entries, origin in layers:
         for i, entry in enumerate(entries or ()):
-            yield str(entry.get("name")), str(entry.get("value", "")), origin.at(i, "value")
+            if (name := str(entry.get("name"))) in names:
+                yield name, str(entry.get("value", "")), origin.at(i, "value")
 
 
 def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each variable that names another folder to the engine than to the container that fills it, as far as
     the preset has it in a volume of the pod.
     """
+    stores = dict(_stores(planned))
+    if not stores:
+        return
     pod, runner = planned.pod, planned.pod.containers[0]
-    users = {name: (value, origin) for name, value, origin in _variables(planned)}
-    for name, path in _stores(planned):
+    users = {name: (value, origin) for name, value, origin in _variables(planned, stores)}
+    for name, path in stores.items():
         value, origin = users.get(name, (path, None))
         volume = pods.volume_at(runner, path)
         if origin is None or not volume or not value.startswith("/"):
@@ -90,17 +97,21 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
 def _stores(planned: PlannedPod) -> Iterator[tuple[str, str]]:
     """The variables that the preset, or the kind of source, sets to a folder, and the folder."""
     run = planned.run
-    cached: list[Body] = [entry for weights in run.base.weights for entry in weights.cache_env]
-    for entry in (*maps_at({"env": run.engine.envs(run.words)}, "env"), *cached):
-        if (value := str(entry.get("value", ""))).startswith("/"):
-            yield str(entry["name"]), value
+    if any("/" in str(entry.get("value")) for entry in run.engine.runtime.spec.get("envs") or ()):
+        for entry in maps_at({"env": run.engine.envs(run.words)}, "env"):
+            if (value := str(entry.get("value", ""))).startswith("/"):
+                yield str(entry["name"]), value
+    for weights in run.base.weights:
+        for variable in weights.cache_env:
+            if (value := str(variable.get("value", ""))).startswith("/"):
+                yield str(variable["name"]), value
 
 
-def _may_write(container: Container, volume: str) -> bool:
+def _may_write(container: PodContainer, volume: str) -> bool:
     return any(mount["name"] == volume and not mount.get("readOnly") for mount in container.mounts)
 
 
-def _store_volume(container: Container, name: str, path: str) -> str:
+def _store_volume(container: PodContainer, name: str, path: str) -> str:
     """The volume in which a container has the folder of a variable, `path` where it is not told."""
     values: Iterable[str] = (str(entry.get("value", "")) for entry in container.env if entry.get("name") == name)
     return pods.volume_at(container, next(iter(values), path))

@@ -287,12 +287,9 @@ def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     if claim.flavors:
         annotation: Path = (*_TEMPLATE, "metadata", "annotations", wellknown.FLAVORS)
         field_origins[annotation] = app.origin(*claim.flavors_path)
-    config = base.context.inputs.config
-    for resource in config.get("accelerators") or ():
-        if base.pod_needs.annotations.get(wellknown.ACCELERATOR) == resource:
-            field_origins[*_TEMPLATE, "metadata", "annotations", wellknown.ACCELERATOR] = config.origin(
-                "accelerators", resource
-            )
+    if resource := base.pod_needs.annotations.get(wellknown.ACCELERATOR):
+        origin = base.context.inputs.config.origin("accelerators", str(resource))
+        field_origins[*_TEMPLATE, "metadata", "annotations", wellknown.ACCELERATOR] = origin
     if base.pod_needs.claim_templates:
         cache = next(weights.cache for _, weights, _ in base.pod_needs.loads if weights.cache)
         field_origins["claim_templates",] = cache.origin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 
 from renderer.diagnostics import Origin
 from renderer.engines.rules.memory import bounded_memory
@@ -42,7 +43,7 @@ def engine_line(command: CommandLine) -> EngineLine:
             origin=number_origin(base.app, base.placement, base.claim.main),
             hosts=parallelism.hosts,
         ),
-        is_own_image=runs_own_image(run),
+        is_own_image=partial(runs_own_image, run),
     )
 
 
