@@ -72,6 +72,7 @@ PLACES = {
     "load/admission_files.py _facts": (1, "re.escape"),
     "resolve/autoscaling/keda.py _query": (1, "escapes.promql_string, escapes.regex_literal"),
     "resolve/engine/compilation.py fill": (1, "words of a message"),
+    "resolve/engine/preset_args.py unfilled_words": (1, "words of a message"),
     "resolve/kube/images.py ": (3, "patterns of ours"),
     "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
     "resolve/rules/handwritten.py ": (1, "re.escape"),
