@@ -8,16 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 from renderer import template
-from renderer.api import ConfigPart, RenderConfig
+from renderer.api import App, ConfigPart, RenderConfig
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
-from renderer.kubernetes import wellknown
+from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Body
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import merge_items
 
 _SCALARS = ("serviceAccountName", "priorityClassName")
-_NAME = wellknown.GROUPS
 _OWN_DOMAINS = ("llmaz.io", "leaderworkerset.sigs.k8s.io")
 _OWN_LABELS = "app.kubernetes.io"
 _SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every object
@@ -95,33 +94,51 @@ def reserved_metadata(spec: Mapping[str, Any], origin: Origin) -> Iterator[Diagn
         )
 
 
-def with_pod_selectors(constraints: Iterable[Body], app: str) -> list[Body]:
-    """Topology spread constraints; those without a labelSelector select the app's pods."""
-    selector = {"matchLabels": {_NAME: app}}
+def own_pods(app: App) -> Body:
+    """The labels that select the pods of a Playground or Service, by the kind of its workload."""
+    if app.role_scaler:  # one workload runs both roles
+        return {disaggregated_sets.SET: app.variant_of, disaggregated_sets.ROLE: app.role}
+    if (app.spec.get("workload") or {}).get("kind") == wellknown.DEPLOYMENT:
+        return {wellknown.WORKLOAD: app.name}
+    return {wellknown.GROUPS: app.name}
+
+
+def spread_selector(pods: Body, hosts: int) -> Body:
+    """The labels that a topology spread constraint counts: of a replica of several pods its leader alone, or it would
+    pull the pods of one replica apart. `pods`: the labels of all.
+    """
+    return {**pods, wellknown.WORKER_INDEX: "0"} if hosts > 1 else pods
+
+
+def with_pod_selectors(constraints: Iterable[Body], labels: Body) -> list[Body]:
+    """Topology spread constraints; those without a labelSelector select the pods with these labels."""
+    selector = {"matchLabels": labels}
     return [
         constraint if "labelSelector" in constraint else {**constraint, "labelSelector": selector}
         for constraint in constraints
     ]
 
 
-def generated_fields(defaults: PodDefaults, app: str, runtime_class: str) -> Body:
-    """The fields of a pod spec that come from the defaults, and the runtime class."""
+def generated_fields(defaults: PodDefaults, spread_over: Body, runtime_class: str) -> Body:
+    """The fields of a pod spec that come from the defaults, and the runtime class. `spread_over`: the labels of the
+    pods that a topology spread constraint counts.
+    """
     if not defaults.spread and not runtime_class:
         return defaults.fields
     fields: dict[str, object] = dict(defaults.fields)
     if runtime_class:
         fields["runtimeClassName"] = runtime_class
     if defaults.spread:
-        fields["topologySpreadConstraints"] = with_pod_selectors(defaults.spread, app)
+        fields["topologySpreadConstraints"] = with_pod_selectors(defaults.spread, spread_over)
     return fields
 
 
 def complete_pod_spec(
-    defaults: PodDefaults, spec: Mapping[str, Any], app: str, tolerations: Sequence[Body], runtime_class: str
+    defaults: PodDefaults, spec: Mapping[str, Any], spread_over: Body, tolerations: Sequence[Body], runtime_class: str
 ) -> dict[str, Any]:
     """A hand-written pod spec with the defaults for missing fields, pull secrets appended, and `tolerations`."""
     fields = dict(spec)
-    for key, value in generated_fields(defaults, app, runtime_class).items():
+    for key, value in generated_fields(defaults, spread_over, runtime_class).items():
         if key == "imagePullSecrets":
             fields[key] = list(merge_items([spec.get(key, ()), list_at(defaults.fields, key)]).items)
         elif key != "serviceAccountName" or "serviceAccount" not in spec:  # the same field by its old name

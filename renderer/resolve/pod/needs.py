@@ -32,6 +32,7 @@ class PodSettings(Struct, frozen=True):
     """What the app and RenderConfig say of every pod."""
 
     app: str  # the name
+    own_pods: Body  # the labels that select the pods of the workload
     defaults: PodDefaults
     labels: Body
     annotations: Body
@@ -97,6 +98,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
     _add_sources(storage, config, weights)
     return PodNeeds(
         app=settings.app,
+        own_pods=settings.own_pods,
         defaults=settings.defaults,
         labels=settings.labels,
         annotations=settings.annotations,

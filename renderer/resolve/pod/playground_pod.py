@@ -32,6 +32,7 @@ class RunnerParts(Struct, frozen=True):
     tolerations: Sequence[Body]  # of the accelerator
     security: SecuritySpec  # of the preset or of its variant
     preparation: Preparation
+    hosts: int = 1  # pods of a replica
 
 
 def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
@@ -60,7 +61,7 @@ def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
         security=pod_security,
         mounts_token=disabled,
         service_links=disabled,
-        rest=_pod_fields(needs),
+        rest=_pod_fields(needs, parts.hosts),
     )
     devices = needs_of_pods.device_template(needs)
     return needs_of_pods.with_devices(pod, devices) if devices else pod
@@ -106,9 +107,10 @@ def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:
     return annotations
 
 
-def _pod_fields(needs: PodNeeds) -> Body:
+def _pod_fields(needs: PodNeeds, hosts: int) -> Body:
     """Further fields of a pod spec: RenderConfig's defaults, and what the flavor needs."""
-    fields = pod_defaults.generated_fields(needs.defaults, needs.app, needs.placement.runtime_class)
+    spread_over = pod_defaults.spread_selector(needs.own_pods, hosts)
+    fields = pod_defaults.generated_fields(needs.defaults, spread_over, needs.placement.runtime_class)
     if not needs.placement.access.host_network:
         return fields
     return {"dnsPolicy": "ClusterFirstWithHostNet", **fields, "hostNetwork": True}

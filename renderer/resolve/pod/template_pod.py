@@ -28,9 +28,11 @@ _OWN_FIELDS = frozenset(  # of a pod spec, which a Pod has as fields of its own
 )
 
 
-def template_pod(config: RenderConfig, needs: PodNeeds, template: Mapping[str, Any], *, with_model_labels: bool) -> Pod:
+def template_pod(
+    config: RenderConfig, needs: PodNeeds, template: Mapping[str, Any], *, with_model_labels: bool, hosts: int
+) -> Pod:
     """The hand-written pod of a Service (with API defaults written out) and what the models need.
-    `with_model_labels`: with the model's labels and annotation too.
+    `with_model_labels`: with the model's labels and annotation too; `hosts`: pods of a replica.
     """
     metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in _KEPT_METADATA}
     spec: Mapping[str, Any] = template.get("spec") or {}
@@ -61,7 +63,7 @@ def template_pod(config: RenderConfig, needs: PodNeeds, template: Mapping[str, A
         rest=pod_defaults.complete_pod_spec(
             defaults,
             rest,
-            needs.app,
+            pod_defaults.spread_selector(needs.own_pods, hosts),
             needs_of_pods.tolerations(needs, spec.get("tolerations") or ()),
             placement.runtime_class,
         ),

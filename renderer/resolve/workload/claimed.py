@@ -17,6 +17,7 @@ from renderer.resolve import (
     claims,
     flavors,
     model_cache,
+    pod_defaults,
     weight_sources,
 )
 from renderer.resolve.context import RunContext, cache_key, cached
@@ -105,6 +106,7 @@ def _pod_settings(
         annotations[wellknown.ACCELERATOR] = declared[0]
     return PodSettings(
         app=app.name,
+        own_pods=pod_defaults.own_pods(app),
         defaults=context.pod_defaults,
         labels=labels,
         annotations=annotations,

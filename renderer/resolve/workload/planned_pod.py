@@ -80,6 +80,7 @@ def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
         tolerations=flavors.accelerator_tolerations(run.size.accelerator),
         security=image_security(run),
         preparation=setup,
+        hosts=run.size.parallelism.hosts,
     )
     generated = playground_pod(needs, parts)
     if not base.app.spec.get("podTemplate"):
@@ -147,7 +148,8 @@ def _patch_pod(run: EngineRun, pod: Pod, diagnostics: Collector) -> PatchedPod:
     )
     if not (constraints := maps_at(patched.pod.rest, "topologySpreadConstraints")):
         return patched
-    selected = pod_defaults.with_pod_selectors(constraints, base.app.name)
+    spread_over = pod_defaults.spread_selector(base.pod_needs.own_pods, run.size.parallelism.hosts)
+    selected = pod_defaults.with_pod_selectors(constraints, spread_over)
     rest = {**patched.pod.rest, "topologySpreadConstraints": selected}
     return PatchedPod(replace(patched.pod, rest=rest), patched.origins)
 

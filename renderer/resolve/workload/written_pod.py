@@ -66,7 +66,8 @@ def service_pod(written: WrittenService, base: AppBase, key: TemplateKey, diagno
     normalized = api_defaults.default_pod_template(written.template[key], origin, diagnostics)
     answers = key == "leaderTemplate" or written.template.get("leaderTemplate") is None
     config = written.context.inputs.config
-    pod = template_pod.template_pod(config, base.pod_needs, normalized, with_model_labels=answers)
+    hosts = int(written.template.get("size") or 1)
+    pod = template_pod.template_pod(config, base.pod_needs, normalized, with_model_labels=answers, hosts=hosts)
     return TemplatePod(
         base=base,
         pod=pod,
