@@ -19,6 +19,14 @@ CLUSTER: Final[dict[str, Wording]] = {
         "{modes} lets one {one} mount the volume, and up to {pods} pods of {owner} would",
         "write ReadWriteMany or ReadOnlyMany, with a storage class that has it; or one replica, without maxSurge",
     ),
+    "W503": Wording(
+        "the constraint over {key} counts pods with {labels}, which none of this {kind} has: it spreads nothing",
+        "select labels of its own pods",
+    ),
+    "W504": Wording(
+        "the {kind} selects no pod: it wants {wanted}, and the pod of {workload}, which has all the rest, {has}",
+        "write the label that the pods have",
+    ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
         "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",

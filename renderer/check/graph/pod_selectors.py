@@ -1,0 +1,102 @@
+"""Selectors of pods that miss the pods that they are for: topology spread constraints of a workload, and what acts on
+pods by their labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.backends import lws_pods
+from renderer.check.graph.pods import POD_LABELS, WorkloadPods, template_pods
+from renderer.check.graph.set_pods import set_pods
+from renderer.check.graph.view import ObjectView, selects
+from renderer.diagnostics import Path
+from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
+
+_TEMPLATED = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_SPREAD = "topologySpreadConstraints"
+_TEMPLATES: Mapping[str, tuple[Path, ...]] = {
+    wellknown.LEADER_WORKER_SET: (
+        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+        ("spec", "leaderWorkerTemplate", "workerTemplate"),
+    ),
+    **dict.fromkeys(_TEMPLATED, (("spec", "template"),)),
+}
+
+
+class _SetPods(NamedTuple):
+    """The pods of a template of a workload of the set."""
+
+    workload: str  # its kind and name
+    pods: WorkloadPods
+
+
+def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for each topology spread constraint of a workload that counts none of its own pods."""
+    kind = as_text(body.get("kind"))
+    for path in _TEMPLATES.get(kind, ()):
+        constraints = maps_at(body, *path, "spec", _SPREAD)
+        for i, constraint in enumerate(constraints):
+            selector = map_at(constraint, "labelSelector")
+            pods = [pods.pods.labels for pods in _workload_pods(view, kind, name, body)]
+            if not selector or any(selects(selector, labels) for labels in pods):
+                continue
+            words = {"kind": kind, "key": constraint.get("topologyKey"), "labels": _described(selector)}
+            yield "W503", (*path, "spec", _SPREAD, i, "labelSelector"), words
+
+
+def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for a selector that no pod of the set has, where all labels but one are those of a workload."""
+    kind = as_text(body.get("kind"))
+    path: Path = ("spec", "podSelector" if kind == "NetworkPolicy" else "selector")
+    selector = map_at(body, *path)
+    wanted = as_map(selector.get("matchLabels"))
+    if not wanted:
+        return
+    pods = view.once("pods of workloads", _pods_by_namespace).get(_namespace(body, namespace), [])
+    if any(selects(selector, entry.pods.labels) for entry in pods):
+        return
+    for entry in pods:
+        differing = [key for key, value in wanted.items() if entry.pods.labels.get(key) != value]
+        if len(differing) == 1 and len(wanted) > 1 and not differing[0].startswith(POD_LABELS):
+            key = differing[0]
+            value = entry.pods.labels.get(key)
+            has = f"has {key}: {value}" if value is not None else f"has no label {key}"
+            words = {"kind": kind, "wanted": f"{key}: {wanted[key]}", "workload": entry.workload, "has": has}
+            yield "W504", (*path, "matchLabels", key), words
+            return
+
+
+def _namespace(body: Body, namespace: str) -> str:
+    """The one namespace whose pods a selector is about; of a monitor the first that it names."""
+    names = list_at(body, "spec", "namespaceSelector", "matchNames")
+    return str(names[0]) if names else namespace
+
+
+def _pods_by_namespace(view: ObjectView) -> dict[str, list[_SetPods]]:
+    """The pods of all workloads of the set, by namespace."""
+    pods: dict[str, list[_SetPods]] = {}
+    for (kind, namespace, name), body in view.objects.items():
+        if body:
+            pods.setdefault(namespace, []).extend(_workload_pods(view, kind, name, body))
+    return pods
+
+
+def _workload_pods(view: ObjectView, kind: str, name: str, body: Body) -> Iterator[_SetPods]:
+    """The pods of a workload, with the labels that controllers add; nothing of other objects."""
+    workload = f"{as_text(body.get('kind'))} '{name}'"
+    if kind == wellknown.LEADER_WORKER_SET:
+        yield from (_SetPods(workload, pods) for pods in lws_pods(name, body))
+    elif kind == disaggregated_sets.KIND:
+        yield from (_SetPods(workload, pods) for pods in set_pods(view, name, body))
+    elif kind in _TEMPLATED:
+        yield _SetPods(workload, template_pods(map_at(body, "spec", "template")))
+
+
+def _described(selector: Body) -> str:
+    labels = [f"{key}: {value}" for key, value in as_map(selector.get("matchLabels")).items()]
+    keys = [as_text(expression.get("key")) for expression in maps_at(selector, "matchExpressions")]
+    return ", ".join([*labels, *keys])
