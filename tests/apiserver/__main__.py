@@ -2,10 +2,11 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about four things, and prints a line for each:
+Without more words it asks about five things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
+    combined    everything rendered of tests/combinations, whose rows have every pair of keys, must be accepted
     mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
     admission   each ValidatingAdmissionPolicy of tests/admission must say the same offline and on the server
 
@@ -35,6 +36,8 @@ from tests.apiserver.manifests import Manifest, Refusal, manifests
 from tests.apiserver.mutated import differences, verdicts
 from tests.apiserver.server import CannotJudge, Client, running
 from tests.apiserver.webhooks import EXAMPLES, WEBHOOKS, misjudged
+from tests.combinations import rows
+from tests.combinations.covering import USUAL, cover
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDENS = (
@@ -46,8 +49,9 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "mutated", "admission")
+QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission")
 INPUTS = 2200  # of which at least two thousand render
+ROWS = 1000  # of combined keys
 SPOILT = 2000
 JUDGED = 300  # objects by each policy
 MOST = 0.9  # of the made-up inputs must render
@@ -71,7 +75,7 @@ def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
-    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the four questions")
+    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the five questions")
     parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
     parser.add_argument("--record", action="store_true", help="write what the server says of policies")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
@@ -139,13 +143,15 @@ LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSe
 
 
 def about(question: str, client: Client, judge: Judge, made_up: int | None, *, record: bool = False) -> Score:
-    """One of the four; `made_up` where not all that can be made up is to be asked about."""
+    """One of the five; `made_up` where not all that can be made up is to be asked about."""
     if question == "goldens":
         return about_goldens(judge)
     if question == "admission":
         return about_admission(client, made_up, record=record)
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
+    if question == "combined":
+        return about_combined(judge, made_up or ROWS)
     return about_mutated(judge, made_up or SPOILT)
 
 
@@ -236,6 +242,34 @@ def about_generated(judge: Judge, count: int) -> Score:
         raise CannotJudge(
             f"only {rendered} of {inputs} made-up inputs are valid: the generator fell behind the renderer"
         )
+    return Score(objects, refused)
+
+
+def about_combined(judge: Judge, count: int) -> Score:
+    """Whatever is rendered of rows that have every pair of keys which llmaz takes together."""
+    start = time.monotonic()
+    rendered: list[tuple[rows.Row, list[Manifest]]] = []
+    with tempfile.TemporaryDirectory() as name:
+
+        def renders(row: rows.Row) -> bool:
+            texts = rows.render(row, Path(name)).texts
+            place = f"row {len(rendered)}"
+            row_manifests = [entry for path, text in texts.items() for entry in manifests(f"{place}, {path}", text)]
+            if row_manifests:
+                rendered.append((row, [manifest for manifest in row_manifests if not is_too_new(manifest)]))
+            return bool(row_manifests)
+
+        covering = cover(renders, count)
+    refusals = judge.refusals([manifest for _, row_manifests in rendered for manifest in row_manifests])
+    refused = report(refusals)
+    for number, (row, row_manifests) in enumerate(rendered):
+        if any(refusal.manifest is manifest for refusal in refusals for manifest in row_manifests):
+            say(f"  row {number}: { {key: value for key, value in row.items() if value != USUAL[key]} }")
+    objects = sum(len(row_manifests) for _, row_manifests in rendered)
+    say(
+        f"combined: {len(rendered)} rows, {len(covering.refused)} pairs of values refused;"
+        f" {objects} objects, {refused} refused ({time.monotonic() - start:.0f} s)"
+    )
     return Score(objects, refused)
 
 

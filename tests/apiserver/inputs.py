@@ -7,7 +7,7 @@ not (a draft of another format, two options that exclude each other) are left to
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -289,6 +289,7 @@ class Engine(NamedTuple):
     offloads: Sequence[str]
     bare: bool
     options: Sequence[tuple[str, str]]
+    choices: Mapping[str, Sequence[str]]  # of options that take no other values
     drafts: bool
     own_hub: bool
     pooled: bool
@@ -319,6 +320,7 @@ def engines() -> list[Engine]:
         lines = (PRESETS / listed).read_text("utf-8").splitlines() if engine["options"]["style"] != "none" else []
         words = [line.split() for line in lines if line and not line.startswith("#")]
         names = [(entry[0].split(",")[0], entry[1]) for entry in words if len(entry) == 2 and entry[1] in "01+"]
+        choices = {entry[0][1:].split(",")[0]: current_values(entry[1:]) for entry in words if entry[0][0] == "="}
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
         presets.append(
             Engine(
@@ -334,6 +336,7 @@ def engines() -> list[Engine]:
                 offloads=engine.get("kvCacheOffloading", {}).get("evictionPolicies", ()),
                 bare=any(variant.get("unflavored") for variant in engine["variants"]),
                 options=[option for option in names if option[0] not in SET and option[0] not in grouped],
+                choices=choices,
                 drafts=any(config["name"] == "speculative-decoding" for config in spec["recommendedConfigs"]),
                 own_hub="hubs" in engine,
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
@@ -346,6 +349,17 @@ def engines() -> list[Engine]:
     return presets
 
 
+def current_values(words: Iterable[str]) -> list[str]:
+    """The values of a list's line that the newest version takes: those of a range without an end, or of none."""
+    values, current = [], True
+    for word in words:
+        if word.startswith("@"):
+            current = word.endswith("..")
+        elif current:
+            values.append(word)
+    return values
+
+
 ENGINES = engines()
 OWN = Engine(
     name="",
@@ -356,6 +370,7 @@ OWN = Engine(
     offloads=(),
     bare=True,
     options=(),
+    choices={},
     drafts=True,
     own_hub=False,
     pooled=False,
@@ -537,13 +552,16 @@ pod_template = filled(
 )
 
 
+WORDS = ("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}')  # values of options that take any
+
+
 @st.composite
 def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
     """Options that the engine has, in the forms in which it takes them."""
     args = []
     options = [option for option in engine.options if option[0] not in ("--help", "--version")]  # they only print
     for name, arity in draw(st.lists(st.sampled_from(options), min_size=1, max_size=4, unique=True)):
-        word = draw(one_of("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}'))
+        word = draw(one_of(*(engine.choices.get(name) or WORDS)))
         if arity == "0":
             args.append(name)
         elif arity == "1" and engine.name != "llamacpp" and draw(st.booleans()):
@@ -637,7 +655,7 @@ def accelerator_of(main_model: Node) -> str:
 
 role = record(
     replicas=st.integers(0, 5),
-    args=one_of(["--log-level", "info"], []),
+    args=one_of(["--log-level", "INFO"], []),
     envs=envs,
     resources=resources,
     sharedMemorySize=memory,

@@ -53,19 +53,19 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
     kind = as_text(body.get("kind"))
     path: Path = ("spec", "podSelector" if kind == "NetworkPolicy" else "selector")
     selector = map_at(body, *path)
-    wanted = as_map(selector.get("matchLabels"))
-    if not wanted:
+    labels = as_map(selector.get("matchLabels"))
+    if not labels:
         return
     pods = view.once("pods of workloads", _pods_by_namespace).get(_namespace(body, namespace), [])
     if any(selects(selector, entry.pods.labels) for entry in pods):
         return
     for entry in pods:
-        differing = [key for key, value in wanted.items() if entry.pods.labels.get(key) != value]
-        if len(differing) == 1 and len(wanted) > 1 and not differing[0].startswith(POD_LABELS):
+        differing = [key for key, value in labels.items() if entry.pods.labels.get(key) != value]
+        if len(differing) == 1 and len(labels) > 1 and not differing[0].startswith(POD_LABELS):
             key = differing[0]
             value = entry.pods.labels.get(key)
             has = f"has {key}: {value}" if value is not None else f"has no label {key}"
-            words = {"kind": kind, "wanted": f"{key}: {wanted[key]}", "workload": entry.workload, "has": has}
+            words = {"kind": kind, "wanted": f"{key}: {labels[key]}", "workload": entry.workload, "has": has}
             yield "W504", (*path, "matchLabels", key), words
             return
 

@@ -1,0 +1,96 @@
+"""Every pair of keys that llmaz takes together means what it says: a covering array over the keys of its input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from renderer.build import lws, pdb, pool, service
+from tests.combinations import rows
+from tests.combinations.covering import USUAL, cover
+
+ROWS = int(os.environ.get("COMBINATIONS", "300"))
+REFUSED = 100  # pairs of values at most that no row has, since llmaz refuses them
+OTHERS: Mapping[str, str] = {**USUAL, "gateway": "pool", "template": "volume", "scale": "hpa", "variables": "plain"}
+
+
+def test_every_combination_means_what_it_says(tmp_path: Path) -> None:
+    faults: dict[str, Mapping[str, str]] = {}
+
+    def renders(row: Mapping[str, str]) -> bool:
+        rendered = rows.render(row, tmp_path)
+        for fault in rows.faults(row, rendered):
+            faults.setdefault(fault, {name: value for name, value in row.items() if value != USUAL[name]})
+        return bool(rendered.documents)
+
+    covering = cover(renders, ROWS)
+    assert faults == {}
+    assert len(covering.rows) >= ROWS
+    assert len(covering.refused) < REFUSED, covering.refused
+
+
+def test_a_usual_row_is_right(tmp_path: Path) -> None:
+    rendered = rows.render(OTHERS, tmp_path)
+    assert list(rows.faults(OTHERS, rendered)) == []
+    assert {"LeaderWorkerSet", "InferencePool", "HorizontalPodAutoscaler"} <= {
+        body["kind"] for body in rendered.documents
+    }
+
+
+def _renamed(select: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    return lambda plan, **options: {**select(plan, **options), "app.kubernetes.io/name": "other"}
+
+
+@pytest.mark.parametrize(
+    ("module", "values"), [(pdb, {"scale": "three"}), (pool, {}), (service, {"gateway": "backend"})]
+)
+def test_a_broken_selector_is_found(
+    module: Any, values: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "serving_selector", _renamed(module.serving_selector))
+    row = {**OTHERS, **values}
+    faults = list(rows.faults(row, rows.render(row, tmp_path)))
+    assert any("other" in fault for fault in faults), faults
+
+
+def _without(key: str, name: str) -> Callable[..., dict[str, Any]]:
+    """How a container is built, less the entry of this name in a list."""
+    built = lws._container
+
+    def container(planned: Any) -> dict[str, Any]:
+        body: dict[str, Any] = built(planned)
+        if key in body and body["name"] == rows.ENGINE:
+            body[key] = [entry for entry in body[key] if entry["name"] != name]
+        return body
+
+    return container
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "fault"),
+    [
+        ("env", "MODE", "LeaderWorkerSet app: MODE does not reach the engine"),
+        ("volumeMounts", "cache", "LeaderWorkerSet app: nobody mounts the volume cache"),
+        ("volumeMounts", "model-volume", "LeaderWorkerSet app: only init containers mount the volume model-volume"),
+    ],
+)
+def test_what_a_container_loses_is_found(
+    key: str, name: str, fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(lws, "_container", _without(key, name))
+    assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
+
+
+def test_accelerators_beyond_the_flavor_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    built = lws._container
+
+    def container(planned: Any) -> dict[str, Any]:
+        return {**built(planned), "resources": {"limits": {"nvidia.com/gpu": 2}}}
+
+    monkeypatch.setattr(lws, "_container", container)
+    fault = "LeaderWorkerSet app: the pod takes 4 of nvidia.com/gpu, and the flavor has {'nvidia.com/gpu': 1}"
+    assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
