@@ -536,10 +536,19 @@ def integer_or_string(node: Node) -> None:
 def core_type(name: str) -> Node:
     """`v1/EnvVar`, `autoscaling/v2/MetricSpec`; `v1/ResourceList` and `quantity`, which the OpenAPI does not name."""
     if name == "v1/ResourceList":
-        any_amount = {"type": "object", "additionalProperties": built_in("api.resource.Quantity")}
-        amounts: Node = merged(any_amount, form("amounts"))
-        return amounts
+        named: Node = merged(resource_list(), {"propertyNames": form("resourceName")})
+        return named
+    if name == "v1/NodeResourceList":  # Karpenter's limits: any resource of a node
+        return resource_list()
     return built_in(definition_name(name))
+
+
+def resource_list() -> Node:
+    """Amounts of resources by their names."""
+    amounts: Node = merged(
+        {"type": "object", "additionalProperties": built_in("api.resource.Quantity")}, form("amounts")
+    )
+    return amounts
 
 
 def definition_name(name: str) -> str:

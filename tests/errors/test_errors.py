@@ -90,7 +90,11 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
 @pytest.mark.parametrize("name", CASES)
 def test_a_folder_begins_with_its_first_code(name: str) -> None:
     codes = CODE.findall((ERRORS / name / "stderr.txt").read_text())
-    assert re.findall(r"^[A-Z]\d{3}(?=-)", name) == codes[:1]
+    is_about_notes = name.startswith("N")
+    assert (
+        re.findall(r"^[A-Z]\d{3}(?=-)", name)
+        == [code for code in codes if is_about_notes or not code.startswith("N")][:1]
+    )
 
 
 def shown(*patterns: str) -> set[str]:

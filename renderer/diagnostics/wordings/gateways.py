@@ -223,6 +223,10 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "its {kind}",
         "name what they need under spec.to, or write the route in the namespace of the model",
     ),
+    "N676": Wording(
+        "no request for '{name}', the servedModelName of '{app}', is answered: this route takes the place of its own",
+        "write a ModelRoute with modelName: {name}, or leave servedModelName out",
+    ),
     "W674": Wording(
         "only some may call '{name}' ({rule}), and by this grant routes of namespace '{namespace}' may lead to "
         "its {kind}",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from renderer.api import App, TrafficInput
+from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.plan import Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
@@ -45,14 +45,6 @@ def _taken(context: RunContext, app: App) -> tuple[set[str], set[str]]:
         backend["adapter"] for backend in backends if backend.get("playground") == app.name and "adapter" in backend
     }
     return {item.spec["modelName"] for item in items}, models
-
-
-def leads_to_main(item: TrafficInput, app: App) -> bool:
-    """Whether a ModelRoute leads to the main model of an app."""
-    return item.kind == "ModelRoute" and any(
-        app.name in (backend.get("playground"), backend.get("service")) and "adapter" not in backend
-        for backend in item.spec["backends"]
-    )
 
 
 def with_names(

@@ -8,7 +8,13 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.traffic.model_route import AppBackend, BackendWorkloads, RouteBackend, RouteShares
+from renderer.resolve.traffic.model_route import (
+    AppBackend,
+    BackendWorkloads,
+    RouteBackend,
+    RouteShares,
+    leads_to_main,
+)
 
 
 def repeated_backend(backend: RouteBackend) -> Iterator[Diagnostic]:
@@ -41,6 +47,20 @@ def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
         known = [adapter.model or adapter.name for adapter in plan.adapters]
         hint = suggestion(name, known) if known else "claim one with role lora in its modelClaims, or leave adapter out"
         yield make_diagnostic("E369", backend.adapter_origin, app=plan.app, name=name, hint=hint)
+
+
+def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
+    """A note where an app says its public name, and no route leads to it: a ModelRoute takes the place of
+    the app's own route. Said at the first one.
+    """
+    backend, app, plan = workloads.of_app.backend, workloads.of_app.app, workloads.plans[0]
+    item, context = backend.route.item, backend.route.context
+    if not backend.is_first or "servedModelName" not in app.spec:
+        return
+    over_app = context.traffic[app.namespace, app.name]
+    first = next((other for other in over_app if leads_to_main(other, app.name)), None)
+    if first is item and all(other.spec["modelName"] != plan.public_name for other in over_app):
+        yield make_diagnostic("N676", backend.origin, app=app.name, name=plan.public_name)
 
 
 def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:

@@ -120,11 +120,15 @@ TRAFFIC_RULES: Mapping[type, tuple[tuple[Callable[[Any], object], tuple[_Rule, .
     AppBackend: ((_always, (model_routes.lost_settings,)),),
     BackendWorkloads: (
         (lambda workloads: "adapter" in workloads.of_app.backend.spec, (model_routes.unknown_adapter,)),
+        (lambda workloads: not workloads.of_app.backend.route.off, (model_routes.lost_name,)),
     ),
     RouteShares: (
         (_always, (model_routes.weightless_priorities, model_routes.foreign_hostnames, model_routes.unfit_budgets)),
         (lambda shares: shares.pool_shares, (model_routes.pool_beside_others, model_routes.rewritten_adapter)),
-        (lambda shares: not shares.route.off, (model_routes.unfit_retries, model_routes.providers_first)),
+        (
+            lambda shares: not shares.route.off,
+            (model_routes.unfit_retries, model_routes.providers_first),
+        ),
     ),
     TargetModels: (
         (_always, (inference_models.unsendable_names,)),

@@ -61,18 +61,17 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
 
 
 def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
-    """An error for each thing that this version does not support. Raises TemplateError."""
+    """An error with all that this version does not support. Raises TemplateError."""
     engine, inputs, words = run.engine, run.base.context.inputs, literal_words(run.words)
-    for entry in engine.refusals:
-        if entry.when(words):
-            name = engine.runtime.name
-            hint = versions.capable_versions_hint(
-                inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, words
-            )
-            what = entry.message(words)
-            yield make_diagnostic(
-                "E444", run.version_layers[-1].origin, backend=name, version=run.version, what=what, hint=hint
-            )
+    refused = [str(entry.message(words)) for entry in engine.refusals if entry.when(words)]
+    if not refused:
+        return
+    name, origin = engine.runtime.name, run.version_layers[-1].origin
+    hint = versions.capable_versions_hint(
+        inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, words
+    )
+    what = "; it ".join(dict.fromkeys(refused))
+    yield make_diagnostic("E444", origin, backend=name, version=run.version, what=what, hint=hint)
 
 
 def other_in_version(run: EngineRun) -> Iterator[Diagnostic]:

@@ -64,6 +64,14 @@ def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:
             yield i, name
 
 
+def leads_to_main(item: TrafficInput, app: str) -> bool:
+    """Whether a ModelRoute leads to the main model of the app of this name in its namespace."""
+    return item.kind == "ModelRoute" and any(
+        app in (backend.get("playground"), backend.get("service")) and "adapter" not in backend
+        for backend in item.spec["backends"]
+    )
+
+
 class RouteBackend(Struct, frozen=True, eq=False):
     """A backend of a ModelRoute as it is written."""
 
