@@ -366,6 +366,7 @@ class PoolPlan(Struct, frozen=True):
     resources: Body
     pod_security: Body
     security: Body
+    disruption_budget: Body  # the spec of its PodDisruptionBudget, less the selector
     pod_fields: Body = {}  # further fields of its pod spec, from RenderConfig
 
 
@@ -415,7 +416,7 @@ class Plan(Struct, frozen=True):
     rollout: Rollout
     worker: Pod
     port: Port
-    disruption_budget: bool
+    disruption_budget: Body  # the spec of its PodDisruptionBudget, less the selector; empty for none
     origins: FieldOrigins  # of its fields
     leader: Pod | None = None
     all_serve: bool = False  # every pod of a replica answers requests, else its leader alone

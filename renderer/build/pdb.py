@@ -20,6 +20,6 @@ def pdb(plan: Plan) -> list[Manifest]:
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}},
+        "spec": {**plan.disruption_budget, "selector": {"matchLabels": selector}},
     }
     return [Manifest(body, lambda: name_origins(plan))]

@@ -63,7 +63,11 @@ def picker(plan: Plan) -> list[Manifest]:
         ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": reference, "subjects": [subject]}),
         ("apps/v1", "Deployment", {"spec": _deployment(pool, selector)}),
         ("v1", "Service", {"spec": {"selector": selector, "ports": _SERVICE_PORTS}}),
-        ("policy/v1", "PodDisruptionBudget", {"spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector}}}),
+        (
+            "policy/v1",
+            "PodDisruptionBudget",
+            {"spec": {**pool.disruption_budget, "selector": {"matchLabels": selector}}},
+        ),
     )
     metadata = SharedMap({"name": pool.name, "namespace": plan.namespace, "labels": pool.labels})
     return [

@@ -24,7 +24,7 @@ def _visible_route(*backends: object) -> object:
     rule = {
         "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
         "backendRefs": [*backends],
-        "timeouts": {"request": "300s"},
+        "timeouts": {"request": "600s"},
     }
     return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
 

@@ -241,7 +241,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
             "what the engine calls the model",
             (("spec", "rules", 0, "matches"),),
         ),
-        ("spec rules * timeouts", "300s, where nobody says another", (("explain", "request"),)),
+        ("spec rules * timeouts", "600s, where nobody says another", (("explain", "request"),)),
         ("spec rules * modelsOwnedBy", "the model's owner, llmaz by default"),
         ("spec rules * modelsCreatedAt", "when the model came to be"),
     ),

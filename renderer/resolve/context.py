@@ -49,6 +49,7 @@ class RunContext(Struct, frozen=True, eq=False):
     catalog: Mapping[str, flavors.Flavor | None]
     metrics_collected: bool  # RenderConfig names a source of metrics
     rollout: Rollout  # of a Playground
+    disruption_budget: Body  # the spec of PodDisruptionBudgets, less their selectors
     hardening: str  # the default of apps
     flavor_policy: str  # the default of apps
     scheduler: str  # '' without one

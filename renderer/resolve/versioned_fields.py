@@ -14,6 +14,7 @@ _GROUPED = "0.6"  # the first LeaderWorkerSet with types of subgroups; before, a
 _PARTITION = "0.7"  # the first LeaderWorkerSet with a partition
 _RANK_PORTS = "1.1"  # the first Inference Extension whose InferencePools have several target ports
 _ROLE_SCALERS = "0.10"  # the first LeaderWorkerSet whose DisaggregatedSets have roles that are scaled from outside
+_EVICTION_POLICY = "1.31"  # the first Kubernetes in which the policy about pods that are not ready is stable
 _GRANT = "1.5"  # the first Gateway API with ReferenceGrant v1, which equals v1beta1
 
 
@@ -25,6 +26,14 @@ def rollout(config: RenderConfig, max_unavailable: int | str = 1, max_surge: int
 @lru_cache(maxsize=256, typed=True)
 def _cached_rollout(version: str | None, max_unavailable: int | str, max_surge: int | str) -> Rollout:
     return Rollout(max_unavailable, max_surge, 0 if _is_at_least(version, _PARTITION) else None)
+
+
+def disruption_budget(config: RenderConfig) -> Body:
+    """The spec of PodDisruptionBudgets, less their selectors: one pod at a time. A pod that is not ready may be evicted
+    at any time where the version knows how to say it, or it would block the drain of its node.
+    """
+    known = _targets_at_least(config, "kubernetes", _EVICTION_POLICY)
+    return {"maxUnavailable": 1, **({"unhealthyPodEvictionPolicy": "AlwaysAllow"} if known else {})}
 
 
 def sub_group_policy(config: RenderConfig, groups: Body) -> Body:

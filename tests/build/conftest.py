@@ -45,6 +45,6 @@ def plan(source: Input) -> Plan:
         rollout=Rollout(),
         worker=Pod(labels={}, annotations={}, scheduler_name="default-scheduler", containers=(Container("runner"),)),
         port=Port("http", 8080),
-        disruption_budget=False,
+        disruption_budget={},
         origins=lambda: origins,
     )

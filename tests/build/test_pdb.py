@@ -15,7 +15,7 @@ def test_none_where_a_drain_would_hang(plan: Plan) -> None:
 
 
 def test_one_leader_at_a_time(plan: Plan) -> None:
-    (manifest,) = pdb(replace(plan, disruption_budget=True))
+    (manifest,) = pdb(replace(plan, disruption_budget={"maxUnavailable": 1}))
     assert manifest.body == {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -34,6 +34,6 @@ def test_one_leader_at_a_time(plan: Plan) -> None:
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:
-    (manifest,) = pdb(replace(plan, disruption_budget=True))
+    (manifest,) = pdb(replace(plan, disruption_budget={"maxUnavailable": 1}))
     assert manifest.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
     assert manifest.origin(("spec", "maxUnavailable")).source is source

@@ -39,7 +39,7 @@ def test_plans_do_not_share_a_port_by_accident(plan: Plan) -> None:
 
 
 def test_it_is_there_whatever_else_the_plan_says(plan: Plan) -> None:
-    assert len(list(lb_service(replace(plan, replicas=None, disruption_budget=True, size=4)))) == 1
+    assert len(list(lb_service(replace(plan, replicas=None, disruption_budget={"maxUnavailable": 1}, size=4)))) == 1
 
 
 def test_what_is_wrong_with_it_stands_where_the_app_is_named(plan: Plan, source: Input) -> None:

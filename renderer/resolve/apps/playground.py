@@ -104,7 +104,9 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         worker=scaling.worker or scaling.pod,
         port=_PORT,
         rank_ports=host_groups.rank_ports(run.multi_host, run.words),
-        disruption_budget=host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0),
+        disruption_budget=base.context.disruption_budget
+        if host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0)
+        else {},
         origins=lambda: field_origins.playground_origins(scaling),
         claim_templates=base.pod_needs.claim_templates,
         scaler=scaling.bounds,

@@ -81,7 +81,9 @@ def _plan(service: ServicePods) -> Plan:
         model=base.claim.main.name,
         public_name=public_name,
         name_in_engine=public_name,  # which name its containers serve is not known
-        disruption_budget=host_groups.needs_disruption_budget(written.size, service.foreign, written.count),
+        disruption_budget=context.disruption_budget
+        if host_groups.needs_disruption_budget(written.size, service.foreign, written.count)
+        else {},
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
         devices=device_template(base.pod_needs),

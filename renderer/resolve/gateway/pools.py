@@ -133,6 +133,7 @@ def _plan_pool(context: RunContext, picker: Picker, plan: Plan) -> PoolPlan:
         resources=picker.resources,
         pod_security=picker.pod_security,
         security=picker.security,
+        disruption_budget=context.disruption_budget,
         pod_fields=picker.pod_fields,
         pod_labels={**labels, **context.pod_defaults.labels} if context.pod_defaults.labels else labels,
         pod_annotations=annotations,

@@ -37,7 +37,7 @@ _DEFAULTS: Mapping[str, object] = {
     "routeLayout": "model",
     "routeBuckets": 8,
 }
-REQUEST_TIMEOUT = "300s"
+REQUEST_TIMEOUT = "600s"
 POLICY = "output/gateway.envoyproxy.io/securitypolicy_v1alpha1"
 
 

@@ -30,6 +30,7 @@ def run_context(inputs: Inputs) -> RunContext:
         catalog=catalog,
         metrics_collected=monitoring.metrics_collected(inputs.config),
         rollout=versioned_fields.rollout(inputs.config),
+        disruption_budget=versioned_fields.disruption_budget(inputs.config),
         hardening=inputs.config.get("hardening") or "default",
         flavor_policy=flavors.default_flavor_policy(inputs),
         scheduler=inputs.config.get("schedulerName") or "",

@@ -88,7 +88,7 @@ def body(pod: Pod) -> dict[str, Any]:
         rollout=Rollout(),
         worker=pod,
         port=Port("http", 8080),
-        disruption_budget=False,
+        disruption_budget={},
         origins=dict,
     )
     template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
