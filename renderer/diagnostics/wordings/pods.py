@@ -19,10 +19,6 @@ PODS: Final[dict[str, Wording]] = {
         "the template has a nodeAffinity of its own, so the flavors' is left out",
         "set flavorPolicy: first, or drop the template's",
     ),
-    "W206": Wording(
-        "nobody knows a user that the loader '{name}' can run as, so it keeps root",
-        "a namespace that enforces PodSecurity restricted refuses the pod; skip the loader, or use another image",
-    ),
     "W208": Wording(
         "no container of the leader is called model-runner, so nothing mounts the models there",
         "call the container that serves the model so",

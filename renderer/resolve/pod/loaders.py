@@ -95,7 +95,6 @@ class Loader(Struct, frozen=True, eq=False):
     config_env: tuple[_Part, ...]
     resources: Body
     security: Body
-    knows_user: bool
     sources: Mapping[str, _Source]  # by hub or URI scheme
     origins: Mapping[Path, Origin]  # of the container's fields that do not depend on the source
 
@@ -146,7 +145,6 @@ def read_loader(inputs: Inputs, name: str) -> Loader:
         config_env=tuple(_config_env(overrides.get("env") or (), config_origin.at("env"))),
         resources=_normalize_resources(resource_layers[-1].value if resource_layers else {}),
         security=hardening.security_context(security_spec, read_only=bool(security_spec.get("readOnlyRoot"))),
-        knows_user="user" in security_spec,
         sources=sources,
         origins=field_origins,
     )

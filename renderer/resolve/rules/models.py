@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
-from renderer.resolve.workload.run_context import find_loader
 
 
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
@@ -53,14 +52,11 @@ def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
 
 
 def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
-    """What does not go with `hardening: restricted`: loaders without a user, a folder of the node, rights of pods."""
+    """What does not go with `hardening: restricted`: a folder of the node, rights of pods."""
     if base.hardening != "restricted":
         return
     origin, access = hardening_origin(base.context, base.app), base.placement.access
     loaded = [source for source in base.sources if not base.skip_loaders]
-    for name in dict.fromkeys(source.loader for source in loaded if source.loader):
-        if not find_loader(base.context, name).knows_user:
-            yield make_diagnostic("W206", origin, name=name)
     if any(source.cache and source.cache.kind == model_cache.HOST_PATH for source in loaded):
         yield make_diagnostic("E319", origin)
     if (access.capabilities or access.host_network) and base.placement.flavors[0].catalog:
