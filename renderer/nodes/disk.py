@@ -36,6 +36,7 @@ def check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collect
                     app=f"{demand.namespace}/{demand.name}",
                     weights=math.ceil(gib),
                 )
+                break
 
 
 DISK = "200Gi"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -25,7 +27,7 @@ from renderer.yamlio import SharedMap
 
 _NODE_CACHE = "model-cache"  # the volume
 _DEVICES = "accelerators"  # the claim for devices, in a pod
-_MODEL_VOLUME = SharedMap({"name": VOLUME, "emptyDir": SharedMap({})})
+_SPARE_GIB = 10  # beside weights, in the volume that loaders fill
 
 
 class PodSettings(Struct, frozen=True):
@@ -58,6 +60,7 @@ class PodNeeds(PodSettings, frozen=True):
     skip_credentials: tuple[Credentials, ...]  # of the runner, where the loaders are skipped
     claim_templates: tuple[Body, ...] = ()  # of the workload
     fs_group: int | None = None  # that its volumes belong to
+    stored: float = 0  # GiB of weights that land in a volume on the node's disk; 0 where nobody knows
     shell: Loader | None = None  # whose image runs the scripts of caches, where there are any
     waits: tuple[Container, ...] = ()  # init containers that wait for weights on claims
 
@@ -68,6 +71,7 @@ class WeightAccess(Struct, frozen=True):
     weights: Sequence[Weights]
     loaders: Sequence[Loader | None]  # one for each model
     skip_loaders: bool
+    sizes: Sequence[float]  # GiB of the weights of each model, 0 where nobody knows
     shell: Loader | None = None  # whose image runs the scripts of caches
 
     def loads(self) -> tuple[ModelLoad, ...]:
@@ -88,11 +92,16 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
     weights, loads, storage = access.weights, access.loads(), Storage([], [])
     in_volume = [load.weights for load in loads if not _is_on_node(load.weights)]
     per_pod: list[ModelCache] = []
-    if in_volume or (not access.skip_loaders and any(model_weights.kind == PULLED for model_weights in weights)):
+    pulled = [i for i, model_weights in enumerate(weights) if model_weights.kind == PULLED and not access.skip_loaders]
+    stored = 0.0
+    if in_volume or pulled:
         caches = [model_weights.cache for model_weights in in_volume if model_weights.cache]
         per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         storage.mounts += _model_volume_mounts(weights, in_volume)
-        storage.volumes += [] if per_pod else [_MODEL_VOLUME]
+        if not per_pod:
+            landing = [load.position for load in loads if not _is_on_node(load.weights)]
+            stored = _total_size([access.sizes[i] for i in (*landing, *pulled)])
+            storage.volumes.append(_model_volume(stored))
     for load in loads if len(in_volume) < len(loads) else ():
         _add_node_cache(storage, load)
     _add_sources(storage, config, weights)
@@ -111,9 +120,29 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         skip_credentials=tuple(_skip_credentials(access)),
         claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
         fs_group=loaders.group(loads[0].loader) if per_pod else None,
+        stored=stored,
         shell=access.shell,
         waits=tuple(_waiting_containers(weights, access.shell, settings.hardening)) if access.shell else (),
     )
+
+
+def _total_size(sizes: Sequence[float]) -> float:
+    """The sum of sizes; 0 where one is not known."""
+    return sum(sizes) if all(sizes) else 0
+
+
+@lru_cache(maxsize=1024)
+def _model_volume(stored: float) -> Body:
+    """The volume that loaders fill. Its limit holds a repository with its weights in two formats: behind it the kubelet
+    ends the pod.
+    """
+    limit: dict[str, object] = {"sizeLimit": f"{math.ceil(2 * stored) + _SPARE_GIB}Gi"} if stored else {}
+    return SharedMap({"name": VOLUME, "emptyDir": SharedMap(limit)})
+
+
+def disk_request(needs: PodNeeds) -> str:
+    """What the scheduler has to find free on a node's disk for the weights and a tenth; '' where nobody knows."""
+    return f"{math.ceil(1.1 * needs.stored)}Gi" if needs.stored else ""
 
 
 def _model_volume_mounts(weights: Sequence[Weights], in_volume: Sequence[Weights]) -> list[Body]:
@@ -212,8 +241,8 @@ def _loaded_mount(path: str) -> Body:
 def without_model_volume(needs: PodNeeds) -> PodNeeds:
     """The needs without the volume that loaders fill."""
     mounts = tuple(mount for mount in needs.mounts if mount["name"] != VOLUME)
-    volumes = tuple(volume for volume in needs.volumes if volume is not _MODEL_VOLUME)
-    return replace(needs, mounts=mounts, volumes=volumes)
+    volumes = tuple(volume for volume in needs.volumes if volume["name"] != VOLUME)
+    return replace(needs, mounts=mounts, volumes=volumes, stored=0)
 
 
 def add_credentials(needs: PodNeeds, env: Sequence[Body]) -> tuple[Body, ...]:

@@ -80,7 +80,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         skip_loaders=skip_loaders,
         placement=placement,
         pod_needs=needs.pod_needs(
-            context.inputs.config, settings, _weight_access(context, weights, skip_loaders, fills_caches)
+            context.inputs.config, settings, _weight_access(context, claim, weights, skip_loaders, fills_caches)
         ),
         labels=labels,
         hardening=settings.hardening,
@@ -117,11 +117,21 @@ def _pod_settings(
 
 
 def _weight_access(
-    context: RunContext, weights: tuple[weight_sources.Weights, ...], skip_loaders: bool, fills_caches: bool
+    context: RunContext,
+    claim: claims.Claim,
+    weights: tuple[weight_sources.Weights, ...],
+    skip_loaders: bool,
+    fills_caches: bool,
 ) -> WeightAccess:
     names = [source.engine_access if skip_loaders else source.loader for source in weights]
     model_loaders = [find_loader(context, name) if name else None for name in names]
-    return WeightAccess(weights, model_loaders, skip_loaders, find_loader(context, SHELL) if fills_caches else None)
+    return WeightAccess(
+        weights,
+        model_loaders,
+        skip_loaders,
+        sizes=[(claimed.model.spec.get("facts") or {}).get("weightsGiB") or 0 for claimed in claim.models],
+        shell=find_loader(context, SHELL) if fills_caches else None,
+    )
 
 
 def skips_loaders(app: App) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.kubernetes.json_values import maps_at
+from renderer.kubernetes.json_values import as_map, map_at, maps_at
 from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
@@ -19,7 +19,8 @@ from renderer.resolve.engine.backend_runtime import RunnerShell
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template
-from renderer.resolve.pod.needs import add_credentials, flavor_tolerations, without_model_volume
+from renderer.resolve.pod.loaders import VOLUME
+from renderer.resolve.pod.needs import PodNeeds, add_credentials, disk_request, flavor_tolerations, without_model_volume
 from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod
 from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.pod.pods import RUNNER
@@ -32,6 +33,7 @@ from renderer.yamlio import SharedMap
 if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
+_DISK = "ephemeral-storage"
 _PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
 
 
@@ -74,7 +76,7 @@ def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
     if run.engine.templated and base.weights[0].kind == PULLED and not needs.loads:
         needs = without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
     parts = RunnerParts(
-        container=_runner(command, shell),
+        container=_runner(command, shell, needs),
         shared_memory=command.shared_memory,
         grace_seconds=run.engine.grace_seconds,
         tolerations=flavors.accelerator_tolerations(run.size.accelerator),
@@ -103,7 +105,7 @@ def _prepare(run: EngineRun) -> Preparation:
     return replace(setup, mounts=(*setup.mounts, *mounts), volumes=(*setup.volumes, *volumes))
 
 
-def _runner(command: CommandLine, shell: RunnerShell) -> Container:
+def _runner(command: CommandLine, shell: RunnerShell, needs: PodNeeds) -> Container:
     run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
     image = images.with_tag(run.size.images[-1].value, run.tag)
     return Container(
@@ -113,12 +115,28 @@ def _runner(command: CommandLine, shell: RunnerShell) -> Container:
         args=command.args,
         env=add_credentials(run.base.pod_needs, command.env),
         ports=_container_ports(run),
-        resources=run.resources.sides,
+        resources=_resources(run, needs),
         startup_probe=startup_probe.startup_probe(run.engine, shell.startup, facts.get("weightsGiB") or 0),
         readiness_probe=shell.readiness,
         liveness_probe=shell.liveness,
         lifecycle=shell.lifecycle,
     )
+
+
+def _resources(run: EngineRun, needs: PodNeeds) -> Body:
+    """The resources of the runner: where nobody says another, a request of the node's disk for weights that land there.
+    Not in a queue, whose quota would have to name it.
+    """
+    sides, size = run.resources.sides, disk_request(needs)
+    spec = run.base.app.spec
+    if not size or "queue" in map_at(spec, "workload") or any(_DISK in values for values in sides.values()):
+        return sides
+    patch = map_at(spec, "podTemplate", "spec")
+    resources = [map_at(container, "resources") for container in maps_at(patch, "containers")]
+    says_it = any(_DISK in as_map(values) for sides_of_container in resources for values in sides_of_container.values())
+    if says_it or any(volume.get("name") == VOLUME for volume in maps_at(patch, "volumes")):
+        return sides
+    return {**sides, "requests": {**sides.get("requests", {}), _DISK: size}}
 
 
 def _container_ports(run: EngineRun) -> tuple[Body, ...]:
