@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer import load
 from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
-from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices
+from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary, autoscalers, join_replaced, model_change, summarize_model
 from renderer.diff.objects import (
     ROLES,
@@ -240,19 +240,11 @@ def _role_changes(pair: ObjectChange) -> Iterator[ObjectChange]:
 
 
 def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
-    """The accelerators of all changed models, by kind; `replica` is the sum over one replica of each."""
+    """The accelerators of all changed models, by kind."""
     names = sorted({gpu.name for change in models for gpu in change.gpus})
-    changes = []
-    for name in names:
-        of_name = [gpu for change in models for gpu in change.gpus if gpu.name == name]
-        changes.append(
-            GpuChange(
-                name,
-                (sum(gpu.replica[0] for gpu in of_name), sum(gpu.replica[1] for gpu in of_name)),
-                (sum(gpu.peak[0] for gpu in of_name), sum(gpu.peak[1] for gpu in of_name)),
-            )
-        )
-    return tuple(changes)
+    return tuple(
+        sum_gpus(name, (gpu for change in models for gpu in change.gpus if gpu.name == name)) for name in names
+    )
 
 
 @cache

@@ -37,6 +37,16 @@ class GpuChange(Struct, frozen=True):
     peak: tuple[int, int]
 
 
+def sum_gpus(name: str, changes: Iterable[GpuChange]) -> GpuChange:
+    """The sum of these accelerators, under a name; `replica` is the sum over one replica of each."""
+    listed = list(changes)
+    return GpuChange(
+        name,
+        (sum(gpu.replica[0] for gpu in listed), sum(gpu.replica[1] for gpu in listed)),
+        (sum(gpu.peak[0] for gpu in listed), sum(gpu.peak[1] for gpu in listed)),
+    )
+
+
 def claim_templates(pod: Body) -> list[str]:
     """The names of the ResourceClaimTemplates that the pod claims devices by."""
     return [str(claim.get("resourceClaimTemplateName", "")) for claim in maps_at(pod, "spec", "resourceClaims")]
