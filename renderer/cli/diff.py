@@ -83,14 +83,12 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         options = render_options(context.meta[_PATHS], flags)
         sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
-        from renderer.diff.risks import KINDS
-
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
 
             write(markdown_errors(sides.problems, sides.environment, flags["strict"], sides.risks))
         for risk in sides.risks:
-            print_line("text", f"{risk.key.place}: {KINDS[risk.kind]}: {risk.message}")
+            print_line("text", f"{risk.key.place}: {risk.title}: {risk.message}")
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
     with report_failures():

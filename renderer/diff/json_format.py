@@ -8,6 +8,7 @@ from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import ObjectKey
 from renderer.diff.options import OptionChange
+from renderer.diff.risks import Risk
 from renderer.diff.wording import format_sides
 from renderer.text import escapes
 
@@ -39,7 +40,7 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
             }
             for traffic_input in diff.traffic
         ],
-        "risks": [{"risk": risk.kind, "object": _key(risk.key), "message": risk.message} for risk in diff.risks],
+        "risks": [_risk(risk) for risk in diff.risks],
         "objects": [_object(change) for change in diff.objects],
         "notes": list(diff.notes),
     }
@@ -48,6 +49,16 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
 
 def _key(key: ObjectKey) -> dict[str, object]:
     return {"group": key.group, "kind": key.kind, "namespace": key.namespace or None, "name": key.name}
+
+
+def _risk(risk: Risk) -> dict[str, object]:
+    return {
+        "risk": risk.kind,
+        "class": risk.risk_class,
+        "object": _key(risk.key),
+        "message": risk.message,
+        "remedy": risk.remedy,
+    }
 
 
 def _model(change: ModelChange) -> dict[str, object]:

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Sequence
 
 from renderer.diagnostics import Diagnostic, counted
 from renderer.diff.comparison import ObjectChange, TreeDiff
-from renderer.diff.gpus import GpuChange
 from renderer.diff.models import ModelChange, ModelFact
 from renderer.diff.options import OptionChange
-from renderer.diff.risks import GUARD, KINDS, NAME, Risk
+from renderer.diff.risks import NAME, Risk
 from renderer.diff.wording import (
+    RiskGroup,
     accelerators,
+    changed_gpus,
+    count_risks,
+    count_states,
     group_risks,
     headline,
     per_replica,
@@ -23,6 +26,7 @@ from renderer.diff.wording import (
     roles,
     shorten,
     title,
+    total_gpus,
     yaml_diff,
 )
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
@@ -35,18 +39,19 @@ _LONGEST, _LINES, _ERROR = 160, 30, 1_000  # characters of a value, lines of a c
 
 
 def markdown(diff: TreeDiff, environment: str = "") -> str:
-    """The comment: a hidden marker to find it again, headline, models, risks, traffic, then YAML of objects."""
+    """The comment: a hidden marker to find it again, headline, risks, models, traffic, then YAML of objects."""
     traffic_rows = [
-        f"| {_code(w.name)} | {_words(w.aspect)} | {_code(w.before)} | {_code(w.after)} |" for w in diff.traffic
+        f"| {_code(w.name)} | {_words(w.aspect)} | {_code(w.before) or 'none'} | {_code(w.after) or 'none'} |"
+        for w in diff.traffic
     ]
-    text = _head(environment, headline(diff)) + _guard(diff.risks)
-    text += _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
-    text += _list("Roles", [f"{_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
+    text = _head(environment, headline(diff)) + _risks(diff.risks)
+    models = _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
+    text += _section(count_states(diff.models, "model"), models)
+    text += _list("Roles", [f"* {_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
     text += _table("| GPUs of | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
-    other_risks = (risk for risk in diff.risks if risk.kind != GUARD)
-    text += _list("Risks", [_risk(*entry) for entry in group_risks(other_risks)], 8_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
-    text += _list("Notes", [_code(note, _ERROR) for note in diff.notes], 6_000)
+    text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
+    text += _section(count_states(diff.objects, "object"), "")
     shown = [change for state in _ORDER for change in diff.objects if change.state == state]
     blocks, left = _blocks(shown, _ROOM - _github_length(text))
     text += "".join(blocks)
@@ -63,7 +68,9 @@ def markdown_errors(
 ) -> str:
     """The comment for a later side that cannot be rendered: its errors, below the risks that are known."""
     errors = [problem for problem in sorted(set(problems)) if problem.forbids(strict)]
-    text = _head(environment, f"{counted(len(errors), 'error')}, nothing to compare") + _guard(risks)
+    known = list(risks)
+    summary = [count_risks(known), f"{counted(len(errors), 'error')}, nothing to compare"]
+    text = _head(environment, " · ".join(filter(None, summary))) + _risks(known)
     rows = []
     for diagnostic in errors:
         hint = f"<br>{_code(diagnostic.hint, _ERROR)}" if diagnostic.hint else ""
@@ -73,9 +80,20 @@ def markdown_errors(
     return text + _table("| place | code | error |", rows, "error", _ROOM - _github_length(text))
 
 
-def _guard(risks: Iterable[Risk]) -> str:
-    """The list of changed settings that decide what is judged."""
-    return _list("Guard", [_risk(risk, [risk.key.place]) for risk in risks if risk.kind == GUARD], 8_000)
+def _risks(risks: Sequence[Risk]) -> str:
+    """The list of all risks with their remedies. Each class has its own room, so that many risks of one class hide none
+    of the others.
+    """
+    rows: dict[str, list[str]] = {}
+    for groups in group_risks(risks):
+        rows.setdefault(groups[0].risk.risk_class, []).extend(_risk_rows(groups))
+    lists = [_fit_list(of_class, 8_000 if name == "guard" else 5_500) for name, of_class in rows.items()]
+    return _section(count_risks(risks), "\n" + "".join(lists))
+
+
+def _section(head: str, text: str) -> str:
+    """The text below a head; '' without a head."""
+    return f"\n**{head}**\n{text}" if head else ""
 
 
 def _head(environment: str, summary: str) -> str:
@@ -100,11 +118,13 @@ def _table(head: str, rows: Sequence[str], word: str, room: int) -> str:
 
 
 def _list(head: str, rows: Sequence[str], room: int) -> str:
-    if not rows:
-        return ""
+    return _section(head, f"\n{_fit_list(rows, room)}") if rows else ""
+
+
+def _fit_list(rows: Sequence[str], room: int) -> str:
+    """The rows of a list that fit into `room` characters, and the number of those left out."""
     shown, left = _fit_rows(rows, room)
-    shown = [f"* {row}" for row in shown] + ([f"* and {left:,} more"] if left else [])
-    return f"\n**{head}**\n\n" + "\n".join(shown) + "\n"
+    return "".join(f"{row}\n" for row in shown) + (f"* and {left:,} more\n" if left else "")
 
 
 def _fit_rows(rows: Sequence[str], room: int) -> tuple[list[str], int]:
@@ -118,10 +138,25 @@ def _fit_rows(rows: Sequence[str], room: int) -> tuple[list[str], int]:
     return shown, len(rows) - len(shown)
 
 
-def _risk(risk: Risk, places: Sequence[str]) -> str:
-    words = [_code(part) if i % 2 else line(part) for i, part in enumerate(risk.marked_text.split(NAME))]
+def _risk_rows(groups: Sequence[RiskGroup]) -> list[str]:
+    """A row for each of these risks, which have a title and a remedy in common; both stand in the first row."""
+    first = groups[0].risk
+    title, remedy = f"* **{first.title}**", f"<br>Remedy: {_marked(first.marked_remedy)}"
+    texts = [_risk(group) for group in groups]
+    if len(texts) == 1:
+        return [f"{title}: {texts[0]}{remedy}"]
+    return [f"{title}{remedy}\n  * {texts[0]}", *(f"  * {text}" for text in texts[1:])]
+
+
+def _risk(group: RiskGroup) -> str:
+    places = group.places
     more = f" and {len(places) - _MANY:,} more" if len(places) > _MANY else ""
-    return f"**{KINDS[risk.kind]}**: {', '.join(map(_code, places[:_MANY]))}{more}: {''.join(words)}"
+    return f"{', '.join(map(_code, places[:_MANY]))}{more}: {_marked(group.risk.marked_text)}"
+
+
+def _marked(text: str) -> str:
+    """A text of ours, with code for each part between NAME characters."""
+    return "".join(_code(part) if i % 2 else line(part) for i, part in enumerate(text.split(NAME)))
 
 
 def _model(change: ModelChange) -> str:
@@ -144,16 +179,19 @@ def _change_summary(change: ModelChange) -> str:
 
 
 def _gpus(diff: TreeDiff) -> list[str]:
-    """Rows of accelerators: first the sum over all models if several differ, then by model."""
-    changes = [(_code(model.key.place), gpu) for model in diff.models for gpu in model.gpus if _differs(gpu)]
-    if len({place for place, _ in changes}) > 1:
-        changes = [("all of these models", gpu) for gpu in diff.gpus] + changes
-    rows = [(place, _code(gpu.name), per_replica(gpu), accelerators(gpu)) for place, gpu in changes]
+    """Rows of accelerators: the total of the headline first, then the sums of kinds that change and are not those of a
+    single model, then those of each model.
+    """
+    changed = changed_gpus(diff)
+    rows = [(_code(model.key.place), _code(gpu.name), per_replica(gpu), accelerators(gpu)) for model, gpu in changed]
+    if rows and (len(diff.models) > 1 or len(diff.gpus) > 1):
+        whole = "these models in total" if len(diff.models) > 1 else rows[0][0]
+        single = [(gpu.name, gpu.peak) for _, gpu in changed]
+        kinds = [gpu for gpu in diff.gpus if gpu.peak[0] != gpu.peak[1] and (gpu.name, gpu.peak) not in single]
+        sums = [(_code(gpu.name), accelerators(gpu)) for gpu in kinds] if len(diff.gpus) > 1 else []
+        total = "all kinds" if len(diff.gpus) > 1 else rows[0][1], accelerators(total_gpus(diff))
+        rows = [*((whole, kind, "", figures) for kind, figures in (total, *sums)), *rows]
     return [f"| {' | '.join(row)} |" for row in rows]
-
-
-def _differs(gpu: GpuChange) -> bool:
-    return gpu.replica[0] != gpu.replica[1] or gpu.peak[0] != gpu.peak[1]
 
 
 def _fact(fact: ModelFact) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.models import ModelChange
-from renderer.diff.risks import GUARD, KINDS, Risk
+from renderer.diff.risks import GUARD, Risk
 from renderer.diff.wording import (
+    RiskGroup,
     accelerators,
     arrow,
     format_sides,
@@ -29,10 +30,10 @@ _MANY = 12  # fields of one object, and objects of one risk, that are shown; the
 def table(diff: TreeDiff, environment: str = "") -> str:
     """Sections for models, risks, traffic, objects and notes, each only if it has lines; the headline last."""
     parts = [
-        [text for risk in diff.risks if risk.kind == GUARD for text in _guard(risk)],
+        list(_risks((risk for risk in diff.risks if risk.kind == GUARD), is_whole=True)),
         [text for model in diff.models for text in _model(model)],
         [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
-        [_risk(*entry) for entry in group_risks(risk for risk in diff.risks if risk.kind != GUARD)],
+        list(_risks((risk for risk in diff.risks if risk.kind != GUARD), is_whole=False)),
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
             for traffic_input in diff.traffic
@@ -50,16 +51,21 @@ def table(diff: TreeDiff, environment: str = "") -> str:
     return lines("\n\n".join([*sections, summary]) + "\n")
 
 
-def _guard(risk: Risk) -> Iterator[str]:
-    """A changed setting, in as many lines as it takes."""
-    text = line(f"{KINDS[risk.kind]}: {risk.key.place}: {risk.message}")
-    for start in range(0, len(text), _LONGEST - 10):
-        yield f"  {'    ' if start else ''}{text[start : start + _LONGEST - 10]}"
+def _risks(risks: Iterable[Risk], is_whole: bool) -> Iterator[str]:
+    """A line for each risk, or as many as a whole one takes; below those with the same remedy a line of that."""
+    for groups in group_risks(risks):
+        for group in groups:
+            text = _risk(group)
+            width = _LONGEST - 10 if is_whole else len(text)
+            for start in range(0, len(text), width):
+                yield f"  {'    ' if start else ''}{text[start : start + width]}"
+        yield f"      remedy: {line(groups[0].risk.remedy)}"
 
 
-def _risk(risk: Risk, places: Sequence[str]) -> str:
+def _risk(group: RiskGroup) -> str:
+    places = group.places
     more = f" and {len(places) - _MANY:,} more" if len(places) > _MANY else ""
-    return f"  {KINDS[risk.kind]}: {line(', '.join(places[:_MANY]))}{more}: {line(risk.message)}"
+    return f"{group.risk.title}: {line(', '.join(places[:_MANY]))}{more}: {line(group.risk.message)}"
 
 
 def _model(change: ModelChange) -> Iterator[str]:

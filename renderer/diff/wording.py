@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from renderer import yamlio
+from renderer.diagnostics import counted
 from renderer.diff.comparison import ObjectChange, TreeDiff
 from renderer.diff.disaggregation import RolesChange, describe_roles
 from renderer.diff.fields import ABSENT, FieldChange
-from renderer.diff.gpus import GpuChange
+from renderer.diff.gpus import GpuChange, sum_gpus
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.risks import Risk
 from renderer.text import escapes
@@ -19,25 +22,55 @@ STATES = ("added", "removed", "renamed", "changed", "moved")
 
 
 def headline(diff: TreeDiff) -> str:
-    """A summary of the difference in one line."""
-    parts = [count_states(Counter(model.state for model in diff.models), "model")]
-    before, after = (sum(gpu.peak[i] for gpu in diff.gpus) for i in (0, 1))
-    if before != after:
-        parts.append(f"GPUs {before:,} → {after:,}")
-    elif before:
-        moved = any(gpu.peak[0] != gpu.peak[1] for gpu in diff.gpus)
-        parts.append(f"GPUs {before:,}, of other kinds" if moved else f"GPUs {before:,} (unchanged)")
-    parts.append(count_states(Counter(change.state for change in diff.objects), "object"))
-    return " · ".join(filter(None, parts)) or "no object changes"
+    """A summary of the difference in one line. Each of its figures stands in the comment too."""
+    risks, objects = count_risks(diff.risks), count_states(diff.objects, "object") or "no object changes"
+    if diff.objects:
+        risks = risks or "no risks found"
+    return " · ".join(filter(None, [risks, count_states(diff.models, "model"), _gpu_summary(diff), objects]))
 
 
-def count_states(states: Counter[str], word: str) -> str:
+def count_risks(risks: Iterable[Risk]) -> str:
+    """`2 risks`; '' without any. Risks of one kind with the same message count once."""
+    number = sum(map(len, group_risks(risks)))
+    return counted(number, "risk") if number else ""
+
+
+def count_states(changes: Iterable[ModelChange | ObjectChange], word: str) -> str:
     """`2 models changed, 1 added`; '' without any."""
+    states = Counter(change.state for change in changes)
     counts = [(state, states[state]) for state in STATES if states[state]]
     return ", ".join(
         f"{number:,} {'' if i else f'{word} ' if number == 1 else f'{word}s '}{state}"
         for i, (state, number) in enumerate(counts)
     )
+
+
+def _gpu_summary(diff: TreeDiff) -> str:
+    """`GPUs of these models 2 → 4 in total`; no figure where each model has as many as before."""
+    if not changed_gpus(diff):
+        return "GPUs unchanged" if diff.gpus else ""
+    total = total_gpus(diff)
+    figures = accelerators(total)
+    text = f"GPUs of this model {figures}" if len(diff.models) == 1 else f"GPUs of these models {figures} in total"
+    if total.peak[0] != total.peak[1]:
+        return text
+    moved = any(gpu.peak[0] != gpu.peak[1] for gpu in diff.gpus)
+    return f"{text}, of other kinds" if moved else f"{text}, as before"
+
+
+def changed_gpus(diff: TreeDiff) -> list[tuple[ModelChange, GpuChange]]:
+    """The accelerators of each kind of which a model has more or fewer than before."""
+    return [
+        (model, gpu)
+        for model in diff.models
+        for gpu in model.gpus
+        if gpu.replica[0] != gpu.replica[1] or gpu.peak[0] != gpu.peak[1]
+    ]
+
+
+def total_gpus(diff: TreeDiff) -> GpuChange:
+    """The accelerators of all kinds together: those of the models that differ, not of all that there are."""
+    return sum_gpus("all kinds", diff.gpus)
 
 
 def arrow(before: str, after: str) -> str:
@@ -86,12 +119,20 @@ def per_replica(change: GpuChange) -> str:
     return arrow(f"{change.replica[0]:,}", f"{change.replica[1]:,}")
 
 
-def group_risks(risks: Iterable[Risk]) -> list[tuple[Risk, list[str]]]:
-    """Risks grouped by kind and message, each with the places of its objects."""
-    grouped: dict[tuple[str, str], tuple[Risk, list[str]]] = {}
+class RiskGroup(Struct, frozen=True):
+    """Risks of one kind with the same message."""
+
+    risk: Risk  # the first of them
+    places: list[str]  # of the objects of all
+
+
+def group_risks(risks: Iterable[Risk]) -> list[list[RiskGroup]]:
+    """The risks, those of one kind with the same remedy together, and of these those with the same message."""
+    grouped: dict[tuple[str, str], dict[str, RiskGroup]] = {}
     for risk in risks:
-        grouped.setdefault((risk.kind, risk.marked_text), (risk, []))[1].append(risk.key.place)
-    return list(grouped.values())
+        groups = grouped.setdefault((risk.kind, risk.marked_remedy), {})
+        groups.setdefault(risk.marked_text, RiskGroup(risk, [])).places.append(risk.key.place)
+    return [list(groups.values()) for groups in grouped.values()]
 
 
 def title(change: ObjectChange) -> str:

@@ -143,7 +143,7 @@ def test_the_true_diff(act: Act, hub: Hub, repository: Repository) -> None:
         "nvidia.com/gpu (gpu.product=NVIDIA-L4 or gpu.product=NVIDIA-L40S)": 3
     }
     body = hub.comments[0]["body"]
-    assert body.startswith("<!-- llmaz -->\n### llmaz: 1 model changed")
+    assert body.startswith("<!-- llmaz -->\n### llmaz: no risks found · 1 model changed")
     assert "-  replicas: 2\n+  replicas: 3\n" in body
     assert body.endswith(f"<sub>{repository.git('rev-parse', 'HEAD')} against {repository.base}</sub>\n")
     repository.change("replicas: 3", "replicas: 3.5", "playground.yaml")
@@ -231,10 +231,10 @@ def test_several_environments_have_a_section_each(act: Act, hub: Hub, repository
     (comment,) = hub.comments
     assert comment["body"] == f"<!-- llmaz -->\n{ran.summary}"
     assert re.findall("^### llmaz `(.*)`: (.*)$", ran.summary, re.MULTILINE) == [
-        ("dev", "no object changes"),
-        ("new", "1 model added · 6 objects added"),
-        ("prod", "1 model changed · 1 object added, 1 changed"),
-        ("old", "1 model removed · 6 objects removed"),
+        ("dev", "1 risk · no object changes"),
+        ("new", "1 risk · 1 model added · 6 objects added"),
+        ("prod", "1 risk · 1 model changed · 1 object added, 1 changed"),
+        ("old", "3 risks · 1 model removed · 6 objects removed"),
     ]
     assert ran.summary.count("+  replicas: 3\n") == 1
     assert ran.summary.count("<!--") == 0
@@ -287,10 +287,10 @@ def test_one_environment_has_one_comment_whatever_comes_out(act: Act, hub: Hub, 
         (comment,) = hub.comments
         outcomes.append((ran.code, *comment["body"].splitlines()[:2]))
     assert outcomes == [
-        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 model changed · 1 object changed"),
+        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 risk · 1 model changed · 1 object changed"),
         (2, "<!-- llmaz -->", "### llmaz: 1 error"),
         (2, "<!-- llmaz -->", "### llmaz: not compared"),
-        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 model changed · 1 object changed"),
+        (0, "<!-- llmaz -->", "### llmaz `prod`: 1 risk · 1 model changed · 1 object changed"),
     ]
 
 

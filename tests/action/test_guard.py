@@ -30,12 +30,13 @@ def test_a_pull_request_allows_itself_nothing(act: Act, hub: Hub, repository: Re
     assert "rendered/evil.yaml: not written by llmaz, and the settings of the base" in ran.annotations[-1][2]
     comment = hub.comments[0]["body"].splitlines()
     assert comment[1:6] == [
-        "### llmaz: 1 error, nothing to compare",
+        "### llmaz: 1 risk · 1 error, nothing to compare",
         "",
-        "**Guard**",
+        "**1 risk**",
         "",
         "* **changes what is judged**: `llmaz.yaml`: `output.foreign`: `none` → "
-        "<code>&#91;&#34;&#42;&#42;&#34;&#93;</code>",
+        "<code>&#91;&#34;&#42;&#42;&#34;&#93;</code>"
+        "<br>Remedy: change it in a pull request of its own, before the files that it allows",
     ]
     assert "E863" in hub.comments[0]["body"]
 
@@ -46,7 +47,7 @@ def test_loosening_alone_is_told(act: Act, hub: Hub, repository: Repository) -> 
     repository.commit("loosen")
     ran = act()
     assert (ran.code, ran.outputs["changed"], len(hub.comments)) == (0, "false", 1)
-    assert "**Guard**" in hub.comments[0]["body"]
+    assert "* **changes what is judged**" in hub.comments[0]["body"]
     repository.base = repository.git("rev-parse", "HEAD")
     write(repository, "rendered/evil.yaml", EVIL)
     repository.commit("allowed")

@@ -93,7 +93,7 @@ def test_gpus_are_counted_by_flavor() -> None:
         "nvidia.com/gpu (h100)": ((0, 4), (0, 20)),
         "nvidia.com/gpu (l4)": ((2, 0), (4, 0)),
     }
-    assert "GPUs 4 → 25" in FORMS["text"](diff, "")
+    assert "GPUs of this model 4 → 25" in FORMS["text"](diff, "")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def claiming(count: int) -> list[dict[str, Any]]:
 def test_claimed_devices_count() -> None:
     diff = compare(texts(*claiming(2)), texts(*claiming(4)))
     assert [(gpu.name, gpu.replica, gpu.peak) for gpu in diff.gpus] == [("gpu.nvidia.com (l4)", (4, 8), (8, 16))]
-    assert "GPUs 8 → 16" in FORMS["text"](diff, "")
+    assert "GPUs of this model 8 → 16" in FORMS["text"](diff, "")
     assert "| `gpu.nvidia.com (l4)` | 4 → 8 | 8 → 16 |" in FORMS["markdown"](diff, "")
 
 
@@ -287,7 +287,7 @@ def test_where_the_weights_come_from(before: Any, after: Any, facts: list[tuple[
 
 def test_other_accelerators_are_no_unchanged_number() -> None:
     diff = compare(texts(placed({"gpu": "a"})), texts(placed({"gpu": "h"})))
-    assert "GPUs 4, of other kinds ·" in FORMS["text"](diff, "")
+    assert "GPUs of this model 4, of other kinds ·" in FORMS["text"](diff, "")
 
 
 def test_an_autoscaler_in_a_file_of_its_own() -> None:

@@ -15,9 +15,11 @@ import pytest
 from renderer import yamlio
 from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
-from renderer.diff.risks import KINDS
+from renderer.diff.objects import ObjectKey
+from renderer.diff.risks import CLASSES, KINDS, Risk
+from renderer.diff.risks.kinds import sort_risks
 from renderer.output.manifest_files import OutputFile
-from tests.diff.objects import route, texts, workload
+from tests.diff.objects import container, placed, route, scaler, texts, workload
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -156,7 +158,121 @@ def test_json_has_all_keys() -> None:
 def test_every_risk_is_documented() -> None:
     page = (TESTS.parent / "docs" / "diff.md").read_text("utf-8")
     table = page[page.index("<!-- risks -->") : page.index("<!-- /risks -->")]
-    assert re.findall(r"^\| `([\w-]+)` \| ([^|]+) \|", table, re.MULTILINE) == list(KINDS.items())
+    rows = re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| ([^|]+) \|", table, re.MULTILINE)
+    kinds = [risk.kind for risk in sort_risks(Risk(kind, ObjectKey("", "File", "", "x"), "") for kind in KINDS)]
+    assert rows == [(kind, KINDS[kind].risk_class, KINDS[kind].title) for kind in kinds]
+    assert dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|$", page, re.MULTILINE)).keys() >= {*CLASSES}
+
+
+def test_every_risk_has_a_remedy_of_one_line() -> None:
+    """Short enough for a line of a terminal; what is code stands between backticks."""
+    assert [kind for kind, what in KINDS.items() if not 0 < len(f"      remedy: {what.remedy}") <= 160] == []
+    assert [kind for kind, what in KINDS.items() if what.remedy.count("`") % 2 or "\n" in what.remedy] == []
+    assert {what.risk_class for what in KINDS.values()} == {*CLASSES}
+
+
+def test_risks_are_sorted_by_what_they_cost() -> None:
+    """In each format, the same order; in the comment they stand above all else, each with its remedy."""
+    gone = workload("gone", args=["other"])
+    before = texts(gone, workload("chat", spec={"replicas": 2}), route("blue", ("chat", 1)))
+    after = texts(workload("chat", image="engine:latest", spec={"replicas": 1}))
+    diff = compare(before, after)
+    kinds = ["scale-to-one", "no-backend", "model-deleted", "restart", "floating-tag"]
+    risks = json.loads(FORMS["json"](diff, ""))["risks"]
+    assert [(risk["risk"], risk["class"]) for risk in risks] == [(kind, KINDS[kind].risk_class) for kind in kinds]
+    assert [risk["remedy"] for risk in risks] == [KINDS[kind].remedy.replace("`", "") for kind in kinds]
+    page, text = FORMS["markdown"](diff, ""), FORMS["text"](diff, "")
+    titles = [KINDS[kind].title for kind in kinds]
+    assert re.findall(r"^\* \*\*(.+?)\*\*", page, re.MULTILINE) == titles
+    assert page.count("<br>Remedy: ") == len(kinds)
+    assert page.index("**5 risks**") < page.index(titles[-1]) < page.index("| model |")
+    positions = [text.index(f"  {title}: ") for title in titles]
+    assert positions == sorted(positions)
+    assert text.count("      remedy: ") == len(kinds)
+
+
+def test_one_remedy_for_risks_that_share_it() -> None:
+    before = [workload(name) for name in ("a", "b", "c")]
+    after = [workload("a", image="engine:v2"), workload("b", args=["x"]), workload("c", image="engine:v2")]
+    diff = compare(texts(*before), texts(*after))
+    remedy = KINDS["restart"].remedy
+    rows = FORMS["markdown"](diff, "").partition("**2 risks**\n\n")[2].splitlines()[:3]
+    assert rows == [
+        f"* **restarts pods**<br>Remedy: {remedy}",
+        "  * `llm/a`, `llm/c`: `image of model-runner`",
+        "  * `llm/b`: `args of model-runner`",
+    ]
+    lines = FORMS["text"](diff, "").partition("Risks\n")[2].splitlines()[:3]
+    assert lines == [
+        "  restarts pods: llm/a, llm/c: image of model-runner",
+        "  restarts pods: llm/b: args of model-runner",
+        f"      remedy: {remedy.replace('`', '')}",
+    ]
+
+
+def test_many_risks_of_one_class_hide_none_of_another() -> None:
+    before = [workload(f"chat-{i}") for i in range(300)]
+    after = [workload(f"chat-{i}", args=[f"--{i}"], env=[{"name": f"V{i}", "value": "1"}]) for i in range(300)]
+    for i, body in enumerate(after):
+        pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+        pod["metadata"]["annotations"][f"example.com/{i}"] = "1"
+    after[-1]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["hostPID"] = True
+    page = FORMS["markdown"](compare(texts(*before), texts(*after)), "")
+    assert re.search(r"^\* and \d+ more$", page, re.MULTILINE)
+    assert "**privileges on the node**: `llm/chat-299`" in page
+
+
+def led(gpus: int) -> dict[str, Any]:
+    """A group of leader and worker with accelerators of two kinds, so many for the worker."""
+    body = workload(size=2, resources={"limits": {"nvidia.com/gpu": gpus}})
+    body["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = {"spec": {"containers": [container()]}}
+    return body
+
+
+MIXED = (workload("a", flavor="l4"), workload("b", flavor="h100"), workload("c", flavor="h100", spec={"replicas": 3}))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([workload()], [workload(image="engine:v2")]),  # no other GPUs
+        ([workload()], [workload(spec={"replicas": 5})]),
+        ([workload()], [workload(flavor="h100", size=3)]),  # two kinds of one model
+        ([placed({"gpu": "a"})], [placed({"gpu": "h"})]),  # as many of another kind
+        ([workload()], []),
+        (MIXED, [workload("a", spec={"replicas": 4}), workload("b", flavor="h100", image="x:v2"), MIXED[2]]),
+        (MIXED, [workload("a", spec={"replicas": 4}), workload("b", flavor="l4"), MIXED[2], workload("d")]),
+        (MIXED[1:], [workload("b", "h100", spec={"replicas": 3}), workload("c", "h100", spec={"replicas": 2})]),
+        (
+            [workload(), route("blue", ("chat", 1))],
+            [workload("talk"), route("blue", ("talk", 1)), scaler(2, 9, "talk")],
+        ),
+        ([workload(), workload("cpu", resources={})], [workload(size=2), workload("cpu", image="x:v2", resources={})]),
+        ([led(1)], [led(2)]),  # one of two kinds of one model
+        ([workload(f"m-{i}") for i in range(300)], [workload(f"m-{i}", size=1200) for i in range(300)]),
+    ],
+)
+def test_every_figure_of_the_headline_stands_below_it(before: list[Any], after: list[Any]) -> None:
+    diff = compare(texts(*before), texts(*after))
+    head, _, page = FORMS["markdown"](diff, "").partition("\n### llmaz: ")[2].partition("\n")
+    below = "\n".join(outside_of_fences(page.splitlines()))
+    parts = [part for part in head.split(" · ") if re.search(r"\d", part)]
+    assert parts
+    for part in parts:
+        if not part.startswith("GPUs "):
+            assert f"\n**{part}**\n" in f"\n{below}"
+            continue
+        who, figures = re.findall(r"^GPUs of (this model|these models) (\d+(?:,\d+)*(?: → \d+(?:,\d+)*)?)", part)[0]
+        table = below.partition("| GPUs of | accelerator | a replica | at most |\n")[2].partition("\n\n")[0]
+        rows = [row.strip("| ").split(" | ") for row in table.splitlines()[1:]]
+        assert figures in [row[-1] for row in rows]
+        assert ("in total" in part, len(diff.models) > 1) == (who == "these models",) * 2
+        if who == "these models":
+            assert (rows[0][0], rows[0][-1]) == ("these models in total", figures)
+    number = re.match(r"([\d,]+) risks?", head)
+    entries = re.findall(r"^(?:\* \*\*.+?\*\*: |  \* )", below, re.MULTILINE)
+    hidden = sum(int(more.replace(",", "")) for more in re.findall(r"^\* and ([\d,]+) more$", below, re.MULTILINE))
+    assert len(entries) + hidden == (int(number[1].replace(",", "")) if number else 0)
 
 
 def test_the_goldens_hold_no_secret() -> None:

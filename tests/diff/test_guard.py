@@ -22,6 +22,7 @@ FOREIGN = f'{CONFIG}  output: {{foreign: ["**"]}}\n'
 ENVIRONMENTS = f"{CONFIG}  environments: {{dev: {{}}, prod: {{}}}}\n"
 # The later side as a commit, and as the work tree.
 RISK = "* **changes what is judged**: `llmaz.yaml`:"  # in Markdown
+REMEDY = "<br>Remedy: change it in a pull request of its own, before the files that it allows"
 SIDES = ["commit", "work tree"]
 
 
@@ -351,8 +352,9 @@ def test_a_long_list_hides_nothing(repository: Repository, llmaz: Llmaz) -> None
     patterns = ", ".join([*long, '"**"'])
     put(repository, llmaz=f"{CONFIG}  ignore: [{patterns}]\n")
     done = compare(repository, llmaz, "work tree", "--allow-empty", "--format", "markdown")
-    guarded = [row for row in done.out.splitlines() if "**changes what is judged**" in row]
-    assert guarded[0] == f"{RISK} `ignore`: with <code>&#34;&#42;&#42;&#34;</code>"
+    head = done.out.splitlines().index(f"* **changes what is judged**{REMEDY}")
+    guarded = [row for row in done.out.splitlines()[head + 1 :] if row.startswith("  * `llmaz.yaml`: `ignore`: with ")]
+    assert guarded[0] == "  * `llmaz.yaml`: `ignore`: with <code>&#34;&#42;&#42;&#34;</code>"
     assert len(guarded) == 61
 
 
@@ -361,15 +363,15 @@ def test_they_stand_at_the_top(repository: Repository, llmaz: Llmaz) -> None:
     text, comment = (llmaz("diff", "--format", form).out.splitlines() for form in ("text", "markdown"))
     assert text[:2] == ["Guard", '  changes what is judged: llmaz.yaml: output.foreign: none → ["**"]']
     assert comment[1:6] == [
-        "### llmaz: 1 model changed · GPUs 8 → 12 · 1 object changed",
+        "### llmaz: 1 risk · 1 model changed · GPUs of this model 8 → 12 · 1 object changed",
         "",
-        "**Guard**",
+        "**1 risk**",
         "",
-        f"{RISK} `output.foreign`: `none` → <code>&#91;&#34;&#42;&#42;&#34;&#93;</code>",
+        f"{RISK} `output.foreign`: `none` → <code>&#91;&#34;&#42;&#42;&#34;&#93;</code>{REMEDY}",
     ]
     put(repository, chat=CHAT, mails=MAILS.replace("qwen3-8b", "nobody"))
     refused = llmaz("diff", "--format", "markdown").out.splitlines()
-    assert refused[1:4] == ["### llmaz: 1 error, nothing to compare", "", "**Guard**"]
+    assert refused[1:4] == ["### llmaz: 1 risk · 1 error, nothing to compare", "", "**1 risk**"]
 
 
 def test_no_risk_between_environments(repository: Repository, llmaz: Llmaz) -> None:

@@ -374,4 +374,4 @@ def test_a_file_that_is_passed_through_and_a_pod_template(folder: Path, llmaz: L
 def test_privileges_of_a_changed_workload_stand_beside_its_restart() -> None:
     after = workload()
     after["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["hostNetwork"] = True
-    assert [kind for kind, _ in risks(between(workload(), after))] == ["privileges", "restart"]
+    assert [kind for kind, _ in risks(between(workload(), after))] == ["restart", "privileges"]

@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 from renderer.diff.comparison import compare
 from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
-from renderer.diff.risks import is_floating, restarting_fields
+from renderer.diff.risks import KINDS, is_floating, restarting_fields
 from renderer.secrets.detection import hide_secrets
 from renderer.secrets.names import is_literal_secret
 from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
@@ -118,7 +118,7 @@ def test_the_immutable_field(before: int | None, after: int | None) -> None:
     for body, size in zip(pair, (before, after), strict=True):
         if size:
             body["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": size}
-    assert [kind for kind, _ in risks(between(*pair))] == ["immutable", "restart"]
+    assert [kind for kind, _ in risks(between(*pair))] == ["restart", "immutable"]
 
 
 def test_claim_templates_that_change() -> None:
@@ -126,8 +126,8 @@ def test_claim_templates_that_change() -> None:
     before, after = workload(), workload()
     after["spec"]["leaderWorkerTemplate"]["volumeClaimTemplates"] = templates
     message = "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"
-    assert risks(between(before, after))[0] == ("immutable", message)
-    assert [kind for kind, _ in risks(between(after, workload()))] == ["immutable", "restart"]
+    assert risks(between(before, after))[1] == ("immutable", message)
+    assert [kind for kind, _ in risks(between(after, workload()))] == ["restart", "immutable"]
 
 
 def claim(size: str, **spec: Any) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def test_replicas(before: Any, after: Any, kinds: list[str]) -> None:
         (scaled_object(2, 4), scaler(2, 4), ["autoscaler"]),
         (scaled_object(2, 4), scaled_object(3, 4), []),
         (scaled_object(2, 4), scaled_object(0, 4), ["scale-to-zero"]),
-        (scaler(2, 4), scaled_object(1, 4), ["autoscaler", "scale-to-one"]),
+        (scaler(2, 4), scaled_object(1, 4), ["scale-to-one", "autoscaler"]),
     ],
 )
 def test_another_autoscaler(before: Any, after: Any, kinds: list[str]) -> None:
@@ -266,12 +266,12 @@ def test_volumes_secrets_and_tags() -> None:
     pod["volumes"] = [{"name": "data", "hostPath": {"path": "/data"}}]
     diff = between(workload(), after)
     assert risks(diff) == [
-        ("plaintext-secret", "env API_KEY is written out; use a secretKeyRef"),
-        ("plaintext-secret", "option --api-key is written out; use an env of a Secret"),
-        ("plaintext-secret", "option --hf-token is written out; use an env of a Secret"),
+        ("restart", "image of model-runner, args of model-runner, env of model-runner, volumes"),
+        ("plaintext-secret", "env API_KEY is written out"),
+        ("plaintext-secret", "option --api-key is written out"),
+        ("plaintext-secret", "option --hf-token is written out"),
         ("host-path", "volume data is /data of the node"),
         ("floating-tag", "engine:latest names no fixed image"),
-        ("restart", "image of model-runner, args of model-runner, env of model-runner, volumes"),
     ]
     for form in FORMS.values():
         assert "hunter" not in form(diff, "")
@@ -281,7 +281,7 @@ def test_volumes_secrets_and_tags() -> None:
 def test_another_secret_shows_and_is_not_said() -> None:
     one, two = (workload(env=[{"name": "API_KEY", "value": value}]) for value in ("hunter2", "hunter3"))
     diff = between(one, two)
-    assert [kind for kind, _ in risks(diff)] == ["plaintext-secret", "restart"]
+    assert [kind for kind, _ in risks(diff)] == ["restart", "plaintext-secret"]
     for form in FORMS.values():
         text = form(diff, "")
         assert "hunter" not in text
@@ -446,6 +446,33 @@ def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, An
         assert "public name" not in [change.aspect for change in diff.traffic]
 
 
+def test_remedies_for_a_name_that_is_lost_in_part() -> None:
+    """They name what was lost: the host, the Gateway, or the weights."""
+    body = route("blue", ("chat", 1))
+    at_a = at_door(body, hosts=("a.io",))
+    pairs = [
+        (at_a, at_door(body, hosts=("b.io",)), "keep a.io in gateway.hostnames until no client uses it"),
+        (body, at_a, "leave gateway.hostnames out until every client uses one of these hosts"),
+        (body, at_door(body, gateway="h"), "keep gateway.name as it was until no client uses this Gateway"),
+        (body, route("blue"), "give a backend of the route a weight above 0, or keep the one that it leads to"),
+        (body, route("green", ("chat", 1)), KINDS["no-backend"].remedy.replace("`", "")),
+    ]
+    for before, after, remedy in pairs:
+        assert [risk.remedy for risk in between(before, after).risks] == [remedy]
+
+
+def test_a_role_has_no_rollout_to_write() -> None:
+    sides = []
+    for image in ("engine:v1.0", "engine:v1.1"):
+        body = workload("chat-prefill", image=image)
+        body["metadata"]["labels"]["app.kubernetes.io/name"] = "chat"
+        body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"]["llm-d.ai/role"] = "prefill"
+        sides.append(body)
+    assert [(risk.kind, "rollout" in risk.remedy) for risk in between(*sides).risks] == [("restart", False)]
+    alone = between(workload(), workload(image="engine:v1.1"))
+    assert [(risk.kind, "rollout" in risk.remedy) for risk in alone.risks] == [("restart", True)]
+
+
 def test_the_sum_of_many_accelerators_is_not_cut() -> None:
     """It stands first, and the lines of single models give way."""
     sides = [[placed({"gpu": kind}) for _ in range(80)] for kind in "ah"]
@@ -454,9 +481,10 @@ def test_the_sum_of_many_accelerators_is_not_cut() -> None:
             body["metadata"]["name"] = f"model-{i}"
     shown = FORMS["markdown"](compare(*(texts(*side) for side in sides)), "")
     rows = shown.partition("| GPUs of |")[2].splitlines()
-    assert rows[2:4] == [
-        "| all of these models | `nvidia.com/gpu (gpu=a)` | 160 → 0 | 320 → 0 |",
-        "| all of these models | `nvidia.com/gpu (gpu=h)` | 0 → 160 | 0 → 320 |",
+    assert rows[2:5] == [
+        "| these models in total | all kinds |  | 320 |",
+        "| these models in total | `nvidia.com/gpu (gpu=a)` |  | 320 → 0 |",
+        "| these models in total | `nvidia.com/gpu (gpu=h)` |  | 0 → 320 |",
     ]
     assert re.search(r"^and \d+ more lines$", shown, re.MULTILINE)
 
@@ -675,8 +703,13 @@ def test_listeners() -> None:
 
     https = {"name": "https", "port": 443, "protocol": "HTTPS"}
     diff = between(gateway(https, {"name": "b"}), gateway({**https, "port": 8443, "hostname": "x"}, {"name": "a"}))
-    assert [what for _, what in risks(diff)] == ["a is new", "b is gone", "https: port, hostname"]
-    assert {kind for kind, _ in risks(diff)} == {"listener"}
+    assert risks(diff) == [
+        ("listener-gone", "b is gone"),
+        ("listener", "a is new"),
+        ("listener", "https: port, hostname"),
+    ]
+    assert [kind for kind, _ in risks(between(gateway(https), {}))] == ["listener-gone"]
+    assert [kind for kind, _ in risks(between({}, gateway(https)))] == ["listener"]
 
 
 def test_services_that_open_to_the_world() -> None:
@@ -700,13 +733,11 @@ def test_what_kueue_refuses() -> None:
     def refused(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         return [what for kind, what in risks(between(before, after)) if kind == "queue"]
 
-    assert refused(workload(), queued()) == ["queue none → gpus while replicas run: delete the workload first"]
+    assert refused(workload(), queued()) == ["queue none → gpus while replicas run"]
     assert refused(workload(spec={"replicas": 0}), queued()) == []
     assert refused(queued(), workload()) == []
     more = queued(resources={"limits": {"nvidia.com/gpu": 4}})
-    assert refused(queued(), more) == [
-        "resources of model-runner of replicas that it has admitted: delete the workload first"
-    ]
+    assert refused(queued(), more) == ["resources of model-runner of replicas that it has admitted"]
     assert refused(queued(), queued(image="engine:v1.1")) == []
 
 

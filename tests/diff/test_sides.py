@@ -161,7 +161,7 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
     for base in ("inputs", "rendered"):
         for name in ("dev", "prod"):
             report = llmaz("diff", "--env", name, "--format", "markdown", "--base", base)
-            assert report.out.startswith(f"<!-- llmaz:{name} -->\n### llmaz `{name}`: 1 model changed")
+            assert report.out.startswith(f"<!-- llmaz:{name} -->\n### llmaz `{name}`: 1 risk · 1 model changed")
     repository.write(chat=CHAT, llmaz=CONFIG + ENVIRONMENTS.replace("    dev:", "    test:"))
     for base in ("inputs", "rendered"):
         gone = parse_json(llmaz("diff", "--env", "dev", "--format", "json", "--base", base))
@@ -208,7 +208,7 @@ def test_the_last_model_is_deleted(base: str, repository: Repository, llmaz: Llm
     assert [(model["name"], model["state"]) for model in done["models"]] == [("chat", "removed"), ("mails", "removed")]
     assert {change["state"] for change in done["objects"]} == {"removed"}
     assert [risk["risk"] for risk in done["risks"]].count("model-deleted") == 2
-    assert "### llmaz: 2 models removed" in llmaz("diff", "--base", base, "--format", "markdown").out
+    assert "### llmaz: 4 risks · 2 models removed" in llmaz("diff", "--base", base, "--format", "markdown").out
     shutil.rmtree(repository.folder / "rendered")
     repository.commit("nothing left")
     none = llmaz("diff", "--base", base)

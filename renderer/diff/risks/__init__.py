@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from renderer.diff.risks.detection import find_risks
-from renderer.diff.risks.kinds import GUARD, KINDS, NAME, STANDING, ObjectPair, Risk
+from renderer.diff.risks.kinds import CLASSES, GUARD, KINDS, NAME, STANDING, ObjectPair, Risk
 from renderer.diff.risks.pods import is_floating
 from renderer.diff.risks.rollout import restarting_fields
 
-__all__ = ["GUARD", "KINDS", "NAME", "STANDING", "ObjectPair", "Risk", "find_risks", "is_floating", "restarting_fields"]
+__all__ = [
+    "CLASSES",
+    "GUARD",
+    "KINDS",
+    "NAME",
+    "STANDING",
+    "ObjectPair",
+    "Risk",
+    "find_risks",
+    "is_floating",
+    "restarting_fields",
+]

@@ -34,7 +34,7 @@ def access_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
 def listener_risks(pair: ObjectPair) -> Iterator[Risk]:
     """Listeners of a Gateway that are new, gone or changed."""
     if pair.key.kind == "Gateway":
-        yield from (Risk("listener", pair.key, what) for what in _listener_changes(pair.before, pair.after))
+        yield from (Risk(kind, pair.key, what) for kind, what in _listener_changes(pair.before, pair.after))
 
 
 def _allowed_headers(before: Body, after: Body) -> Iterator[str]:
@@ -113,19 +113,21 @@ def _new_grants(before: Body, after: Body) -> Iterator[str]:
             yield f"{marked(source.get('kind'))} of namespace {marked(source.get('namespace'))} may use {what}"
 
 
-def _listener_changes(before: Body, after: Body) -> Iterator[str]:
+def _listener_changes(before: Body, after: Body) -> Iterator[tuple[str, str]]:
+    """The kind of risk, and a message."""
     old, new = (
         {str(listener.get("name")): listener for listener in maps_at(body, "spec", "listeners")}
         for body in (before, after)
     )
     if not before or not after:
-        yield f"the Gateway is {'gone' if before else 'new'}: {', '.join(map(marked, [*old, *new])) or 'no listener'}"
+        kind, state = ("listener-gone", "gone") if before else ("listener", "new")
+        yield kind, f"the Gateway is {state}: {', '.join(map(marked, [*old, *new])) or 'no listener'}"
         return
     for name in dict.fromkeys([*old, *new]):
         if name not in new:
-            yield f"{marked(name)} is gone"
+            yield "listener-gone", f"{marked(name)} is gone"
         elif name not in old:
-            yield f"{marked(name)} is new"
+            yield "listener", f"{marked(name)} is new"
         elif not same(old[name], new[name]):
             fields = [key for key in {**old[name], **new[name]} if not same(old[name].get(key), new[name].get(key))]
-            yield f"{marked(name)}: {', '.join(map(marked, fields))}"
+            yield "listener", f"{marked(name)}: {', '.join(map(marked, fields))}"

@@ -8,7 +8,7 @@ from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
 from renderer.diff.risks.access import access_risks, listener_risks
 from renderer.diff.risks.hosts import provider_risks
-from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk
+from renderer.diff.risks.kinds import ObjectPair, Risk, sort_risks
 from renderer.diff.risks.names import unanswered_names
 from renderer.diff.risks.pods import pod_risks
 from renderer.diff.risks.privileges import privilege_risks
@@ -26,8 +26,8 @@ def find_risks(
     after: Items,
     unchanged: Sequence[OutputFile] = (),
 ) -> list[Risk]:
-    """All risks without duplicates, sorted by the order of KINDS and by object. `unchanged`: the files that are the
-    same on both sides.
+    """All risks without duplicates, those that cost most first. `unchanged`: the files that are the same on both
+    sides.
     """
     listed, changed_models = list(pairs), list(models)
     removed = {pair.key for pair in listed if not pair.after}
@@ -39,8 +39,7 @@ def find_risks(
     all_risks += lost_requests(listed, before)
     all_risks += downloads(listed, changed_models)
     all_risks += unanswered_names(before, after)
-    order = list(KINDS)
-    return sorted(set(all_risks), key=lambda risk: (order.index(risk.kind), risk))
+    return sort_risks(all_risks)
 
 
 def _object_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:

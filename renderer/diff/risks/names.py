@@ -24,10 +24,11 @@ def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
             yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} any more")
         elif not remaining:
             route = was.route if was.route in {public.route for public in same_name} else same_name[0].route
-            yield Risk("no-backend", route, f"{marked(was.name)} has no backend left that takes requests")
+            remedy = f"give a backend of the route a {marked('weight')} above 0, or keep the one that it leads to"
+            yield Risk("no-backend", route, f"{marked(was.name)} has no backend left that takes requests", remedy)
         else:
-            for where in _lost_places(was, remaining):
-                yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} at {where} any more")
+            for where, remedy in _lost_places(was, remaining):
+                yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} at {where} any more", remedy)
 
 
 def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
@@ -37,19 +38,27 @@ def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:
     return any(has_backend)
 
 
-def _lost_places(was: PublicName, remaining: Sequence[PublicName]) -> Iterator[str]:
-    """The Gateways, and hosts of Gateways, where no route in `remaining` serves the name any more."""
+def _lost_places(was: PublicName, remaining: Sequence[PublicName]) -> Iterator[tuple[str, str]]:
+    """The Gateways, and hosts of Gateways, where no route in `remaining` serves the name any more, each with a
+    remedy.
+    """
+    setting = marked("gateway.hostnames")
     for gateway in was.gateways:
         at_gateway = [public for public in remaining if gateway in public.gateways]
         hosts = dict.fromkeys(host for public in at_gateway for host in public.hosts)
         if not at_gateway:
-            yield f"Gateway {marked(gateway)}"
+            yield (
+                f"Gateway {marked(gateway)}",
+                f"keep {marked('gateway.name')} as it was until no client uses this Gateway",
+            )
         elif all(public.hosts for public in at_gateway):
             if not was.hosts:
-                yield f"Gateway {marked(gateway)}, but for {', '.join(map(marked, hosts))},"
+                where = f"Gateway {marked(gateway)}, but for {', '.join(map(marked, hosts))},"
+                yield where, f"leave {setting} out until every client uses one of these hosts"
             for host in was.hosts:
                 if not any(_covers(pattern, host) for pattern in hosts):
-                    yield f"{marked(host)} of Gateway {marked(gateway)}"
+                    where = f"{marked(host)} of Gateway {marked(gateway)}"
+                    yield where, f"keep {marked(host)} in {setting} until no client uses it"
 
 
 def _covers(pattern: str, host: str) -> bool:

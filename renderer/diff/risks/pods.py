@@ -32,7 +32,7 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
             yield (
                 "plaintext-secret",
                 f"{name}={value['value']}",
-                f"env {marked(name)} is written out; use a secretKeyRef",
+                f"env {marked(name)} is written out",
             )
         elif isinstance(name := value.get("name"), str):
             for userinfo in find_url_secrets(value.get("value")):
@@ -47,8 +47,7 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
             yield from _pod_findings(item)
     elif isinstance(value, list):
         for secret in find_secrets(value):
-            what = f"option {marked(secret.name)} is written out; use an env of a Secret"
-            yield "plaintext-secret", f"{secret.name}={secret.value}", what
+            yield "plaintext-secret", f"{secret.name}={secret.value}", f"option {marked(secret.name)} is written out"
         option = ""
         for item in value:
             if isinstance(item, str) and item.startswith("-"):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
-from renderer.diff.objects import Body, is_workload
-from renderer.diff.risks.kinds import ObjectPair, Risk, format_value, marked
+from renderer.diff.objects import Body, ObjectItem, app_and_role, is_workload
+from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import disaggregated_sets, quantity
 from renderer.kubernetes.json_values import value_at
 
@@ -41,7 +41,9 @@ def update_risks(pair: ObjectPair) -> Iterator[Risk]:
         text = ", ".join(map(marked, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
         together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
         if _runs_pods(pair.before):
-            yield Risk("restart", key, _rollout_of_groups(pair) + text + together)
+            # An app with roles has no spec.workload, and so no rollout.
+            remedy = KINDS["roles"].marked_remedy if _is_of_role(pair) else ""
+            yield Risk("restart", key, _rollout_of_groups(pair) + text + together, remedy)
     path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     old, new = value_at(pair.before, *path), value_at(pair.after, *path)
     if old != new:
@@ -69,6 +71,11 @@ def _rollout_of_groups(pair: ObjectPair) -> str:
     return f"{groups} at a time, on {marked(new)} host{'' if new == 1 else 's'} in the place of {marked(old)}: "
 
 
+def _is_of_role(pair: ObjectPair) -> bool:
+    """Whether a workload does a part of an app's work, or holds such parts."""
+    return pair.key.kind == disaggregated_sets.KIND or app_and_role(ObjectItem(pair.key, "", pair.after)) != ("", "")
+
+
 def _runs_pods(body: Body) -> bool:
     """Whether a workload has replicas, as far as it says itself."""
     roles = disaggregated_sets.set_roles(body)
@@ -82,11 +89,11 @@ def _queue_refusals(pair: ObjectPair) -> Iterator[str]:
     if new is None or value_at(pair.before, "spec", "replicas") == 0:
         return
     if old != new:
-        yield f"queue {marked(format_value(old))} → {marked(new)} while replicas run: delete the workload first"
+        yield f"queue {marked(format_value(old))} → {marked(new)} while replicas run"
         return
     fields = [change for change in pair.changes if _ADMITTED & set(change.path) and not _is_same_quantity(change)]
     if names := list(dict.fromkeys(marked(_shorten_path(change.path)) for change in fields)):
-        yield f"{', '.join(names[:4])} of replicas that it has admitted: delete the workload first"
+        yield f"{', '.join(names[:4])} of replicas that it has admitted"
 
 
 def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
