@@ -115,7 +115,10 @@ _POD: tuple[Row, ...] = (
     ("spec containers #model-runner ports #supervisor", "answers probes for all ranks of the pod"),
     ("spec containers #model-runner ports * protocol", _DRIFT),
     ("spec containers #model-runner resources", "request and limit follow each other"),
-    ("spec containers #model-runner resources requests ephemeral-storage", "the weights and a tenth, by facts.weightsGiB"),
+    (
+        "spec containers #model-runner resources requests ephemeral-storage",
+        "weights and a tenth, by facts.weightsGiB",
+    ),
     ("spec containers #model-runner startupProbe failureThreshold", "time to load, by the size of the weights"),
     ("spec containers #model-runner volumeMounts", _MOUNT),
     ("spec containers #model-runner volumeMounts #model-volume", "where loaders put the weights"),

@@ -48,7 +48,6 @@ MOVES = {
     "docs/argocd.md": ["targetRevision: HEAD"],
     "docs/flux.md": ["branch: main"],
     "docs/flavors.md": ["revision: main"],
-    "docs/diff.md": ["revision: main"],
 }
 
 

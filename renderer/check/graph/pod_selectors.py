@@ -18,12 +18,12 @@ from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, ma
 
 _TEMPLATED = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 _SPREAD = "topologySpreadConstraints"
-_TEMPLATES: Mapping[str, tuple[Path, ...]] = {
+TEMPLATES: Mapping[str, tuple[Path, ...]] = {
     wellknown.LEADER_WORKER_SET: (
         ("spec", "leaderWorkerTemplate", "leaderTemplate"),
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
     ),
-    **dict.fromkeys(_TEMPLATED, (("spec", "template"),)),
+    **dict.fromkeys((*_TEMPLATED, "Job"), (("spec", "template"),)),
 }
 
 
@@ -37,7 +37,7 @@ class _SetPods(NamedTuple):
 def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each topology spread constraint of a workload that counts none of its own pods."""
     kind = as_text(body.get("kind"))
-    for path in _TEMPLATES.get(kind, ()):
+    for path in TEMPLATES.get(kind, ()):
         constraints = maps_at(body, *path, "spec", _SPREAD)
         for i, constraint in enumerate(constraints):
             selector = map_at(constraint, "labelSelector")
@@ -56,7 +56,7 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
     labels = as_map(selector.get("matchLabels"))
     if not labels:
         return
-    pods = view.once("pods of workloads", _pods_by_namespace).get(_namespace(body, namespace), [])
+    pods = view.once("pods of workloads", pods_by_namespace).get(_namespace(body, namespace), [])
     if any(selects(selector, entry.pods.labels) for entry in pods):
         return
     for entry in pods:
@@ -76,7 +76,7 @@ def _namespace(body: Body, namespace: str) -> str:
     return str(names[0]) if names else namespace
 
 
-def _pods_by_namespace(view: ObjectView) -> dict[str, list[_SetPods]]:
+def pods_by_namespace(view: ObjectView) -> dict[str, list[_SetPods]]:
     """The pods of all workloads of the set, by namespace."""
     pods: dict[str, list[_SetPods]] = {}
     for (kind, namespace, name), body in view.objects.items():

@@ -27,6 +27,12 @@ CLUSTER: Final[dict[str, Wording]] = {
         "the {kind} selects no pod: it wants {wanted}, and the pod of {workload}, which has all the rest, {has}",
         "write the label that the pods have",
     ),
+    "W505": Wording("there is no {kind} '{name}' in the set, and one is called '{near}'", "did you mean '{near}'?"),
+    "W506": Wording("the {kind} '{name}' has no key '{key}'", "it has {known}"),
+    "W507": Wording(
+        "no port of the pods of {workload} is called '{port}', so the Service leads nowhere",
+        "name one of their ports ({known}), or its number",
+    ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
         "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",

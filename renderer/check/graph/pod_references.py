@@ -1,0 +1,147 @@
+"""Names that pods and Services say, and that no object or port of the set has, though a similar one is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.pod_selectors import TEMPLATES, pods_by_namespace
+from renderer.check.graph.view import ObjectView, kind_in, selects
+from renderer.diagnostics import Path
+from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at
+from renderer.text.suggestions import closest
+
+ACCOUNT = "ServiceAccount"
+_PRIORITY = "PriorityClass"
+_RBAC, _SCHEDULING = "rbac.authorization.k8s.io", "scheduling.k8s.io"
+_GROUPS: Mapping[str, str] = {"Role": _RBAC, _PRIORITY: _SCHEDULING}  # of kinds outside of the core group
+_CLUSTER_SCOPED = (_PRIORITY,)
+_CONTAINERS = ("initContainers", "containers")
+_SIMILAR = 0.8  # from which on a name is taken for a misspelt one
+
+
+class Reference(NamedTuple):
+    """An object that something names in its own namespace."""
+
+    kind: str
+    name: str
+    path: Path  # where it is named
+    optional: bool = False
+    key: str = ""  # of a ConfigMap or Secret, that has to be in it
+    key_path: Path = ()
+
+
+def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
+    each key that the ConfigMap or Secret of the set does not have.
+    """
+    for path in TEMPLATES.get(as_text(body.get("kind")), ()):
+        for reference in _references(map_at(body, *path, "spec"), (*path, "spec")):
+            yield from _judged(view, namespace, reference)
+
+
+def validate_binding(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """Likewise for the Role and the ServiceAccounts of a RoleBinding."""
+    role = map_at(body, "roleRef")
+    if role.get("kind") == "Role":
+        yield from _judged(view, namespace, Reference("Role", as_text(role.get("name")), ("roleRef", "name")))
+    for i, subject in enumerate(maps_at(body, "subjects")):
+        if subject.get("kind") == ACCOUNT and subject.get("namespace", namespace) == namespace:
+            path: Path = ("subjects", i, "name")
+            yield from _judged(view, namespace, Reference(ACCOUNT, as_text(subject.get("name")), path))
+
+
+def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for each target port of a Service that is a name which none of its pods' ports has."""
+    selector = map_at(body, "spec", "selector")
+    named = [
+        (i, port) for i, port in enumerate(maps_at(body, "spec", "ports")) if isinstance(port.get("targetPort"), str)
+    ]
+    if not named or not selector:
+        return
+    pods = view.once("pods of workloads", pods_by_namespace).get(namespace, ())
+    selected = [entry for entry in pods if selects({"matchLabels": selector}, entry.pods.labels)]
+    for i, port in named if selected else ():
+        target = as_text(port["targetPort"])
+        if not target.isdigit() and all(target not in entry.pods.ports for entry in selected):
+            known = sorted({str(known) for entry in selected for known in entry.pods.ports if isinstance(known, str)})
+            words = {"port": target, "workload": selected[0].workload, "known": ", ".join(known) or "no name"}
+            yield "W507", ("spec", "ports", i, "targetPort"), words
+
+
+def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[Finding]:
+    kind, space = reference.kind, "" if reference.kind in _CLUSTER_SCOPED else namespace
+    names = view.once(("names", kind), lambda view: _names_of_kind(view, kind)).get(space)
+    if not names or not reference.name or reference.optional:
+        return
+    if reference.name in names:
+        body = names[reference.name]
+        keys = {**as_map(body.get("data")), **as_map(body.get("stringData")), **as_map(body.get("binaryData"))}
+        if reference.key and keys and reference.key not in keys:
+            words = {"kind": kind, "name": reference.name, "key": reference.key}
+            yield "W506", reference.key_path, {**words, "known": ", ".join(f"'{key}'" for key in sorted(keys)[:5])}
+    elif not view.external.declared(kind, space, reference.name):
+        near = closest(reference.name, tuple(names), _SIMILAR)
+        if near and _letters(near) != _letters(reference.name):
+            yield "W505", reference.path, {"kind": kind, "name": reference.name, "near": near}
+
+
+def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:
+    """The objects of a kind by namespace and name."""
+    names: dict[str, dict[str, Body]] = {}
+    keyed = kind_in(_GROUPS.get(kind, ""), kind)
+    for (other, namespace, name), body in view.objects.items():
+        if other == keyed:
+            names.setdefault(namespace, {})[name] = body
+    return names
+
+
+def _letters(name: str) -> str:
+    """The name without its digits: what differs in these alone is a number of a series."""
+    return "".join(char for char in name if not char.isdigit())
+
+
+def _references(pod: Body, path: Path) -> Iterator[Reference]:
+    """What a pod names."""
+    for field, kind in (("serviceAccountName", ACCOUNT), ("priorityClassName", _PRIORITY)):
+        if field in pod:
+            yield Reference(kind, as_text(pod[field]), (*path, field))
+    for i, secret in enumerate(maps_at(pod, "imagePullSecrets")):
+        yield Reference("Secret", as_text(secret.get("name")), (*path, "imagePullSecrets", i, "name"))
+    for i, volume in enumerate(maps_at(pod, "volumes")):
+        place = (*path, "volumes", i)
+        for field, kind, key in _SOURCES:
+            source = map_at(volume, field)
+            if source:
+                optional = bool(source.get("optional"))
+                yield Reference(kind, as_text(source.get(key)), (*place, field, key), optional)
+    for field in _CONTAINERS:
+        for i, container in enumerate(maps_at(pod, field)):
+            yield from _environment(container, (*path, field, i))
+
+
+_SOURCES = (
+    ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
+    ("configMap", "ConfigMap", "name"),
+    ("secret", "Secret", "secretName"),
+)
+_KEYS: Mapping[str, str] = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
+_WHOLE: Mapping[str, str] = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
+
+
+def _environment(container: Body, path: Path) -> Iterator[Reference]:
+    """What the variables of a container name."""
+    for i, entry in enumerate(maps_at(container, "env")):
+        for field, source in map_at(entry, "valueFrom").items() if "valueFrom" in entry else ():
+            if field in _KEYS:
+                place, source = (*path, "env", i, "valueFrom", field), as_map(source)
+                name, key = as_text(source.get("name")), as_text(source.get("key"))
+                optional = bool(source.get("optional"))
+                yield Reference(_KEYS[field], name, (*place, "name"), optional, key, (*place, "key"))
+    for i, entry in enumerate(maps_at(container, "envFrom")):
+        for field, kind in _WHOLE.items():
+            source = map_at(entry, field)
+            if source:
+                place = (*path, "envFrom", i, field, "name")
+                yield Reference(kind, as_text(source.get("name")), place, bool(source.get("optional")))
