@@ -36,6 +36,8 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
     """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
     each key that the ConfigMap or Secret of the set does not have.
     """
+    if not view.once("kinds that pods name", _named_kinds):
+        return
     for path in TEMPLATES.get(as_text(body.get("kind")), ()):
         for reference in _references(map_at(body, *path, "spec"), (*path, "spec")):
             yield from _judged(view, namespace, reference)
@@ -87,6 +89,12 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
             yield "W505", reference.path, {"kind": kind, "name": reference.name, "near": near}
 
 
+def _named_kinds(view: ObjectView) -> bool:
+    """Whether the set has any object that pods may name."""
+    kinds = {kind_in(_GROUPS.get(kind, ""), kind) for kind in _NAMED}
+    return any(kind in kinds for kind, _, _ in view.objects)
+
+
 def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:
     """The objects of a kind by namespace and name."""
     names: dict[str, dict[str, Body]] = {}
@@ -126,6 +134,7 @@ _SOURCES = (
     ("configMap", "ConfigMap", "name"),
     ("secret", "Secret", "secretName"),
 )
+_NAMED = (ACCOUNT, _PRIORITY, "PersistentVolumeClaim", "ConfigMap", "Secret")
 _KEYS: Mapping[str, str] = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _WHOLE: Mapping[str, str] = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
 

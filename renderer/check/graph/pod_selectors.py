@@ -27,7 +27,7 @@ TEMPLATES: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-class _SetPods(NamedTuple):
+class SetPods(NamedTuple):
     """The pods of a template of a workload of the set."""
 
     workload: str  # its kind and name
@@ -38,8 +38,8 @@ def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> 
     """A finding for each topology spread constraint of a workload that counts none of its own pods."""
     kind = as_text(body.get("kind"))
     for path in TEMPLATES.get(kind, ()):
-        constraints = maps_at(body, *path, "spec", _SPREAD)
-        for i, constraint in enumerate(constraints):
+        spec = map_at(body, *path, "spec")
+        for i, constraint in enumerate(maps_at(spec, _SPREAD) if _SPREAD in spec else ()):
             selector = map_at(constraint, "labelSelector")
             pods = [pods.pods.labels for pods in _workload_pods(view, kind, name, body)]
             if not selector or any(selects(selector, labels) for labels in pods):
@@ -56,10 +56,12 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
     labels = as_map(selector.get("matchLabels"))
     if not labels:
         return
-    pods = view.once("pods of workloads", pods_by_namespace).get(_namespace(body, namespace), [])
-    if any(selects(selector, entry.pods.labels) for entry in pods):
+    namespace = _namespace(body, namespace)
+    likely = view.once("pods by label", _pods_by_label)
+    candidates = min((likely.get((namespace, *label), ()) for label in labels.items()), key=len)
+    if any(selects(selector, entry.pods.labels) for entry in candidates):
         return
-    for entry in pods:
+    for entry in view.once("pods of workloads", pods_by_namespace).get(namespace, ()):
         differing = [key for key, value in labels.items() if entry.pods.labels.get(key) != value]
         if len(differing) == 1 and len(labels) > 1 and not differing[0].startswith(POD_LABELS):
             key = differing[0]
@@ -76,24 +78,34 @@ def _namespace(body: Body, namespace: str) -> str:
     return str(names[0]) if names else namespace
 
 
-def pods_by_namespace(view: ObjectView) -> dict[str, list[_SetPods]]:
+def pods_by_namespace(view: ObjectView) -> dict[str, list[SetPods]]:
     """The pods of all workloads of the set, by namespace."""
-    pods: dict[str, list[_SetPods]] = {}
+    pods: dict[str, list[SetPods]] = {}
     for (kind, namespace, name), body in view.objects.items():
         if body:
             pods.setdefault(namespace, []).extend(_workload_pods(view, kind, name, body))
     return pods
 
 
-def _workload_pods(view: ObjectView, kind: str, name: str, body: Body) -> Iterator[_SetPods]:
+def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[SetPods]]:
+    """The pods of all workloads by namespace, and key and value of each label."""
+    pods: dict[tuple[str, str, object], list[SetPods]] = {}
+    for namespace, entries in view.once("pods of workloads", pods_by_namespace).items():
+        for entry in entries:
+            for key, value in entry.pods.labels.items():
+                pods.setdefault((namespace, key, value), []).append(entry)
+    return pods
+
+
+def _workload_pods(view: ObjectView, kind: str, name: str, body: Body) -> Iterator[SetPods]:
     """The pods of a workload, with the labels that controllers add; nothing of other objects."""
     workload = f"{as_text(body.get('kind'))} '{name}'"
     if kind == wellknown.LEADER_WORKER_SET:
-        yield from (_SetPods(workload, pods) for pods in lws_pods(name, body))
+        yield from (SetPods(workload, pods) for pods in lws_pods(name, body))
     elif kind == disaggregated_sets.KIND:
-        yield from (_SetPods(workload, pods) for pods in set_pods(view, name, body))
+        yield from (SetPods(workload, pods) for pods in set_pods(view, name, body))
     elif kind in _TEMPLATED:
-        yield _SetPods(workload, template_pods(map_at(body, "spec", "template")))
+        yield SetPods(workload, template_pods(map_at(body, "spec", "template")))
 
 
 def _described(selector: Body) -> str:

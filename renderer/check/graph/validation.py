@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -33,7 +34,10 @@ from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
 
-RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]] = {
+Rules: TypeAlias = Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]]
+"""Rules by the kind of object that they are about."""
+
+RULES: Rules = {
     **dict.fromkeys(guarded_models.ROUTES, (guarded_models.validate_guarded_models,)),
     "AIGatewayRoute": (
         guarded_models.validate_guarded_models,
@@ -54,16 +58,12 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
     "Service": (
         guarded_models.validate_guarded_models,
         backends.validate_service_selector,
-        pod_references.validate_target_ports,
         groups.validate_service_groups,
     ),
     "PodDisruptionBudget.policy": (
         set_pods.validate_budget_selector,
         groups.validate_budget_groups,
-        pod_selectors.validate_selector,
     ),
-    "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
-    "PodMonitor.monitoring.coreos.com": (pod_selectors.validate_selector,),
     pools.OLD: (pools.report_old_pool,),
     "Gateway": (gateways.validate_gateway, controller_refusals.validate_listeners),
     "GatewayConfig": (controller_refusals.validate_gateway_config,),
@@ -98,20 +98,10 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
         controller_refusals.validate_target_refs,
     ),
     "QuotaPolicy": (policies.validate_targets,),
-    "LeaderWorkerSet": (
-        host_networks.validate_host_network,
-        pod_selectors.validate_spread,
-        pod_references.validate_pod_references,
-    ),
-    "Deployment": (
-        host_networks.validate_host_network,
-        pod_selectors.validate_spread,
-        pod_references.validate_pod_references,
-    ),
-    "StatefulSet": (pod_selectors.validate_spread, pod_references.validate_pod_references),
-    "DaemonSet": (pod_selectors.validate_spread, pod_references.validate_pod_references),
-    "Job.batch": (pod_references.validate_pod_references,),
-    "RoleBinding.rbac.authorization.k8s.io": (pod_references.validate_binding,),
+    "LeaderWorkerSet": (host_networks.validate_host_network, pod_selectors.validate_spread),
+    "Deployment": (host_networks.validate_host_network, pod_selectors.validate_spread),
+    "StatefulSet": (pod_selectors.validate_spread,),
+    "DaemonSet": (pod_selectors.validate_spread,),
     "HorizontalPodAutoscaler": (references.validate_autoscaler,),
     "ScaledObject": (references.validate_autoscaler,),
     **{f"InferenceObjective.{group}": (references.validate_pool_companion,) for group in pools.STEERING},
@@ -121,16 +111,29 @@ RULES: Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Findin
     },
 }
 
+_RULES_OF_NAMES: Rules = {
+    "Service": (pod_references.validate_target_ports,),
+    "PodDisruptionBudget.policy": (pod_selectors.validate_selector,),
+    "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
+    "PodMonitor.monitoring.coreos.com": (pod_selectors.validate_selector,),
+    **dict.fromkeys(
+        ("LeaderWorkerSet", "Deployment", "StatefulSet", "DaemonSet", "Job.batch"),
+        (pod_references.validate_pod_references,),
+    ),
+    "RoleBinding.rbac.authorization.k8s.io": (pod_references.validate_binding,),
+}
+"""Rules about labels and names that people mistype, over whole sets alone."""
+
 NAMED_KINDS = frozenset((pools.OLD, *(f"InferenceObjective.{group}" for group in pools.STEERING)))
 """Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
 
 
-def validate_graph(view: ObjectView) -> Iterator[IndexedFinding]:
+def validate_graph(view: ObjectView, rules_by_kind: Rules = RULES) -> Iterator[IndexedFinding]:
     """Findings about the references between the objects of a set, each of which is valid alone. Codes that begin with N
     are notes on what cannot be judged.
     """
     for index, key in enumerate(view.keys):
-        rules = RULES.get(key[0])
+        rules = rules_by_kind.get(key[0])
         if rules and (body := view.objects[key]):
             for rule in rules:
                 for code, path, words in rule(view, body, key[1], key[2]):
@@ -141,6 +144,7 @@ def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> I
     """The findings of `validate_graph` and `find_route_conflicts` over a complete set of objects."""
     view = ObjectView(bodies, external)
     yield from validate_graph(view)
+    yield from validate_graph(view, _RULES_OF_NAMES)
     yield from find_route_conflicts(route_matches(view), external, api_keys(view))
 
 
