@@ -103,7 +103,7 @@ def test_a_new_repository_is_that_of_the_checkout(engine: str, llmaz: Path, else
     for place, command in commands.items():
         folder = elsewhere / f"init-{engine}" / place
         folder.mkdir(parents=True)
-        run(*command, "init", "--engine", engine, "--cpu-demo", cwd=folder)
+        run(*command, "init", "--gitops", engine, "--cpu-demo", cwd=folder)
         for words in (["render"], ["validate"], ["render", "--check"]):
             run(*command, *words, "--strict", cwd=folder)
         files = [path for path in folder.rglob("*") if path.is_file()]

@@ -12,16 +12,30 @@ from renderer.text import escapes
 
 # Flag → the option and value that it requires.
 _FLAG_CONDITIONS = {
-    "project": ("--engine", "argocd"),
-    "destination": ("--engine", "argocd"),
-    "secret": ("--engine", "flux"),
+    "project": ("--gitops", "argocd"),
+    "destination": ("--gitops", "argocd"),
+    "secret": ("--gitops", "flux"),
 }
+
+
+class RenamedOption(click.Option):
+    """An option whose help shows its first name alone; the others are names of old, which go on working."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The names and the help, as click prints them."""
+        names, self.opts = self.opts, self.opts[:1]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
 
 
 @click.command("init", short_help="Make a GitOps repository to begin with.")
 @click.argument("folder", default=".", metavar="[DIR]")
 @click.option(
-    "--engine",
+    "--gitops",
+    "--engine",  # its name of old, which means an inference engine elsewhere
+    cls=RenamedOption,
     type=click.Choice(("argocd", "flux", "none")),
     default="argocd",
     show_default=True,
@@ -36,7 +50,13 @@ _FLAG_CONDITIONS = {
 @click.option("--repo-url", metavar="URL", help="Where the cluster reads. [default: git remote get-url origin]")
 @click.option("--branch", metavar="NAME", help="What the cluster reads there. [default: the current one, else main]")
 @click.option("--namespace", metavar="NAME", help="Where models run. [default: llm]")
-@click.option("--engine-namespace", metavar="NAME", help="Of Argo CD or Flux itself. [default: argocd, or flux-system]")
+@click.option(
+    "--gitops-namespace",
+    "--engine-namespace",
+    cls=RenamedOption,
+    metavar="NAME",
+    help="Of Argo CD or Flux itself. [default: argocd, or flux-system]",
+)
 @click.option("--project", metavar="NAME", help="Of Argo CD: the AppProject. [default: default]")
 @click.option(
     "--destination", metavar="CLUSTER", help="Of Argo CD: URL or name of the cluster. [default: that of Argo CD]"
@@ -47,7 +67,7 @@ _FLAG_CONDITIONS = {
 @click.option(
     "--action", metavar="OWNER/NAME@REF", help="Of GitHub: your copy of llmaz's repository, best at a commit."
 )
-def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | None) -> None:
+def init(folder: str, gitops: str, ci: str | None, demo: bool, **flags: str | None) -> None:
     """Make a GitOps repository in DIR, by default the current folder: input, platform, bootstrap, workflow.
 
     Nothing is asked, and nothing is overwritten: when any file is there already, none is written. The rendered files
@@ -57,13 +77,13 @@ def init(folder: str, engine: str, ci: str | None, demo: bool, **flags: str | No
     if not folder.strip():
         raise click.UsageError("DIR has no value")
     for flag, (option, value) in _FLAG_CONDITIONS.items():
-        if flags[flag] is not None and engine != value:
+        if flags[flag] is not None and gitops != value:
             raise click.UsageError(f"--{flag} goes with {option} {value}")
     with report_failures():
         from renderer import scaffold
 
         values = {f"--{key.replace('_', '-')}": value for key, value in flags.items()}
-        options = scaffold.scaffold_options(folder, values, engine, ci, demo)
+        options = scaffold.scaffold_options(folder, values, gitops, ci, demo)
     if flags["action"] is not None and options.ci != "github":
         raise click.UsageError("--action goes with --ci github")
     with report_failures():

@@ -78,7 +78,7 @@ def scaffold_options(
         repository=repository,
         branch=flags.get("--branch") or branch or "main",
         namespace=flags.get("--namespace") or "llm",
-        tools=flags.get("--engine-namespace") or ("flux-system" if engine == "flux" else "argocd"),
+        tools=flags.get("--gitops-namespace") or ("flux-system" if engine == "flux" else "argocd"),
         project=flags.get("--project") or "default",
         destination=flags.get("--destination") or IN_CLUSTER,
         secret=flags.get("--secret") or (SECRET if _is_read_by_ssh(repository) else ""),
@@ -121,7 +121,7 @@ def _validate(options: ScaffoldOptions) -> list[Diagnostic]:
         diagnostics += check_address(options.repository)
     if options.repository.startswith("oci://") and not diagnostics:
         diagnostics.append(make_diagnostic("E762", Origin(NamedSource("--repo-url")), value=options.repository))
-    named_flags = {"--namespace": options.namespace, "--engine-namespace": options.tools, "--project": options.project}
+    named_flags = {"--namespace": options.namespace, "--gitops-namespace": options.tools, "--project": options.project}
     for flag, value in {**named_flags, **({"--secret": options.secret} if options.secret else {})}.items():
         try:
             validate_name(flag, value)

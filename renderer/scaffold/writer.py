@@ -11,6 +11,8 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.output.folder_writer import write_file as write_file
 from renderer.source.tree import refuse_links
 
+_SHOWN = 5  # files in the way that are named beside the first
+
 
 def write(folder: str, texts: Mapping[str, str]) -> None:
     """Writes each text to its path: absolute, or relative to the folder, which is made if it does not exist.
@@ -21,10 +23,12 @@ def write(folder: str, texts: Mapping[str, str]) -> None:
         os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(os.path.join(folder, path)): text
         for path, text in texts.items()
     }
-    if diagnostics := [
-        make_diagnostic("E760", Origin(NamedSource(path))) for path in sorted(set(map(_obstacle, targets)) - {""})
-    ]:
-        raise RenderError(diagnostics)
+    if obstacles := sorted(set(map(_obstacle, targets)) - {""}):
+        first, *others = obstacles
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        shown = f", and so {'is' if len(others) == 1 else 'are'} {', '.join(others[:_SHOWN])}{more}" if others else ""
+        words = {"others": shown, "them": "them" if others else "it"}
+        raise RenderError([make_diagnostic("E760", Origin(NamedSource(first)), **words)])
     for target in targets:
         refuse_links(target)
     created: list[str] = []

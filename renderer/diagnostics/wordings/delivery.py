@@ -91,8 +91,8 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E757": Wording("{key} holds in every environment", "write it below spec, not in an environment"),
     "E758": Wording("--set cannot change environments", "write it into llmaz.yaml, or leave environments out of it"),
     "E760": Wording(
-        "is there already",
-        "llmaz init overwrites nothing: name another folder, or move this away; a workflow stays with --ci none",
+        "is there already{others}",
+        "llmaz init overwrites nothing: name another folder, or move {them} away; a workflow stays with --ci none",
     ),
     "E761": Wording("'{value}' is no name of a branch", "write it in letters, digits, '.', '_', '-' and '/'"),
     "E762": Wording(
