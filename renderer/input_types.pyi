@@ -491,7 +491,7 @@ class AppSpec(TypedDict, total=False):
     gateway: GatewaySpec
     groupIdentity: Literal["Hash", "Ordinal"]
     groupReplacementPolicy: Literal["Immediate", "PostTermination"]
-    hardening: Literal["default", "off", "restricted"]
+    hardening: Literal["default", "off", "openshift", "restricted"]
     kvCacheOffloading: AppKvCacheOffloadingSpec
     modelClaim: ModelClaimSpec
     modelClaims: ModelClaimsSpec
@@ -888,7 +888,7 @@ class RenderConfigSpec(TypedDict, total=False):
     flavorPolicy: Literal["affinity", "auto", "first", "inftyai", "variants"]
     flavors: Mapping[str, RenderConfigFlavorSpec]
     gateway: RenderConfigGatewaySpec
-    hardening: Literal["default", "off", "restricted"]
+    hardening: Literal["default", "off", "openshift", "restricted"]
     ignore: Sequence[str]
     images: ImagesSpec
     karpenter: KarpenterSpec

@@ -738,7 +738,7 @@ def playground(draw: st.DrawFn) -> Input:
             {"backendRuntimeConfig": st.just(config), "gateway": gated(*modes)},
             servedModelName=served_name,
             flavorPolicy=one_of("auto", "first", "inftyai"),
-            hardening=one_of("default", "restricted", "off"),
+            hardening=one_of("default", "restricted", "openshift", "off"),
             podTemplate=pod_template,
             service=service_of_clients,
             workload=st.one_of(set_settings, deployment_settings),
@@ -813,7 +813,7 @@ def service(draw: st.DrawFn) -> Input:
             replicas=st.integers(0, 4),
             servedModelName=served_name,
             flavorPolicy=one_of("auto", "first", "inftyai"),
-            hardening=one_of("default", "restricted", "off"),
+            hardening=one_of("default", "restricted", "openshift", "off"),
             rolloutStrategy=rollout,
             gateway=gated("backend", "backend", "off"),
             service=service_of_clients,
@@ -1030,7 +1030,7 @@ spec_of_config = record(
     namespace=st.sampled_from(NAMESPACES),
     schedulerName=label,
     flavorPolicy=one_of("auto", "first", "inftyai"),
-    hardening=one_of("default", "restricted", "off"),
+    hardening=one_of("default", "restricted", "openshift", "off"),
     images=record(
         mirrors=st.just({"docker.io": "mirror.example/hub", "registry.example": "mirror.example:5000"}),
         digests=st.just({"registry.example/proxy:v2": DIGEST}),
@@ -1066,7 +1066,7 @@ spec_of_config = record(
 
 def as_config(spec: Node) -> Node:
     """A RenderConfig. Hardened pods may have no capabilities, and no network of their node."""
-    if spec.get("hardening") == "restricted":
+    if spec.get("hardening") in ("restricted", "openshift"):
         flavors = {
             name: {key: value for key, value in flavor.items() if key not in ("capabilities", "hostNetwork")}
             for name, flavor in spec["flavors"].items()

@@ -202,7 +202,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "bucket": lambda documents: _weights_at(documents, "s3://bucket"),
     },
     "loader": {"": nothing, "skipped": _app(annotation=True)},
-    "hardening": {level: _config(hardening=level) for level in ("default", "restricted", "off")},
+    "hardening": {level: _config(hardening=level) for level in ("default", "restricted", "openshift", "off")},
     "spread": {
         "": nothing,
         "config": lambda documents: documents.config.setdefault("pods", {}).update(

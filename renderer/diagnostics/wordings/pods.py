@@ -11,6 +11,10 @@ PODS: Final[dict[str, Wording]] = {
     "W203": Wording(
         "without metrics an HPA scales on 80 % CPU, which says little about a model server", "name metrics"
     ),
+    "W322": Wording(
+        "nobody knows whether the image of {backend} runs as any user, and OpenShift gives it one of its namespace",
+        "try it, or give the pod's service account an SCC that lets the image keep its user",
+    ),
     "W204": Wording(
         "nobody knows a user that this image can run as, so it keeps root",
         "say it under engine.security, or set hardening: default",

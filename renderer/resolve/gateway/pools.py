@@ -18,6 +18,7 @@ from renderer.plan import Body, Container, Plan, Pod, PoolPlan, RouteTarget, Ste
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway.pickers import Picker, RolePicking
 from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.resolve.pod.hardening import OPENSHIFT, without_ids
 from renderer.yamlio import SharedMap
 
 
@@ -62,6 +63,8 @@ def label_pods(of_app: PickedApp) -> LabelledPods:
     """The workloads whose serving pods say what engine they have, and all of whose pods say what role."""
     roles, answering = of_app.picker.disaggregation, of_app.answering
     sidecar = _role_sidecar(roles, answering) if roles and answering.role else None
+    if sidecar and of_app.context.hardening == OPENSHIFT:
+        sidecar = replace(sidecar, security=without_ids(sidecar.security))
     return LabelledPods(of_app, [_with_pool_labels(of_app.picker, plan) for plan in of_app.plans], sidecar)
 
 
@@ -132,7 +135,7 @@ def _plan_pool(context: RunContext, picker: Picker, plan: Plan) -> PoolPlan:
         watched_groups=picker.watched_groups,
         resources=picker.resources,
         pod_security=picker.pod_security,
-        security=picker.security,
+        security=without_ids(picker.security) if context.hardening == OPENSHIFT else picker.security,
         disruption_budget=context.disruption_budget,
         pod_fields=picker.pod_fields,
         pod_labels={**labels, **context.pod_defaults.labels} if context.pod_defaults.labels else labels,

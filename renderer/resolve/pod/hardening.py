@@ -11,14 +11,23 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.kubernetes.json_values import list_at, map_at
-from renderer.plan import Body, Container
+from renderer.plan import Body, Container, Pod
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
+RESTRICTED, OPENSHIFT = "restricted", "openshift"
+TIGHT = frozenset((RESTRICTED, OPENSHIFT))
+"""The levels whose pods a namespace may take that takes no root and no folder of a node."""
+_IDS = frozenset(
+    ("runAsUser", "runAsGroup", "fsGroup", "fsGroupChangePolicy")
+)  # which OpenShift gives to namespaces
 SECCOMP = SharedMap({"seccompProfile": SharedMap({"type": "RuntimeDefault"})})
 NO_ESCALATION = SharedMap({"allowPrivilegeEscalation": False})
+_ANY_USER = SharedMap(
+    {"runAsNonRoot": True, "allowPrivilegeEscalation": False, "capabilities": SharedMap({"drop": ["ALL"]})}
+)
 
 
 def security_context(security: SecuritySpec, *, read_only: bool) -> Body:
@@ -45,6 +54,8 @@ def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, B
 
     docs/design/contract.md#hardening
     """
+    if level == OPENSHIFT and "user" not in image_security:
+        return SECCOMP, _ANY_USER, image_security.get("writable", ())
     if level == "default" or "user" not in image_security:
         return SECCOMP, NO_ESCALATION, ()
     read_only = image_security.get("readOnlyRoot", True)
@@ -61,6 +72,20 @@ def with_capabilities(security: Body, capabilities: Sequence[str]) -> Body:
     added: dict[str, object] = {"capabilities": {**map_at(security, "capabilities"), "add": list(capabilities)}}
     without_escalation = {key: value for key, value in security.items() if key != "allowPrivilegeEscalation"}
     return {**(without_escalation if needs_escalation(added) else security), **added}
+
+
+def without_ids(security: Body) -> Body:
+    """The security context of a container or a pod without numbers of users and groups."""
+    return {key: value for key, value in security.items() if key not in _IDS}
+
+
+def pod_without_ids(pod: Pod) -> Pod:
+    """The pod without numbers of users and groups in any security context."""
+    containers, init_containers = (
+        tuple([replace(container, security=without_ids(container.security)) for container in group])
+        for group in (pod.containers, pod.init_containers)
+    )
+    return replace(pod, security=without_ids(pod.security), containers=containers, init_containers=init_containers)
 
 
 def deny_escalation(container: Container) -> Container:

@@ -12,7 +12,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import security_contexts, with_capabilities
+from renderer.resolve.pod.hardening import OPENSHIFT, pod_without_ids, security_contexts, with_capabilities
 from renderer.resolve.pod.needs import PodNeeds, Storage
 from renderer.resolve.pod.pods import group_security
 from renderer.yamlio import SharedMap
@@ -20,6 +20,7 @@ from renderer.yamlio import SharedMap
 if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
+_HOME = "HOME"
 _SHM_MOUNT = SharedMap({"name": "dshm", "mountPath": "/dev/shm"})  # noqa: S108 - where engines look for it
 
 
@@ -63,6 +64,8 @@ def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
         service_links=disabled,
         rest=_pod_fields(needs, parts.hosts),
     )
+    if needs.hardening == OPENSHIFT:
+        pod = pod_without_ids(pod)
     devices = needs_of_pods.device_template(needs)
     return needs_of_pods.with_devices(pod, devices) if devices else pod
 
@@ -96,7 +99,18 @@ def _secured(needs: PodNeeds, parts: RunnerParts, storage: Storage) -> tuple[Con
         pod_security = {**group_security(needs.fs_group), **pod_security}
     if capabilities := needs.placement.access.capabilities:
         security = with_capabilities(security, capabilities)
-    return replace(parts.container, security=security), pod_security
+    runner = replace(parts.container, security=security)
+    if needs.hardening == OPENSHIFT:
+        runner = _with_home(runner, parts.security)
+    return runner, pod_security
+
+
+def _with_home(runner: Container, security: SecuritySpec) -> Container:
+    """The runner with the first writable folder for its home: the image knows no user of the number that it gets."""
+    folders = security.get("writable")
+    if not folders or any(entry["name"] == _HOME for entry in runner.env):
+        return runner
+    return replace(runner, env=(*runner.env, SharedMap({"name": _HOME, "value": folders[0]})))
 
 
 def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:

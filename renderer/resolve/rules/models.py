@@ -52,9 +52,7 @@ def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
 
 
 def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
-    """What does not go with `hardening: restricted`: a folder of the node, rights of pods."""
-    if base.hardening != "restricted":
-        return
+    """What does not go with `hardening: restricted`, nor with OpenShift's: a folder of the node, rights of pods."""
     origin, access = hardening_origin(base.context, base.app), base.placement.access
     loaded = [source for source in base.sources if not base.skip_loaders]
     if any(source.cache and source.cache.kind == model_cache.HOST_PATH for source in loaded):

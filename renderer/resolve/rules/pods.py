@@ -8,6 +8,7 @@ from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
+from renderer.resolve.pod.hardening import OPENSHIFT, RESTRICTED, TIGHT
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
 from renderer.resolve.workload.planned_pod import PlannedPod, image_security
@@ -16,9 +17,14 @@ from renderer.text.suggestions import closest
 
 
 def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """A warning for an image without a user of its own where pods are restricted."""
-    base = planned.run.base
-    if base.hardening == "restricted" and "user" not in image_security(planned.run):
+    """A warning for an image without a user of its own where pods are restricted; where OpenShift gives the user, for
+    one that nobody knows to run as any.
+    """
+    base, security = planned.run.base, image_security(planned.run)
+    if base.hardening == OPENSHIFT and not security.get("anyUser"):
+        origin, backend = hardening_origin(base.context, base.app), planned.run.engine.runtime.name
+        yield make_diagnostic("W322", origin, backend=backend)
+    elif base.hardening == RESTRICTED and "user" not in security:
         yield make_diagnostic("W204", hardening_origin(base.context, base.app))
 
 
@@ -89,7 +95,7 @@ def risky_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
             planned.app.origin("spec", "podTemplate"),
             [source.path for _, source, _ in base.pod_needs.loads],
         )
-        restricted = base.hardening == "restricted"
+        restricted = base.hardening in TIGHT
         yield from pod_template.risks(planned.generated, planned.pod, template, paths, restricted, origin)
         if base.pod_needs.claim_templates and any(volume["name"] == VOLUME for volume in planned.pod.volumes):
             yield make_diagnostic("E318", origin.at("spec", "volumes"), name=VOLUME)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
 from renderer.engines import rules as rules_of_engines
+from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.rules import (
     adapters,
     args,
@@ -78,7 +79,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
     AppBase: (
         (_always, (models.invalid_family,)),
         (lambda base: base.app.annotations, (models.inert_annotations, models.unnamed_patterns)),
-        (lambda base: base.hardening == "restricted", (models.unrestricted,)),
+        (lambda base: base.hardening in TIGHT, (models.unrestricted,)),
         (lambda base: base.skip_loaders, (models.outside_hub_cache, models.unused_caches)),
         (lambda base: len(base.weights) > 1, (models.shared_paths,)),
     ),
@@ -126,7 +127,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda planned: planned.run.base.claim.draft, (args.unopened_draft,)),
         (lambda planned: planned.run.multi_host, (parallelism.unknown_interface,)),
         (lambda planned: planned.run.engine.templated, (files.unfilled_files, files.moved_stores)),
-        (lambda planned: planned.run.base.hardening == "restricted", (pods.root_user,)),
+        (lambda planned: planned.run.base.hardening in TIGHT, (pods.root_user,)),
         (
             lambda planned: "podTemplate" in planned.app.spec,
             (
