@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec, VariantSpec
 
 
+_FLAVORS_HINT = "say what a pod gets under spec.inferenceConfig.flavors"
+
+
 def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:
     """The first variant for the accelerator, {} without any variants; None when none fits. `has_flavors`: the model."""
     variants = engine.spec.get("variants")
@@ -62,13 +65,14 @@ def refuse_accelerator(
         if entry.get("vendor") == vendor and entry["count"] == "tp"
     ][:2]
     if without_accelerator:
+        on_cpus = "; for CPUs a flavor without limits: {name: cpu}" if "none" in vendors else ""
         diagnostics.stop(
             "E402",
             origin,
             backend=engine.runtime.name,
-            hint=f"say what a pod gets under spec.inferenceConfig.flavors, such as limits: {{{resources[0]}: 1}}"
+            hint=f"{_FLAVORS_HINT}, such as limits: {{{resources[0]}: 1}}{on_cpus}"
             if resources
-            else "add a flavor",
+            else f"add a flavor{on_cpus}",
         )
     vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
     diagnostics.stop(

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 RESTRICTED, OPENSHIFT = "restricted", "openshift"
 TIGHT = frozenset((RESTRICTED, OPENSHIFT))
 """The levels whose pods a namespace may take that takes no root and no folder of a node."""
-_IDS = frozenset(
-    ("runAsUser", "runAsGroup", "fsGroup", "fsGroupChangePolicy")
-)  # which OpenShift gives to namespaces
+_IDS = frozenset(("runAsUser", "runAsGroup", "fsGroup", "fsGroupChangePolicy"))  # which OpenShift gives to namespaces
 SECCOMP = SharedMap({"seccompProfile": SharedMap({"type": "RuntimeDefault"})})
 NO_ESCALATION = SharedMap({"allowPrivilegeEscalation": False})
 _ANY_USER = SharedMap(

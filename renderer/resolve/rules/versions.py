@@ -70,6 +70,8 @@ def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
     hint = versions.capable_versions_hint(
         inputs.option_files, inputs.runtimes[name], run.version, template_words.WORDS, words
     )
+    if hint and pod_template.runner_image(run.base.app):
+        hint += "; the image in the podTemplate has to be of that version too"
     what = "; it ".join(dict.fromkeys(refused))
     yield make_diagnostic("E444", origin, backend=name, version=run.version, what=what, hint=hint)
 
