@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from msgspec import Struct
@@ -172,6 +173,24 @@ def find_model(inputs: Inputs, name: str, origin: Origin, diagnostics: Collector
     if not inputs.unreadable and ("OpenModel", name) not in inputs.broken:
         known = [*inputs.models, *(other for kind, other in inputs.broken if kind == "OpenModel")]
         diagnostics.add(
-            "E203", origin, name=name, hint=suggestion(name, known, (own.name for own in inputs.definitions))
+            "E203", origin, name=name, hint=_model_hint(name, known, [own.name for own in inputs.definitions])
         )
     return None
+
+
+_LETTERS = re.compile("[a-z]+")
+
+
+def _model_hint(name: str, known: Sequence[str], own: Sequence[str]) -> str:
+    """The known model that is meant by a name, else those that are known, `own` and those of the family first. One with
+    other digits is another model: of another version or size.
+    """
+    alike = [other for other in known if _digits(other) == _digits(name)]
+    hint = suggestion(name, alike)
+    letters = _LETTERS.match(name)
+    family = [other for other in known if letters and other.startswith(letters[0])]
+    return hint if hint.startswith("did you mean") else suggestion("", known, [*own, *family])
+
+
+def _digits(name: str) -> str:
+    return "".join(filter(str.isdigit, name))

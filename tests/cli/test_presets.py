@@ -336,7 +336,7 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, fol
         (
             "show --resolved vllm --set hardening=hard",
             "--set hardening=hard: spec.hardening: "
-            "'hard' is not allowed, only 'default', 'restricted' and 'off' [E304]\n",
+            "'hard' is not allowed, only 'default', 'restricted', 'openshift' and 'off' [E304]\n",
         ),
     ],
 )
