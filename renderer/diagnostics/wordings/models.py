@@ -115,6 +115,11 @@ MODELS: Final[dict[str, Wording]] = {
     "E310": Wording(
         "'{value}' names no claim", "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim"
     ),
+    "N256": Wording(
+        "nobody says the size of '{model}', and with {billions}B parameters it is about {gib} GiB: the engine has "
+        "{seconds} s to load it, and is restarted then",
+        "write facts: {{weightsGiB: {gib}}}, or what its files add up to",
+    ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",
         "leave one of the two out: modelCache, or no loader",

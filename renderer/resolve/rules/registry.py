@@ -89,6 +89,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda run: "version" in run.backend_config, (versions.invalid_tag, versions.contradicting_image)),
         (_always, (parallelism.unknown_sizes, runtimes.unfit_name, versions.moving_tag)),
         (lambda run: not run.version, (versions.unknown_version,)),
+        (lambda run: "startup" in run.engine.spec, (weights.unknown_size,)),
         (lambda run: "versions" in run.model_settings, (versions.invalid_model_versions,)),
         (lambda run: run.engine.refusals or run.engine.notes, (versions.refused_by_version, versions.other_in_version)),
         (lambda run: run.size.parallelism.expert, (parallelism.no_experts,)),

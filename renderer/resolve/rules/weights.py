@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
-from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.pod.pod_template import runner_patch
 from renderer.resolve.weight_sources import PULLED, Weights
-from renderer.resolve.workload.engine_run import EngineChoice
+from renderer.resolve.workload.engine_run import EngineChoice, EngineRun
 from renderer.text import patterns
 
 if TYPE_CHECKING:
@@ -167,3 +169,37 @@ def _other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[Engin
     specs = {other: inputs.runtimes[other].spec.get("engine") for other in inputs.runtimes if other != name}
     able = [(other, spec) for other, spec in specs.items() if spec and is_able(spec)]
     return [other for other, spec in able if not app.role or "disaggregation" in spec]
+
+
+def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
+    """A note about a model whose size nobody says, and whose number of parameters tells that it loads for longer than
+    the preset's startup probe waits.
+    """
+    model, budget = run.base.claim.main, run.engine.spec.get("startup") or {}
+    facts = model.spec.get("facts") or {}
+    if "weightsGiB" in facts or "perGiB" not in budget or "startupProbe" in runner_patch(run.base.app.spec)[1]:
+        return
+    hub_id = str((model.spec["source"].get("modelHub") or {}).get("modelID", ""))
+    numbers = (str(facts.get("parameters", "")), hub_id, model.name)
+    formats = [str(facts.get(key, "")) for key in ("precision", "quantization")]
+    billions, gib = _estimated_size(numbers, " ".join([*numbers, *formats]).lower())
+    seconds = budget.get("seconds", 0)
+    if gib * budget["perGiB"] > seconds:
+        words = {"model": model.name, "billions": f"{billions:g}", "seconds": seconds, "gib": round(gib)}
+        yield make_diagnostic("N256", Origin(model.document, ("spec", "source"), key=True), **words)
+
+
+@lru_cache(maxsize=1024)
+def _estimated_size(numbers: tuple[str, ...], words: str) -> tuple[float, float]:
+    """Parameters in billions, by the first text that says any, and about how many GiB their weights are."""
+    number = next((match[1] for text in numbers if (match := re.search(_PARAMETERS, text))), "0")
+    billions = float(number)
+    size = next((size for pattern, size in _BYTES if re.search(pattern, words)), 2.0)
+    return billions, billions * size * 1e9 / 2**30
+
+
+_PARAMETERS = r"(?i)(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])"  # such as 405B
+_BYTES = (  # of a parameter, by a word of its format
+    (r"(?:int|fp|w|q)4(?![0-9])|awq|gptq|4-?bit", 0.5),
+    (r"(?:int|fp|w|q)8(?![0-9])|8-?bit", 1.0),
+)
