@@ -15,6 +15,7 @@ from renderer.check.graph.view import ObjectView, selects
 from renderer.diagnostics import Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
+from renderer.text.suggestions import closest
 
 _TEMPLATED = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 _SPREAD = "topologySpreadConstraints"
@@ -49,10 +50,14 @@ def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> 
 
 
 def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A finding for a selector that no pod of the set has, where all labels but one are those of a workload."""
+    """A finding for a selector that no pod of the set has, where all labels but one are those of a workload. Where that
+    one names the workload, its name has to be similar.
+    """
     kind = as_text(body.get("kind"))
     path: Path = ("spec", "podSelector" if kind == "NetworkPolicy" else "selector")
     selector = map_at(body, *path)
+    if kind == "Service":
+        selector = {"matchLabels": selector}
     labels = as_map(selector.get("matchLabels"))
     if not labels:
         return
@@ -63,13 +68,24 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
         return
     for entry in view.once("pods of workloads", pods_by_namespace).get(namespace, ()):
         differing = [key for key, value in labels.items() if entry.pods.labels.get(key) != value]
-        if len(differing) == 1 and len(labels) > 1 and not differing[0].startswith(POD_LABELS):
-            key = differing[0]
-            value = entry.pods.labels.get(key)
+        if len(differing) != 1 or len(labels) < 2:
+            continue
+        key = differing[0]
+        value = entry.pods.labels.get(key)
+        if key == wellknown.GROUPS:
+            is_meant = _is_renamed(str(labels[key]), str(value))
+        else:  # of Services: backends.validate_service_selector
+            is_meant = kind != "Service" and not key.startswith(POD_LABELS)
+        if is_meant:
             has = f"has {key}: {value}" if value is not None else f"has no label {key}"
             words = {"kind": kind, "wanted": f"{key}: {labels[key]}", "workload": entry.workload, "has": has}
-            yield "W504", (*path, "matchLabels", key), words
+            yield "W504", (*path, key) if kind == "Service" else (*path, "matchLabels", key), words
             return
+
+
+def _is_renamed(before: str, after: str) -> bool:
+    """Whether one name of a workload may be the other's of before, such as chat and chat-v2."""
+    return after.startswith(f"{before}-") or before.startswith(f"{after}-") or bool(closest(before, (after,), 0.85))
 
 
 def _namespace(body: Body, namespace: str) -> str:

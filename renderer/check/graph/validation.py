@@ -112,7 +112,7 @@ RULES: Rules = {
 }
 
 _RULES_OF_NAMES: Rules = {
-    "Service": (pod_references.validate_target_ports,),
+    "Service": (pod_references.validate_target_ports, pod_selectors.validate_selector),
     "PodDisruptionBudget.policy": (pod_selectors.validate_selector,),
     "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
     "PodMonitor.monitoring.coreos.com": (pod_selectors.validate_selector,),
