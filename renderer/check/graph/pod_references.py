@@ -9,7 +9,7 @@ from renderer.check.finding import Body, Finding
 from renderer.check.graph.pod_selectors import TEMPLATES, pods_by_namespace
 from renderer.check.graph.view import ObjectView, kind_in, selects
 from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at
+from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
 from renderer.text.suggestions import closest
 
 ACCOUNT = "ServiceAccount"
@@ -154,3 +154,24 @@ def _environment(container: Body, path: Path) -> Iterator[Reference]:
             if source:
                 place = (*path, "envFrom", i, field, "name")
                 yield Reference(kind, as_text(source.get("name")), place, bool(source.get("optional")))
+
+
+def validate_picker_role(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for each rule of a picker's Role that lets it read and not watch: a picker keeps what it reads up to
+    date by watching alone. A Role over InferencePools is one of a picker.
+    """
+    rules = maps_at(body, "rules")
+    if not any("inferencepools" in list_at(rule, "resources") for rule in rules):
+        return
+    for i, rule in enumerate(rules):
+        verbs, resources = list_at(rule, "verbs"), [str(resource) for resource in list_at(rule, "resources")]
+        watched = [resource for resource in resources if resource in _WATCHED]
+        if (
+            watched
+            and {"get", "list"}.intersection(map(str, verbs))
+            and not {"watch", "*"}.intersection(map(str, verbs))
+        ):
+            yield "W508", ("rules", i, "verbs"), {"resources": ", ".join(watched)}
+
+
+_WATCHED = ("inferencepools", "inferenceobjectives", "inferencemodelrewrites", "inferencemodels", "pods")

@@ -121,6 +121,8 @@ _RULES_OF_NAMES: Rules = {
         (pod_references.validate_pod_references,),
     ),
     "RoleBinding.rbac.authorization.k8s.io": (pod_references.validate_binding,),
+    "Role.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
+    "ClusterRole.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
 }
 """Rules about labels and names that people mistype, over whole sets alone."""
 

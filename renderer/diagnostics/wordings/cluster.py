@@ -33,6 +33,9 @@ CLUSTER: Final[dict[str, Wording]] = {
         "no port of the pods of {workload} is called '{port}', so the Service leads nowhere",
         "name one of their ports ({known}), or its number",
     ),
+    "W508": Wording(
+        "a picker watches {resources}, and this lets it read them alone: it would never see a change", "add watch"
+    ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
         "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",
