@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
@@ -179,23 +178,17 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     facts = model.spec.get("facts") or {}
     if "weightsGiB" in facts or "perGiB" not in budget or "startupProbe" in runner_patch(run.base.app.spec)[1]:
         return
-    hub_id = str((model.spec["source"].get("modelHub") or {}).get("modelID", ""))
-    numbers = (str(facts.get("parameters", "")), hub_id, model.name)
-    formats = [str(facts.get(key, "")) for key in ("precision", "quantization")]
-    billions, gib = _estimated_size(numbers, " ".join([*numbers, *formats]).lower())
-    seconds = budget.get("seconds", 0)
-    if gib * budget["perGiB"] > seconds:
-        words = {"model": model.name, "billions": f"{billions:g}", "seconds": seconds, "gib": round(gib)}
-        yield make_diagnostic("N256", Origin(model.document, ("spec", "source"), key=True), **words)
-
-
-@lru_cache(maxsize=1024)
-def _estimated_size(numbers: tuple[str, ...], words: str) -> tuple[float, float]:
-    """Parameters in billions, by the first text that says any, and about how many GiB their weights are."""
-    number = next((match[1] for text in numbers if (match := re.search(_PARAMETERS, text))), "0")
-    billions = float(number)
+    hub_id = (model.spec["source"].get("modelHub") or {}).get("modelID", "")
+    text, seconds = f"{facts.get('parameters', '')} {hub_id} {model.name}", budget.get("seconds", 0)
+    number = re.search(_PARAMETERS, text)
+    if not number or float(number[1]) * 2 * budget["perGiB"] < seconds:
+        return
+    words = f"{text} {facts.get('precision', '')} {facts.get('quantization', '')}".lower()
     size = next((size for pattern, size in _BYTES if re.search(pattern, words)), 2.0)
-    return billions, billions * size * 1e9 / 2**30
+    gib = round(float(number[1]) * size * 1e9 / 2**30)
+    if gib * budget["perGiB"] > seconds:
+        params = {"model": model.name, "billions": number[1], "seconds": seconds, "gib": gib}
+        yield make_diagnostic("N256", Origin(model.document, ("spec", "source"), key=True), **params)
 
 
 _PARAMETERS = r"(?i)(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])"  # such as 405B
