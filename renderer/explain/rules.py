@@ -106,6 +106,7 @@ _POD: tuple[Row, ...] = (
     ("spec containers #model-runner image", "repository, version and registry"),
     ("spec containers #model-runner args", "what the backend makes of the model"),
     ("spec containers #model-runner env", "the backend's, and credentials"),
+    ("spec containers #model-runner env #HOME", "the first folder that the engine may write"),
     ("spec containers #model-runner ports", _PORT),
     (
         f"spec containers #model-runner ports * containerPort={wellknown.ENGINE_PORT}",

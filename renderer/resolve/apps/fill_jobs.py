@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from msgspec.structs import replace
-
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
-from renderer.plan import Body, CacheNeed, CachePlan, Container, SharedPlan
+from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
 from renderer.resolve.model_cache import ModelCache, fitting_name
 from renderer.resolve.pod import cache_containers, loaders, pods
-from renderer.resolve.pod.hardening import OPENSHIFT, SECCOMP, without_ids
+from renderer.resolve.pod.hardening import SECCOMP, harden, leave_ids
 from renderer.resolve.pod.loaders import SHELL
 from renderer.resolve.weight_sources import Weights
 from renderer.resolve.workload.run_context import find_loader, find_weights
@@ -56,13 +54,8 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
     access = loaders.credentials(loader, weights)
     loads = loaders.loader_container(loader, 0, weights, defaults.env, access, context.hardening)
     lock, loads, complete = cache_containers.fill_containers(loads, shell, cache, loaders.VOLUME, 0, {})
-    if not hardened:
-        lock, complete = cache_containers.without_security((lock, complete))
-    pod_security: Body = {**pods.group_security(loaders.group(loader)), **(SECCOMP if hardened else {})}
-    containers: tuple[Container, ...] = (lock, loads, complete)
-    if context.hardening == OPENSHIFT:
-        pod_security = without_ids(pod_security)
-        containers = tuple([replace(container, security=without_ids(container.security)) for container in containers])
+    lock, complete = harden(lock, context.hardening), harden(complete, context.hardening)
+    pod_security = {**pods.group_security(loaders.group(loader)), **(SECCOMP if hardened else {})}
     metadata: dict[str, object] = {"labels": {**labels, **defaults.labels}}
     if defaults.annotations:
         metadata["annotations"] = defaults.annotations
@@ -73,9 +66,9 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
         **({"automountServiceAccountToken": False, "enableServiceLinks": False} if hardened else {}),
         **defaults.fields,
         **({"tolerations": list(defaults.tolerations)} if defaults.tolerations else {}),
-        "securityContext": pod_security,
-        "initContainers": [pods.container_body(container) for container in containers[:2]],
-        "containers": [pods.container_body(containers[2])],
+        "securityContext": leave_ids(pod_security, context.hardening),
+        "initContainers": [pods.container_body(lock), pods.container_body(loads)],
+        "containers": [pods.container_body(complete)],
         "volumes": [claim, *access.volumes],
     }
     return {"metadata": metadata, "spec": spec}

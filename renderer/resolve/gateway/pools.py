@@ -18,7 +18,7 @@ from renderer.plan import Body, Container, Plan, Pod, PoolPlan, RouteTarget, Ste
 from renderer.resolve.context import RunContext, cache_key
 from renderer.resolve.gateway.pickers import Picker, RolePicking
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.pod.hardening import OPENSHIFT, without_ids
+from renderer.resolve.pod.hardening import hardening_level, leave_ids
 from renderer.yamlio import SharedMap
 
 
@@ -35,6 +35,11 @@ class PickedApp(Struct, frozen=True, eq=False):
     def answering(self) -> Plan:
         """The workload that answers requests."""
         return self.plans[-1]
+
+    @property
+    def level(self) -> str:
+        """The level of hardening of its pods, and of its picker's."""
+        return hardening_level(self.context, self.app)
 
     @property
     def mode_origin(self) -> Origin:
@@ -63,8 +68,8 @@ def label_pods(of_app: PickedApp) -> LabelledPods:
     """The workloads whose serving pods say what engine they have, and all of whose pods say what role."""
     roles, answering = of_app.picker.disaggregation, of_app.answering
     sidecar = _role_sidecar(roles, answering) if roles and answering.role else None
-    if sidecar and of_app.context.hardening == OPENSHIFT:
-        sidecar = replace(sidecar, security=without_ids(sidecar.security))
+    if sidecar:
+        sidecar = replace(sidecar, security=leave_ids(sidecar.security, of_app.level))
     return LabelledPods(of_app, [_with_pool_labels(of_app.picker, plan) for plan in of_app.plans], sidecar)
 
 
@@ -96,7 +101,7 @@ def with_pool(labelled: LabelledPods) -> list[Plan]:
         plan = _with_sidecar(of_app.picker, of_app.picker.disaggregation, labelled.sidecar, plan)
     if plan.service and plan.service.name == of_app.app.label + wellknown.PICKER:
         plan = replace(plan, service=None)  # two of one name: see rules/object_names.py
-    return [*others, replace(plan, pool=_plan_pool(of_app.context, of_app.picker, of_app.answering))]
+    return [*others, replace(plan, pool=_plan_pool(of_app))]
 
 
 def _with_sidecar(picker: Picker, roles: RolePicking, sidecar: Container, plan: Plan) -> Plan:
@@ -121,7 +126,8 @@ def _with_origins(plan: Plan, more: Mapping[Path, Origin]) -> Mapping[Path, Orig
     return {**plan.origins(), **more}
 
 
-def _plan_pool(context: RunContext, picker: Picker, plan: Plan) -> PoolPlan:
+def _plan_pool(of_app: PickedApp) -> PoolPlan:
+    context, picker, plan = of_app.context, of_app.picker, of_app.answering
     words = _picker_words(plan)
     config, annotations = _picker_config(context, picker, plan, words)
     labels = SharedMap({**plan.labels, wellknown.COMPONENT: wellknown.PICKER_COMPONENT})
@@ -135,7 +141,7 @@ def _plan_pool(context: RunContext, picker: Picker, plan: Plan) -> PoolPlan:
         watched_groups=picker.watched_groups,
         resources=picker.resources,
         pod_security=picker.pod_security,
-        security=without_ids(picker.security) if context.hardening == OPENSHIFT else picker.security,
+        security=leave_ids(picker.security, of_app.level),
         disruption_budget=context.disruption_budget,
         pod_fields=picker.pod_fields,
         pod_labels={**labels, **context.pod_defaults.labels} if context.pod_defaults.labels else labels,

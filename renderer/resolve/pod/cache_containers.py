@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from renderer import template
@@ -77,8 +75,3 @@ def _script(name: str, script: str, shell: Loader, cache: ModelCache, volume: st
         security=shell.security,
         mounts=({"name": volume, "mountPath": _ROOT},),
     )
-
-
-def without_security(containers: Sequence[Container]) -> tuple[Container, ...]:
-    """The containers as `hardening: off` has them."""
-    return tuple([replace(container, security={}) for container in containers])

@@ -11,13 +11,15 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.kubernetes.json_values import list_at, map_at
-from renderer.plan import Body, Container, Pod
+from renderer.plan import Body, Container
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
+    from renderer.api import App
     from renderer.input_types import SecuritySpec
+    from renderer.resolve.context import RunContext
 
-RESTRICTED, OPENSHIFT = "restricted", "openshift"
+RESTRICTED, OPENSHIFT, OFF = "restricted", "openshift", "off"
 TIGHT = frozenset((RESTRICTED, OPENSHIFT))
 """The levels whose pods a namespace may take that takes no root and no folder of a node."""
 _IDS = frozenset(("runAsUser", "runAsGroup", "fsGroup", "fsGroupChangePolicy"))  # which OpenShift gives to namespaces
@@ -59,8 +61,8 @@ def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, B
     read_only = image_security.get("readOnlyRoot", True)
     pod_security = {**({"fsGroup": image_security["fsGroup"]} if "fsGroup" in image_security else {}), **SECCOMP}
     return (
-        pod_security,
-        security_context(image_security, read_only=read_only),
+        leave_ids(pod_security, level),
+        leave_ids(security_context(image_security, read_only=read_only), level),
         image_security.get("writable", ()) if read_only else (),
     )
 
@@ -72,18 +74,24 @@ def with_capabilities(security: Body, capabilities: Sequence[str]) -> Body:
     return {**(without_escalation if needs_escalation(added) else security), **added}
 
 
-def without_ids(security: Body) -> Body:
-    """The security context of a container or a pod without numbers of users and groups."""
-    return {key: value for key, value in security.items() if key not in _IDS}
+def hardening_level(context: RunContext, app: App) -> str:
+    """The level of an app: its own, else RenderConfig's."""
+    return app.spec.get("hardening") or context.hardening
 
 
-def pod_without_ids(pod: Pod) -> Pod:
-    """The pod without numbers of users and groups in any security context."""
-    containers, init_containers = (
-        tuple([replace(container, security=without_ids(container.security)) for container in group])
-        for group in (pod.containers, pod.init_containers)
-    )
-    return replace(pod, security=without_ids(pod.security), containers=containers, init_containers=init_containers)
+def leave_ids(security: Body, level: str) -> Body:
+    """The security context of a container or a pod; under OpenShift without numbers of users and groups."""
+    return {key: value for key, value in security.items() if key not in _IDS} if level == OPENSHIFT else security
+
+
+def security_at(level: str, security: Body) -> Body:
+    """The security context of a preset's container at a level; {} where pods are not hardened."""
+    return {} if level == OFF else leave_ids(security, level)
+
+
+def harden(container: Container, level: str) -> Container:
+    """The container with its security context at a level."""
+    return replace(container, security=security_at(level, container.security))
 
 
 def deny_escalation(container: Container) -> Container:

@@ -315,9 +315,11 @@ def loader_container(
     weights: Weights,
     runner_env: Sequence[Body],
     credentials: Credentials,
-    hardening: str,
+    level: str,
 ) -> Container:
-    """The init container for the weights of the model at `position` of the claim; the main model is at 0."""
+    """The init container for the weights of the model at `position` of the claim; the main model is at 0. `level`: of
+    hardening.
+    """
     env = _merge_environment(loader, weights, runner_env, credentials)
     return Container(
         name=loader_name(position),
@@ -331,6 +333,6 @@ def loader_container(
         ),
         env=tuple([entry for entry, _ in env.values()]),
         resources=loader.resources,
-        security={} if hardening == "off" else loader.security,
+        security=hardening.security_at(level, loader.security),
         mounts=(WRITABLE_MOUNT, *credentials.mounts),
     )

@@ -19,6 +19,7 @@ from renderer.resolve.kube import images
 from renderer.resolve.layers import ValueLayer, merge_items
 from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.pod import cache_containers, loaders
+from renderer.resolve.pod.hardening import OPENSHIFT, harden
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.pod_defaults import PodDefaults
@@ -59,7 +60,7 @@ class PodNeeds(PodSettings, frozen=True):
     volumes: tuple[Body, ...]  # for the weights
     skip_credentials: tuple[Credentials, ...]  # of the runner, where the loaders are skipped
     claim_templates: tuple[Body, ...] = ()  # of the workload
-    fs_group: int | None = None  # that its volumes belong to
+    fs_group: int | None = None  # that its volumes belong to, where the namespace does not say one
     stored: float = 0  # GiB of weights that land in a volume on the node's disk; 0 where nobody knows
     shell: Loader | None = None  # whose image runs the scripts of caches, where there are any
     waits: tuple[Container, ...] = ()  # init containers that wait for weights on claims
@@ -90,7 +91,8 @@ class Storage(Struct):
 def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess) -> PodNeeds:
     """The needs that follow from the models' weights and flavors."""
     weights, loads, storage = access.weights, access.loads(), Storage([], [])
-    in_volume = [load.weights for load in loads if not _is_on_node(load.weights)]
+    landing = [load for load in loads if not _is_on_node(load.weights)]
+    in_volume = [load.weights for load in landing]
     per_pod: list[ModelCache] = []
     pulled = [i for i, model_weights in enumerate(weights) if model_weights.kind == PULLED and not access.skip_loaders]
     stored = 0.0
@@ -99,8 +101,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         storage.mounts += _model_volume_mounts(weights, in_volume)
         if not per_pod:
-            landing = [load.position for load in loads if not _is_on_node(load.weights)]
-            stored = _total_size([access.sizes[i] for i in (*landing, *pulled)])
+            stored = _total_size([access.sizes[i] for i in (*(load.position for load in landing), *pulled)])
             storage.volumes.append(_model_volume(stored))
     for load in loads if len(in_volume) < len(loads) else ():
         _add_node_cache(storage, load)
@@ -119,7 +120,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         volumes=tuple(storage.volumes),
         skip_credentials=tuple(_skip_credentials(access)),
         claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
-        fs_group=loaders.group(loads[0].loader) if per_pod else None,
+        fs_group=loaders.group(loads[0].loader) if per_pod and settings.hardening != OPENSHIFT else None,
         stored=stored,
         shell=access.shell,
         waits=tuple(_waiting_containers(weights, access.shell, settings.hardening)) if access.shell else (),
@@ -200,14 +201,13 @@ def _is_on_node(weights: Weights) -> bool:
     return weights.cache is not None and weights.cache.kind == model_cache.HOST_PATH and weights.loader is not None
 
 
-def _waiting_containers(weights: Sequence[Weights], shell: Loader, hardening: str) -> Iterator[Container]:
+def _waiting_containers(weights: Sequence[Weights], shell: Loader, level: str) -> Iterator[Container]:
     """One for each model on a claim that a Job fills."""
     for i, model_weights in enumerate(weights):
         if model_weights.cache and model_weights.claim:
             first = next(k for k, other in enumerate(weights) if other.claim == model_weights.claim)
             volume = source_volume_name(first, weights[first])
-            container = cache_containers.waiting_container(shell, model_weights.cache, volume, i)
-            yield replace(container, security={}) if hardening == "off" else container
+            yield harden(cache_containers.waiting_container(shell, model_weights.cache, volume, i), level)
 
 
 _VOLUME_WORDS = {"host": "host", "oci": "image"}

@@ -12,7 +12,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import OPENSHIFT, pod_without_ids, security_contexts, with_capabilities
+from renderer.resolve.pod.hardening import OPENSHIFT, security_contexts, with_capabilities
 from renderer.resolve.pod.needs import PodNeeds, Storage
 from renderer.resolve.pod.pods import group_security
 from renderer.yamlio import SharedMap
@@ -64,8 +64,6 @@ def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
         service_links=disabled,
         rest=_pod_fields(needs, parts.hosts),
     )
-    if needs.hardening == OPENSHIFT:
-        pod = pod_without_ids(pod)
     devices = needs_of_pods.device_template(needs)
     return needs_of_pods.with_devices(pod, devices) if devices else pod
 

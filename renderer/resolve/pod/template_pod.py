@@ -14,7 +14,7 @@ from renderer.resolve import pod_defaults
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import merge_entries
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import OPENSHIFT, SECCOMP, deny_escalation, without_ids
+from renderer.resolve.pod.hardening import SECCOMP, deny_escalation
 from renderer.resolve.pod.needs import PodNeeds
 from renderer.resolve.pod.pods import CONTAINER_FIELDS, RUNNER, group_security
 
@@ -105,10 +105,6 @@ def _containers(
             env = with_defaults.env if i == index else env
             containers[i] = _complete_runner(needs, with_defaults)
     loader_containers = needs_of_pods.loader_containers(needs, env)
-    if needs.hardening == OPENSHIFT:
-        loader_containers = tuple(
-            [replace(loader, security=without_ids(loader.security)) for loader in loader_containers]
-        )
     own_init_containers = (_read_container(config, container) for container in maps_at(spec, "initContainers"))
     init_containers = [*own_init_containers, *loader_containers]
     if needs.hardening == "off":

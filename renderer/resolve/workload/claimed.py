@@ -22,6 +22,7 @@ from renderer.resolve import (
 )
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.pod import needs
+from renderer.resolve.pod.hardening import hardening_level
 from renderer.resolve.pod.loaders import SHELL
 from renderer.resolve.pod.needs import PodNeeds, PodSettings, WeightAccess
 from renderer.resolve.workload.run_context import find_loader, find_weights
@@ -112,7 +113,7 @@ def _pod_settings(
         annotations=annotations,
         placement=placement,
         scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
-        hardening=app.spec.get("hardening") or context.hardening,
+        hardening=hardening_level(context, app),
     )
 
 
