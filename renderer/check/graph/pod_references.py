@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pod_selectors import TEMPLATES, pods_by_namespace
-from renderer.check.graph.view import ObjectView, kind_in, selects
+from renderer.check.graph.pod_selectors import TEMPLATES, selected_pods
+from renderer.check.graph.view import ObjectView, kind_in
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
 from renderer.text.suggestions import closest
@@ -36,8 +36,6 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
     """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
     each key that the ConfigMap or Secret of the set does not have.
     """
-    if not view.once("kinds that pods name", _named_kinds):
-        return
     for path in TEMPLATES.get(as_text(body.get("kind")), ()):
         for reference in _references(map_at(body, *path, "spec"), (*path, "spec")):
             yield from _judged(view, namespace, reference)
@@ -62,8 +60,7 @@ def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: st
     ]
     if not named or not selector:
         return
-    pods = view.once("pods of workloads", pods_by_namespace).get(namespace, ())
-    selected = [entry for entry in pods if selects({"matchLabels": selector}, entry.pods.labels)]
+    selected = selected_pods(view, namespace, {"matchLabels": selector})
     for i, port in named if selected else ():
         target = as_text(port["targetPort"])
         if not target.isdigit() and all(target not in entry.pods.ports for entry in selected):
@@ -87,12 +84,6 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
         near = closest(reference.name, tuple(names), _SIMILAR)
         if near and _letters(near) != _letters(reference.name):
             yield "W505", reference.path, {"kind": kind, "name": reference.name, "near": near}
-
-
-def _named_kinds(view: ObjectView) -> bool:
-    """Whether the set has any object that pods may name."""
-    kinds = {kind_in(_GROUPS.get(kind, ""), kind) for kind in _NAMED}
-    return any(kind in kinds for kind, _, _ in view.objects)
 
 
 def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:
@@ -134,7 +125,6 @@ _SOURCES = (
     ("configMap", "ConfigMap", "name"),
     ("secret", "Secret", "secretName"),
 )
-_NAMED = (ACCOUNT, _PRIORITY, "PersistentVolumeClaim", "ConfigMap", "Secret")
 _KEYS: Mapping[str, str] = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _WHOLE: Mapping[str, str] = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
 

@@ -62,11 +62,9 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
     if not labels:
         return
     namespace = _namespace(body, namespace)
-    likely = view.once("pods by label", _pods_by_label)
-    candidates = min((likely.get((namespace, *label), ()) for label in labels.items()), key=len)
-    if any(selects(selector, entry.pods.labels) for entry in candidates):
+    if selected_pods(view, namespace, selector):
         return
-    for entry in view.once("pods of workloads", pods_by_namespace).get(namespace, ()):
+    for entry in view.once("pods of workloads", _pods_by_namespace).get(namespace, ()):
         differing = [key for key, value in labels.items() if entry.pods.labels.get(key) != value]
         if len(differing) != 1 or len(labels) < 2:
             continue
@@ -83,6 +81,13 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
             return
 
 
+def selected_pods(view: ObjectView, namespace: str, selector: Body) -> list[SetPods]:
+    """The pods of a namespace that a selector with `matchLabels` selects."""
+    pods = view.once("pods by label", _pods_by_label)
+    candidates = min((pods.get((namespace, *label), ()) for label in map_at(selector, "matchLabels").items()), key=len)
+    return [entry for entry in candidates if selects(selector, entry.pods.labels)]
+
+
 def _is_renamed(before: str, after: str) -> bool:
     """Whether one name of a workload may be the other's of before, such as chat and chat-v2."""
     return after.startswith(f"{before}-") or before.startswith(f"{after}-") or bool(closest(before, (after,), 0.85))
@@ -94,7 +99,7 @@ def _namespace(body: Body, namespace: str) -> str:
     return str(names[0]) if names else namespace
 
 
-def pods_by_namespace(view: ObjectView) -> dict[str, list[SetPods]]:
+def _pods_by_namespace(view: ObjectView) -> dict[str, list[SetPods]]:
     """The pods of all workloads of the set, by namespace."""
     pods: dict[str, list[SetPods]] = {}
     for (kind, namespace, name), body in view.objects.items():
@@ -106,7 +111,7 @@ def pods_by_namespace(view: ObjectView) -> dict[str, list[SetPods]]:
 def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[SetPods]]:
     """The pods of all workloads by namespace, and key and value of each label."""
     pods: dict[tuple[str, str, object], list[SetPods]] = {}
-    for namespace, entries in view.once("pods of workloads", pods_by_namespace).items():
+    for namespace, entries in view.once("pods of workloads", _pods_by_namespace).items():
         for entry in entries:
             for key, value in entry.pods.labels.items():
                 pods.setdefault((namespace, key, value), []).append(entry)

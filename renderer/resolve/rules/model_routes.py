@@ -50,8 +50,8 @@ def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
 
 
 def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
-    """A note where an app says its public name, and no route leads to it: a ModelRoute takes the place of
-    the app's own route. Said at the first one.
+    """A note where an app says its public name, and no route leads to it: a ModelRoute takes the place of the app's own
+    route. Said at the first one.
     """
     backend, app, plan = workloads.of_app.backend, workloads.of_app.app, workloads.plans[0]
     item, context = backend.route.item, backend.route.context

@@ -125,10 +125,7 @@ TRAFFIC_RULES: Mapping[type, tuple[tuple[Callable[[Any], object], tuple[_Rule, .
     RouteShares: (
         (_always, (model_routes.weightless_priorities, model_routes.foreign_hostnames, model_routes.unfit_budgets)),
         (lambda shares: shares.pool_shares, (model_routes.pool_beside_others, model_routes.rewritten_adapter)),
-        (
-            lambda shares: not shares.route.off,
-            (model_routes.unfit_retries, model_routes.providers_first),
-        ),
+        (lambda shares: not shares.route.off, (model_routes.unfit_retries, model_routes.providers_first)),
     ),
     TargetModels: (
         (_always, (inference_models.unsendable_names,)),

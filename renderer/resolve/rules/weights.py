@@ -19,17 +19,9 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
 
 _PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
-
-
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
-
-
 _BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
-
-
 _CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
-
-
 _SOURCES = {
     "hub": "a hub repository",
     "objectStore": "an object store",
@@ -38,6 +30,11 @@ _SOURCES = {
     "pvc": "pvc://",
     PULLED: f"{PULLED}://",
 }
+_PARAMETERS = r"(?i)(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])"  # such as 405B
+_BYTES = (  # of a parameter, by a word of its format
+    (r"(?:int|fp|w|q)4(?![0-9])|awq|gptq|4-?bit", 0.5),
+    (r"(?:int|fp|w|q)8(?![0-9])|8-?bit", 1.0),
+)
 
 
 def unloadable_weights(choice: EngineChoice) -> Iterator[Diagnostic]:
@@ -189,10 +186,3 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     if gib * budget["perGiB"] > seconds:
         params = {"model": model.name, "billions": number[1], "seconds": seconds, "gib": gib}
         yield make_diagnostic("N256", Origin(model.document, ("spec", "source"), key=True), **params)
-
-
-_PARAMETERS = r"(?i)(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])"  # such as 405B
-_BYTES = (  # of a parameter, by a word of its format
-    (r"(?:int|fp|w|q)4(?![0-9])|awq|gptq|4-?bit", 0.5),
-    (r"(?:int|fp|w|q)8(?![0-9])|8-?bit", 1.0),
-)

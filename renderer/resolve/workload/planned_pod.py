@@ -131,10 +131,9 @@ def _resources(run: EngineRun, needs: PodNeeds) -> Body:
     spec = run.base.app.spec
     if not size or "queue" in map_at(spec, "workload") or any(_DISK in values for values in sides.values()):
         return sides
-    patch = map_at(spec, "podTemplate", "spec")
-    resources = [map_at(container, "resources") for container in maps_at(patch, "containers")]
-    says_it = any(_DISK in as_map(values) for sides_of_container in resources for values in sides_of_container.values())
-    if says_it or any(volume.get("name") == VOLUME for volume in maps_at(patch, "volumes")):
+    patched = map_at(pod_template.runner_patch(spec)[1], "resources").values()
+    volumes = maps_at(spec, "podTemplate", "spec", "volumes")
+    if any(_DISK in as_map(values) for values in patched) or any(volume.get("name") == VOLUME for volume in volumes):
         return sides
     return {**sides, "requests": {**sides.get("requests", {}), _DISK: size}}
 
