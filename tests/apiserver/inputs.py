@@ -7,13 +7,19 @@ not (a draft of another format, two options that exclude each other) are left to
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+
+from renderer import load
+from renderer.api import BackendRuntime
+from renderer.engines.image_version import version_of_tag
+from renderer.engines.option_lists import Option, read_option_list
+from renderer.load.option_lists import OptionListReader
 
 Node: TypeAlias = dict[str, Any]
 Strategy: TypeAlias = st.SearchStrategy[Any]
@@ -288,8 +294,7 @@ class Engine(NamedTuple):
     accelerators: Sequence[str]
     offloads: Sequence[str]
     bare: bool
-    options: Sequence[tuple[str, str]]
-    choices: Mapping[str, Sequence[str]]  # of options that take no other values
+    options: Sequence[Option]
     drafts: bool
     own_hub: bool
     pooled: bool
@@ -316,11 +321,6 @@ def engines() -> list[Engine]:
     for path in sorted(PRESETS.glob("*.yaml")):
         spec = yaml.safe_load(path.read_text("utf-8"))["spec"]
         engine = spec["engine"]
-        listed = engine["options"].get("list", "")
-        lines = (PRESETS / listed).read_text("utf-8").splitlines() if engine["options"]["style"] != "none" else []
-        words = [line.split() for line in lines if line and not line.startswith("#")]
-        names = [(entry[0].split(",")[0], entry[1]) for entry in words if len(entry) == 2 and entry[1] in "01+"]
-        choices = {entry[0][1:].split(",")[0]: current_values(entry[1:]) for entry in words if entry[0][0] == "="}
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
         presets.append(
             Engine(
@@ -335,8 +335,7 @@ def engines() -> list[Engine]:
                 ],
                 offloads=engine.get("kvCacheOffloading", {}).get("evictionPolicies", ()),
                 bare=any(variant.get("unflavored") for variant in engine["variants"]),
-                options=[option for option in names if option[0] not in SET and option[0] not in grouped],
-                choices=choices,
+                options=[option for option in listed_options(path.stem) if option.name not in {*SET, *grouped}],
                 drafts=any(config["name"] == "speculative-decoding" for config in spec["recommendedConfigs"]),
                 own_hub="hubs" in engine,
                 pooled="waiting" in engine.get("metrics", ()) and engine["servedName"] == "option",
@@ -349,15 +348,14 @@ def engines() -> list[Engine]:
     return presets
 
 
-def current_values(words: Iterable[str]) -> list[str]:
-    """The values of a list's line that the newest version takes: those of a range without an end, or of none."""
-    values, current = [], True
-    for word in words:
-        if word.startswith("@"):
-            current = word.endswith("..")
-        elif current:
-            values.append(word)
-    return values
+def listed_options(engine: str) -> list[Option]:
+    """The options that a preset's version has and that take a text, or nothing."""
+    document = load.preset(f"backends/{engine}")
+    runtime = BackendRuntime(engine, document.value["spec"], document, ours=True)
+    version = version_of_tag(runtime.spec["engine"], runtime.spec["version"], trusted=True)
+    listed = read_option_list(OptionListReader(), runtime, version)
+    options = {option.name: option for option in listed.options.values()} if listed else {}
+    return [option for option in options.values() if option.arity in "01+" and not option.type]
 
 
 ENGINES = engines()
@@ -370,7 +368,6 @@ OWN = Engine(
     offloads=(),
     bare=True,
     options=(),
-    choices={},
     drafts=True,
     own_hub=False,
     pooled=False,
@@ -559,15 +556,17 @@ WORDS = ("1", "auto", "0.9", "true", "/a/b.json", "é", '{"a":1}')  # values of 
 def arguments(draw: st.DrawFn, engine: Engine) -> list[str]:
     """Options that the engine has, in the forms in which it takes them."""
     args = []
-    options = [option for option in engine.options if option[0] not in ("--help", "--version")]  # they only print
-    for name, arity in draw(st.lists(st.sampled_from(options), min_size=1, max_size=4, unique=True)):
-        word = draw(one_of(*(engine.choices.get(name) or WORDS)))
-        if arity == "0":
-            args.append(name)
-        elif arity == "1" and engine.name != "llamacpp" and draw(st.booleans()):
-            args.append(f"{name}={word}")
+    options = [option for option in engine.options if option.name not in ("--help", "--version")]  # they only print
+    for option in draw(
+        st.lists(st.sampled_from(options), min_size=1, max_size=4, unique_by=lambda option: option.name)
+    ):
+        word = draw(one_of(*(option.choices.values or WORDS)))
+        if option.arity == "0":
+            args.append(option.name)
+        elif option.arity == "1" and engine.name != "llamacpp" and draw(st.booleans()):
+            args.append(f"{option.name}={word}")
         else:
-            args += [name, word]
+            args += [option.name, word]
     return args
 
 
