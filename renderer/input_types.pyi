@@ -840,11 +840,43 @@ class OutputSpec(TypedDict, total=False):
 class ImagePullSecretSpec(TypedDict, total=False):
     name: str
 
+IpBlockSpec = TypedDict(
+    "IpBlockSpec",
+    {
+        "cidr": str,
+        "except": Sequence[str],
+    },
+    total=False,
+)
+
+class MatchExpressionSpec(TypedDict, total=False):
+    key: str
+    operator: Literal["DoesNotExist", "Exists", "In", "NotIn"]
+    values: Sequence[str]
+
+class NamespaceSelectorSpec(TypedDict, total=False):
+    matchExpressions: Sequence[MatchExpressionSpec]
+    matchLabels: Mapping[str, str]
+
+class FromSpec(TypedDict, total=False):
+    ipBlock: IpBlockSpec
+    namespaceSelector: NamespaceSelectorSpec
+    podSelector: NamespaceSelectorSpec
+
+NetworkPolicySpec = TypedDict(
+    "NetworkPolicySpec",
+    {
+        "from": Sequence[FromSpec],
+    },
+    total=False,
+)
+
 class PodsSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
     env: Sequence[EnvVar]
     imagePullSecrets: Sequence[ImagePullSecretSpec]
     labels: Mapping[str, str]
+    networkPolicy: bool | NetworkPolicySpec
     priorityClassName: str
     serviceAccountName: str
     tolerations: Sequence[Mapping[str, object]]

@@ -183,6 +183,12 @@ class PickerMonitorNeed(Struct, frozen=True, order=True):
     namespace: str
 
 
+class NetworkPolicyNeed(Struct, frozen=True, order=True):
+    """The need of a NetworkPolicy over the models of a namespace."""
+
+    namespace: str
+
+
 class GatewayNeed(Struct, frozen=True, order=True):
     """The need of a Gateway that we create."""
 
@@ -255,6 +261,7 @@ SharedNeed: TypeAlias = (
     | CacheNeed
     | MonitorNeed
     | PickerMonitorNeed
+    | NetworkPolicyNeed
     | GatewayNeed
     | GrantNeed
     | PackedRule
@@ -489,6 +496,15 @@ class MonitorPlan(Struct, frozen=True):
     all_serve: bool = False  # of replicas in which every pod answers requests
 
 
+class NetworkPolicyPlan(Struct, frozen=True):
+    """The NetworkPolicy over the pods of a namespace's models."""
+
+    name: str
+    labels: Body
+    peers: tuple[Body, ...]  # who may connect, beside the models of the namespace and its pickers
+    origins: FieldOrigins
+
+
 class ModelPlan(Struct, frozen=True):
     """An OpenModel object: only the fields of upstream's CRD."""
 
@@ -521,6 +537,7 @@ class SharedPlan(Struct, frozen=True):
     picker_monitor: MonitorPlan | None = None
     deployment_monitor: MonitorPlan | None = None
     group_monitor: MonitorPlan | None = None
+    network_policy: NetworkPolicyPlan | None = None
     gateway_classes: tuple[GatewayPlan, ...] = ()  # one Gateway for each GatewayClass
     gateways: tuple[GatewayPlan, ...] = ()
     packed_route: PackedRoute | None = None

@@ -286,7 +286,7 @@ def test_the_complete_configuration(folder: Path, llmaz: Llmaz) -> None:
     (block,) = marked("config")
     laid_out(block, folder)
     done = llmaz("validate", "--strict")
-    assert (done.code, done.err) == (0, "1 app, 20 objects: valid\n")
+    assert (done.code, done.err) == (0, "1 app, 21 objects: valid\n")
     spec = yaml.safe_load(block.text)["spec"]
     spec["gateway"]["auth"]["jwt"] = spec["gateway"]["perNamespace"]["search"]["auth"]["jwt"]  # not beside apiKeys
     spec["karpenter"]["instanceProfile"] = spec["karpenter"]["perFlavor"]["a100-80g"]["instanceProfile"]  # or a role

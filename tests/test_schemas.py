@@ -311,6 +311,7 @@ def test_every_field_of_ours_is_described(kind: str) -> None:
     kubernetes: tuple[str, ...]
     kubernetes = ("Probe.", "lifecycle.", "behavior.", "metrics[]", "envs[]", "env[]", "Template.", "sourceMetric")
     kubernetes += ("pods.imagePullSecrets[]", "pods.tolerations[]", "pods.topologySpreadConstraints[]")
+    kubernetes += ("pods.networkPolicy.from[]",)
     kubernetes += ("volumeClaimTemplates[]",)
     missing = [place for place in undescribed(value, kind) if not any(word in place for word in kubernetes)]
     assert missing == []

@@ -12,6 +12,7 @@ from renderer.build.interceptor import interceptor_route
 from renderer.build.lws import deployment, disaggregated_set, lws
 from renderer.build.model_cache import model_cache
 from renderer.build.monitors import picker_monitor, pod_monitor
+from renderer.build.network_policy import network_policy
 from renderer.build.openmodel import open_model
 from renderer.build.pdb import pdb
 from renderer.build.pool import inference_pool, picker, steering
@@ -51,6 +52,7 @@ SHARED: tuple[Callable[[SharedPlan], Iterable[Manifest]], ...] = (
     open_model,
     pod_monitor,
     picker_monitor,
+    network_policy,
     gateway_class,
     gateway,
     packed_routes,

@@ -33,6 +33,7 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "Job": (),
     "LeaderWorkerSet": ("lws",),
     "ModelRoute": (),
+    "NetworkPolicy": ("netpol",),
     "OpenModel": ("om",),
     "PersistentVolumeClaim": ("pvc",),
     "Playground": ("pl",),

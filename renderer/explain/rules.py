@@ -319,6 +319,13 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec selector", "the pods of all models that answer requests"),
         ("spec podMetricsEndpoints", "pods say by annotation where to look"),
     ),
+    "NetworkPolicy": (
+        ("metadata name", "one a namespace, over all models"),
+        ("metadata namespace", "every namespace with models"),
+        ("spec podSelector", "the pods of all models"),
+        ("spec ingress", "each other, pickers, the gateway's proxies, and whom RenderConfig names"),
+        ("spec policyTypes", "pods may connect to whatever they like"),
+    ),
     "Gateway": (
         ("metadata annotations", "cert-manager makes the certificate", (("explain", "tls"),)),
         ("spec gatewayClassName", "llmaz-gateway by default", (("explain", "className"),)),

@@ -53,6 +53,7 @@ COMPARED_KINDS = (
     "Service",
     "ConfigMap",
     "PodDisruptionBudget",
+    "NetworkPolicy",
     "PodMonitor",
     "ServiceMonitor",
     "Deployment",

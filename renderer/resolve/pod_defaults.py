@@ -44,7 +44,7 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     parts = {
         key: template.share_maps(api_defaults.normalize_part(value, config.origin("pods", key), diagnostics))
         for key, value in spec.items()
-        if value and key != "env"
+        if value and key not in ("env", "networkPolicy")
     }
     if "imagePullSecrets" in parts:
         parts["imagePullSecrets"] = list(merge_items([parts["imagePullSecrets"]]).items)

@@ -139,6 +139,26 @@ toleration = st.one_of(
     ),
     st.just({"operator": "Exists"}),
 )
+label_selector = record(
+    matchLabels=labels,
+    matchExpressions=some(
+        st.one_of(
+            record({"key": label_key, "operator": one_of("Exists", "DoesNotExist")}),
+            record({"key": label_key, "operator": one_of("In", "NotIn"), "values": some(label_value, 2)}),
+        )
+    ),
+)
+network_peer = st.one_of(
+    record({"podSelector": label_selector}, namespaceSelector=label_selector),
+    record({"namespaceSelector": label_selector}),
+    record(
+        {
+            "ipBlock": one_of(
+                {"cidr": "10.1.0.0/16", "except": ["10.1.2.0/24"]}, {"cidr": "fd00::/8"}, {"cidr": "0.0.0.0/0"}
+            )
+        }
+    ),
+)
 spread = record(
     {
         "maxSkew": st.integers(1, 3),
@@ -1057,6 +1077,7 @@ spec_of_config = record(
         labels=labels,
         annotations=notes,
         env=envs,
+        networkPolicy=st.one_of(st.booleans(), record({"from": some(network_peer)})),
     ),
     output=record(layout=one_of("file", "app", "object")),
     **GATEWAY,

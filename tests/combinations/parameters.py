@@ -216,6 +216,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
             {"env": [{"name": "HTTPS_PROXY", "value": "http://proxy.example:3128"}], "labels": {"team": "search"}}
         ),
         "account": lambda documents: documents.config.setdefault("pods", {}).update({"serviceAccountName": "models"}),
+        "policy": lambda documents: documents.config.setdefault("pods", {}).update({"networkPolicy": True}),
     },
     "template": {
         "": nothing,

@@ -696,6 +696,58 @@ def test_grants_and_headers() -> None:
     assert risks(between(door, less)) == [("rights", "clients may send x-tenant-id themselves")]
 
 
+def network_policy(*rules: dict[str, Any]) -> dict[str, Any]:
+    type_meta = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy"}
+    return {**type_meta, "metadata": {"name": "engines", "namespace": "llm"}, "spec": {"ingress": list(rules)}}
+
+
+WEB = {"podSelector": {"matchLabels": {"app": "web"}}}
+TEAMS = {
+    "podSelector": {},
+    "namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]},
+}
+BLOCK = {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (
+            {},
+            network_policy(),
+            [("closed", "the policy is new: the pods that it selects take connections only from its peers")],
+        ),
+        (
+            network_policy(),
+            {},
+            [("rights", "the policy is gone: whoever reaches the pods that it selected may connect")],
+        ),
+        (
+            network_policy({"from": [WEB]}),
+            network_policy({"from": [WEB, BLOCK]}),
+            [("rights", "also from 10.0.0.0/8 without 10.1.0.0/16")],
+        ),
+        (
+            network_policy({"from": [WEB, TEAMS]}),
+            network_policy({"from": [WEB]}),
+            [("closed", "no longer from pods of namespaces team In a")],
+        ),
+        (
+            network_policy({"from": [WEB]}),
+            network_policy({"ports": [{"port": 80}]}),
+            [("closed", "no longer from pods app=web"), ("rights", "also from everybody to 80")],
+        ),
+        (
+            network_policy({"from": [{"namespaceSelector": {}}]}),
+            network_policy({}),
+            [("closed", "no longer from all namespaces"), ("rights", "also from everybody")],
+        ),
+    ],
+)
+def test_network_policies(before: Any, after: Any, expected: list[tuple[str, str]]) -> None:
+    assert risks(between(before, after)) == expected
+
+
 def test_listeners() -> None:
     def gateway(*listeners: dict[str, Any]) -> dict[str, Any]:
         type_meta = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway"}

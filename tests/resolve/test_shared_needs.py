@@ -16,6 +16,7 @@ NEEDS: list[SharedNeed] = [
     plan.CacheNeed("llm", "qwen"),
     plan.MonitorNeed("llm", "llmaz-engines"),
     plan.PickerMonitorNeed("llm"),
+    plan.NetworkPolicyNeed("llm"),
     GatewayNeed(GATEWAY, "llm"),
     plan.GrantNeed(GATEWAY, "llm"),
     PackedRule("llm", "llmaz-3", "a,b", (RouteTarget("chat", 1, "a"),), "300s", "me", ""),

@@ -15,6 +15,11 @@ PODS: Final[dict[str, Wording]] = {
         "nobody knows whether the image of {backend} runs as any user, and OpenShift gives it one of its namespace",
         "try it, or give the pod's service account an SCC that lets the image keep its user",
     ),
+    "W323": Wording(
+        "the NetworkPolicies let no Prometheus read the engines' metrics, which autoscaling.metricSource collects",
+        "write where it runs: {{from: [{{namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: "
+        "monitoring}}}}}}]}}",
+    ),
     "W204": Wording(
         "nobody knows a user that this image can run as, so it keeps root",
         "say it under engine.security, or set hardening: default",

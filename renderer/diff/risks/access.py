@@ -37,6 +37,59 @@ def listener_risks(pair: ObjectPair) -> Iterator[Risk]:
         yield from (Risk(kind, pair.key, what) for kind, what in _listener_changes(pair.before, pair.after))
 
 
+def policy_risks(pair: ObjectPair) -> Iterator[Risk]:
+    """Whom a NetworkPolicy lets in now and did not before, and the other way round."""
+    if pair.key.kind != "NetworkPolicy":
+        return
+    if not pair.before:
+        yield Risk(
+            "closed", pair.key, "the policy is new: the pods that it selects take connections only from its peers"
+        )
+    elif not pair.after:
+        yield _opened(pair, "the policy is gone: whoever reaches the pods that it selected may connect")
+    else:
+        old, new = _peers(pair.before), _peers(pair.after)
+        if lost := [peer for peer in old if peer not in new]:
+            yield Risk("closed", pair.key, f"no longer from {', '.join(map(marked, lost))}")
+        if added := [peer for peer in new if peer not in old]:
+            yield _opened(pair, f"also from {', '.join(map(marked, added))}")
+
+
+def _opened(pair: ObjectPair, message: str) -> Risk:
+    remedy = f"keep {marked('pods.networkPolicy')} as it was, unless this access is wanted"
+    return Risk("rights", pair.key, message, remedy)
+
+
+def _peers(policy: Body) -> list[str]:
+    """Who may connect, each peer in words."""
+    peers: list[str] = []
+    for rule in maps_at(policy, "spec", "ingress"):
+        ports = [str(port.get("port", "any port")) for port in maps_at(rule, "ports")]
+        to_ports = f" to {' and '.join(ports)}" if ports else ""
+        peers += [f"{_peer(peer)}{to_ports}" for peer in maps_at(rule, "from")] or [f"everybody{to_ports}"]
+    return peers
+
+
+def _peer(peer: Body) -> str:
+    """A peer in words, such as `pods app=web of namespaces team=a`."""
+    if block := map_at(peer, "ipBlock"):
+        excluded = " and ".join(map(str, list_at(block, "except")))
+        return f"{block.get('cidr')}{f' without {excluded}' if excluded else ''}"
+    pods, namespaces = (_labels(map_at(peer, field)) for field in ("podSelector", "namespaceSelector"))
+    words = [f"pods {pods}" if pods else "pods"] if pods or "podSelector" in peer else []
+    if "namespaceSelector" in peer:
+        words.append(f"namespaces {namespaces}" if namespaces else "all namespaces")
+    return " of ".join(words)
+
+
+def _labels(selector: Body) -> str:
+    labels = [f"{key}={value}" for key, value in map_at(selector, "matchLabels").items()]
+    for expression in maps_at(selector, "matchExpressions"):
+        values = ", ".join(map(str, list_at(expression, "values")))
+        labels.append(f"{expression.get('key')} {expression.get('operator')}{f' {values}' if values else ''}")
+    return " and ".join(labels)
+
+
 def _allowed_headers(before: Body, after: Body) -> Iterator[str]:
     path = ("spec", "headers", "earlyRequestHeaders", "remove")
     if headers := [header for header in list_at(before, *path) if header not in list_at(after, *path)]:

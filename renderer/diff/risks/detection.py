@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
-from renderer.diff.risks.access import access_risks, listener_risks
+from renderer.diff.risks.access import access_risks, listener_risks, policy_risks
 from renderer.diff.risks.hosts import provider_risks
 from renderer.diff.risks.kinds import ObjectPair, Risk, sort_risks
 from renderer.diff.risks.names import unanswered_names
@@ -49,3 +49,4 @@ def _object_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
     yield from claim_risks(pair)
     yield from access_risks(pair, removed)
     yield from listener_risks(pair)
+    yield from policy_risks(pair)

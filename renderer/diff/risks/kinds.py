@@ -52,6 +52,9 @@ KINDS: Mapping[str, RiskKind] = {
         "requests",
         "keep it until no client uses it: `gateway.create`, `gateway.hostnames` and `gateway.tls` as they were",
     ),
+    "closed": RiskKind(
+        "closes access", "requests", "name who else connects to the models in `pods.networkPolicy.from`"
+    ),
     "hand-over": RiskKind(
         "scales to 1 (hand-over to an autoscaler)",
         "requests",

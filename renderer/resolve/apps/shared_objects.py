@@ -17,13 +17,14 @@ from renderer.plan import (
     ModelNeed,
     ModelPlan,
     MonitorNeed,
+    NetworkPolicyNeed,
     PackedRoute,
     PackedRule,
     PickerMonitorNeed,
     SharedNeed,
     SharedPlan,
 )
-from renderer.resolve import monitoring
+from renderer.resolve import monitoring, network_policy
 from renderer.resolve.apps import fill_jobs, open_models
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import routing, settings
@@ -63,6 +64,7 @@ def _namespace_plans(
     for need in needs_of(MonitorNeed, needs):
         monitors.setdefault(need.namespace, []).append(need)
     pickers = {need.namespace for need in needs_of(PickerMonitorNeed, needs)}
+    policies = {need.namespace for need in needs_of(NetworkPolicyNeed, needs)}
     return [
         SharedPlan(
             namespace,
@@ -70,9 +72,12 @@ def _namespace_plans(
             deployment_monitor=monitoring.monitor_plan(inputs, monitors.get(namespace, ()), monitoring.DEPLOYMENTS),
             group_monitor=monitoring.monitor_plan(inputs, monitors.get(namespace, ()), monitoring.GROUPS),
             picker_monitor=monitoring.picker_monitor_plan(inputs) if namespace in pickers else None,
+            network_policy=network_policy.network_policy_plan(inputs.config, namespace)
+            if namespace in policies
+            else None,
             gateways=tuple([gateway for gateway in gateways if gateway.namespace == namespace]),
         )
-        for namespace in sorted({*monitors, *pickers, *(gateway.namespace for gateway in gateways)})
+        for namespace in sorted({*monitors, *pickers, *policies, *(gateway.namespace for gateway in gateways)})
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.resolve import monitoring
+from renderer.resolve import monitoring, network_policy
 from renderer.resolve.autoscaling import keda
 
 _SOURCE, _KEDA = ("autoscaling", "metricSource", "type"), ("autoscaling", "keda")
@@ -35,6 +35,13 @@ def unused_monitor(config: RenderConfig) -> Iterator[Diagnostic]:
     """A warning for settings of a PodMonitor that is not rendered."""
     if config.get(*monitoring.SETTINGS) is not None and not monitoring.metrics_collected(config):
         yield make_diagnostic("W220", config.origin(*monitoring.SETTINGS, key=True))
+
+
+def policy_before_prometheus(config: RenderConfig) -> Iterator[Diagnostic]:
+    """A warning where the NetworkPolicies let Prometheus read no engine."""
+    is_policy = config.get(*network_policy.SETTING) and not network_policy.further_peers(config)
+    if is_policy and monitoring.metrics_collected(config):
+        yield make_diagnostic("W323", config.origin(*network_policy.SETTING))
 
 
 def replaced_monitor_labels(config: RenderConfig) -> Iterator[Diagnostic]:

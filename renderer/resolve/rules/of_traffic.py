@@ -47,6 +47,7 @@ TRAFFIC_RULES: Mapping[type, tuple[tuple[Callable[[Any], object], tuple[_Rule, .
                 autoscaling_settings.settings_of_keda,
                 autoscaling_settings.half_of_authentication,
                 autoscaling_settings.unused_monitor,
+                autoscaling_settings.policy_before_prometheus,
                 autoscaling_settings.replaced_monitor_labels,
             ),
         ),

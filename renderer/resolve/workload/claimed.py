@@ -21,6 +21,7 @@ from renderer.resolve import (
     weight_sources,
 )
 from renderer.resolve.context import RunContext, cache_key, cached
+from renderer.resolve.network_policy import network_policy_needs
 from renderer.resolve.pod import needs
 from renderer.resolve.pod.hardening import hardening_level
 from renderer.resolve.pod.loaders import SHELL
@@ -88,6 +89,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         shared=(
             *(_open_model_needs(claim) if _by_inftyai(context, app) else ()),
             *(_cache_needs(app, claim, weights) if fills_caches else ()),
+            *network_policy_needs(context.inputs.config, app.namespace),
         ),
     )
 
