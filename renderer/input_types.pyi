@@ -430,6 +430,7 @@ class ModelClaimsSpec(TypedDict, total=False):
 
 class ServiceSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
+    enginePort: int
     labels: Mapping[str, str]
     name: str
     port: int
@@ -456,6 +457,13 @@ class NetworkConfigSpec(TypedDict, total=False):
 class RolloutStrategySpec(TypedDict, total=False):
     rollingUpdateConfiguration: RolloutSpec
     type: Literal["RollingUpdate"]
+
+class AppServiceSpec(TypedDict, total=False):
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+    name: str
+    port: int
+    type: Literal["ClusterIP", "LoadBalancer", "NodePort"]
 
 class AppWorkloadSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
@@ -502,7 +510,7 @@ class AppSpec(TypedDict, total=False):
     rolloutStrategy: RolloutStrategySpec
     scheduling: Mapping[str, object]
     servedModelName: str
-    service: ServiceSpec
+    service: ServiceSpec | AppServiceSpec
     startupPolicy: Literal["LeaderCreated", "LeaderReady"]
     workload: WorkloadSpec | AppWorkloadSpec
     workloadTemplate: WorkloadTemplateSpec

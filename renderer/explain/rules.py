@@ -32,7 +32,7 @@ _LEADERS = "the leader is the pod 0 of a group"
 _REFERENCE = "the object of the same app, by its name"
 _HARD = "hardening: the rights that it needs"
 _DRIFT = "the API's default, so nothing drifts"
-_PORT = "every part of a pod agrees on port 8080"
+_PORT = "every part of a pod agrees on this port"
 _PICKER = "what the picker of a pool needs"
 _MOUNT = "weights, files, folders of the engine"
 SUM = "what it asks for otherwise, and KV cache in memory"
@@ -107,7 +107,7 @@ _POD: tuple[Row, ...] = (
     ("spec containers #model-runner args", "what the backend makes of the model"),
     ("spec containers #model-runner env", "the backend's, and credentials"),
     ("spec containers #model-runner env #HOME", "the first folder that the engine may write"),
-    ("spec containers #model-runner ports", _PORT),
+    ("spec containers #model-runner ports", _PORT, (("explain", "port"),)),
     (
         f"spec containers #model-runner ports * containerPort={wellknown.ENGINE_PORT}",
         "the engine's port behind the picker's sidecar, which has 8080",

@@ -58,8 +58,8 @@ class RunContext(Struct, frozen=True, eq=False):
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload
     engines: dict[
-        tuple[str, int, str], tuple[backend_runtime.Engine | None, list[Diagnostic]]
-    ]  # by name, sleep of the hook, version
+        tuple[str, int, str, int], tuple[backend_runtime.Engine | None, list[Diagnostic]]
+    ]  # by name, sleep of the hook, version, port
     gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loaders.Loader]

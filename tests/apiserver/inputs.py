@@ -709,6 +709,10 @@ service_of_clients = record(  # its name gets the number of the input
     labels=labels,
     annotations=notes,
 )
+engine_port = st.one_of(
+    st.builds(lambda port: {"enginePort": port}, st.integers(1024, 7000)),
+    st.builds(lambda service, port: {**service, "enginePort": port}, service_of_clients, st.integers(8100, 8900)),
+)
 CLAIMS = [
     {"metadata": {"name": "own-scratch", "labels": {"a": "b"}}, "spec": CLAIM},
     {"metadata": {"name": "own-cache"}, "spec": {**CLAIM, "storageClassName": "fast", "volumeMode": "Filesystem"}},
@@ -759,7 +763,7 @@ def playground(draw: st.DrawFn) -> Input:
             flavorPolicy=one_of("auto", "first", "inftyai"),
             hardening=one_of("default", "restricted", "openshift", "off"),
             podTemplate=pod_template,
-            service=service_of_clients,
+            service=service_of_clients if engine is OWN else st.one_of(service_of_clients, engine_port),
             workload=st.one_of(set_settings, deployment_settings),
         )
     )
@@ -783,6 +787,9 @@ def playground(draw: st.DrawFn) -> Input:
     )
     if accelerator in engine.disaggregates and draw(st.booleans()):
         config.pop("args", None)
+        spec.get("service", {}).pop("enginePort", None)
+        if not spec.get("service"):
+            spec.pop("service", None)
         for key in ("kvCacheOffloading", "parallelism", "workload"):
             spec.pop(key, None)
         spec["disaggregation"] = draw(disaggregation)
@@ -925,7 +932,7 @@ def numbered(drawn_input: Input, number: int, config: Node) -> list[Node]:
             documents[-1]["metadata"]["name"] = f"roles-{number}"  # the names of both roles are longer
             if "kind" in spec["disaggregation"]:
                 spec.pop("elasticConfig", None)
-    if "service" in spec:
+    if "name" in spec.get("service", ()):
         spec["service"] = {**spec["service"], "name": f"{spec['service']['name']}-{number}"}
     if "modelClaim" in spec:
         spec["modelClaim"] = {**spec["modelClaim"], "modelName": renamed[0]}

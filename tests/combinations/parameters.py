@@ -303,6 +303,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
     "service": {
         "": nothing,
         "named": _app(service={"name": "engine", "port": 8000}),
+        "engine's": _app(service={"name": "engine", "enginePort": 8000}),
     },
     "monitoring": {
         "": nothing,

@@ -71,7 +71,7 @@ PLAIN: dict[str, Any] = {
     "Anonymous": False,
     **template_words.NO_OFFLOADING,
     "Adapters": 0,
-    **template_words.constant_words(10),
+    **template_words.constant_words(10, 8080),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}

@@ -177,6 +177,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
+    "E427": Wording("the engine of '{backend}' cannot listen on port {port}: {why}", "{hint}"),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),

@@ -19,8 +19,7 @@ def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Pl
     if "port" in gateway:
         number = gateway["port"]
         plans = [_with_answering_port(app, plan, number, diagnostics) for plan in plans]
-    if "service" in app.spec:
-        name = app.spec["service"]["name"]
+    if name := service_name(app):
         if any(plan.name == name and plan.kind == wellknown.LEADER_WORKER_SET for plan in plans):
             diagnostics.add("E330", app.origin("spec", "service", "name"), name=name)
         service = replace(_client_service(app, diagnostics), of_leaders=_leads_to_leaders(app, plans, diagnostics))
@@ -29,6 +28,11 @@ def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Pl
             origin = app.origin("spec", "service", key=True)
             diagnostics.add("W337", origin, port=ports[0].number, ranks=len(ports))
     return plans
+
+
+def service_name(app: App) -> str:
+    """The name of the Service that an app asks for; '' where it asks for none."""
+    return (app.spec.get("service") or {}).get("name", "")
 
 
 def _with_answering_port(app: App, plan: Plan, number: int, diagnostics: Collector) -> Plan:

@@ -8,12 +8,11 @@ from contextlib import contextmanager, suppress
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora
+from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
 from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -31,7 +30,6 @@ from renderer.resolve.workload.written_app import WrittenPlayground
 from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
 
-_PORT = Port("http", PORT)
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
@@ -87,7 +85,7 @@ def _reporting_templates(choice: EngineChoice, diagnostics: Collector) -> Iterat
 def _plan(scaling: PlannedScaling, mode: str) -> Plan:
     planned, run, command = scaling.planned, scaling.planned.run, scaling.planned.command
     base, app, engine, hosts = run.base, planned.app, run.engine, run.size.parallelism.hosts
-    settings = gateway_settings(base.context, app.namespace)
+    settings, port = gateway_settings(base.context, app.namespace), ports.request_port(app)
     return Plan(
         name=app.name,
         namespace=app.namespace,
@@ -102,8 +100,8 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         rollout=base.context.rollout,
         leader=scaling.pod if scaling.worker else None,
         worker=scaling.worker or scaling.pod,
-        port=_PORT,
-        rank_ports=host_groups.rank_ports(run.multi_host, run.words),
+        port=Port("http", port),
+        rank_ports=host_groups.rank_ports(run.multi_host, run.words, port),
         disruption_budget=base.context.disruption_budget
         if host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0)
         else {},
@@ -152,13 +150,14 @@ def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostic
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
     explicit_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
     name = explicit_name or default_backend(context)
-    cached = context.engines.get((name, drain_sleep, ""))
+    port = ports.request_port(app)
+    cached = context.engines.get((name, drain_sleep, "", port))
     if cached is None:
         runtimes = context.inputs.runtimes
         runtime = runtimes.get(name) or backend_runtime.find_runtime(
             context.inputs, name, _backend_origin(context, app), diagnostics
         )
-        cached = compile_engine(context, runtime, drain_sleep)
+        cached = compile_engine(context, runtime, drain_sleep, port=port)
     engine, problems = cached
     diagnostics.problems += problems
     if engine is None:

@@ -23,6 +23,7 @@ from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.image_version import compile_version_pattern, version_of_tag
 from renderer.engines.option_lists import OptionList
 from renderer.kubernetes import quantity
+from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import grace_period, versions
@@ -138,10 +139,15 @@ class _Compiler(Struct):
 
 
 def compile_engine(
-    files: OptionFiles, runtime: BackendRuntime, diagnostics: Collector, drain_sleep: int = 10, other_version: str = ""
+    files: OptionFiles,
+    runtime: BackendRuntime,
+    diagnostics: Collector,
+    drain_sleep: int = 10,
+    other_version: str = "",
+    port: int = PORT,
 ) -> Engine:
-    """The runtime, compiled for apps whose hook sleeps so long, in its own version of the engine or another one. Raises
-    Stop when a template is invalid.
+    """The runtime, compiled for apps whose hook sleeps so long and whose engines listen on this port, in its own
+    version of the engine or another one. Raises Stop when a template is invalid.
     """
     spec = runtime.spec
     version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
@@ -151,7 +157,7 @@ def compile_engine(
         diagnostics.problems += () if other_version else grace_period.invalid_drains(runtime)
         diagnostics.problems += _invalid_version_pattern(adapted)
         diagnostics.problems += _invalid_images(adapted)
-    compiler = _Compiler(adapted, constant_words(drain_sleep), diagnostics)
+    compiler = _Compiler(adapted, constant_words(drain_sleep, port), diagnostics)
     option_list = find_option_list(files, adapted, version, diagnostics)
     messages = {field: _compile_messages(compiler, runtime, version, field) for field in ("notes", "refuse")}
     engine = _compile(compiler, version, option_list, is_other_version=bool(other_version))
@@ -471,7 +477,7 @@ def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -
 
 
 _RESERVED_WORDS = {  # words whose options and variables are reserved, and what to do instead
-    "Port": "every part of the pod agrees on one port; leave it out",
+    "Port": "every part of the pod agrees on one port: leave it out, or write spec.service.enginePort",
     "ModelName": "set spec.servedModelName instead",
 }
 

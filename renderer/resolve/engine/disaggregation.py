@@ -13,7 +13,6 @@ from renderer.engines.accelerator import NONE, Accelerator
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.options import given_options, last_given_number
 from renderer.kubernetes.json_values import map_at
-from renderer.kubernetes.wellknown import DECODE, ENGINE_PORT, PORT
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.parallelism import Parallelism
@@ -31,11 +30,6 @@ _NOTHING: DisaggregationSpec = {}
 def ability(engine: Engine) -> DisaggregationSpec:
     """What the preset says of roles."""
     return engine.spec.get("disaggregation") or _NOTHING
-
-
-def engine_port(role: str) -> int:
-    """The port on which the engine of such a pod listens."""
-    return ENGINE_PORT if role == DECODE else PORT
 
 
 def role_ports(engine: Engine, role: str) -> tuple[Body, ...]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from renderer.kubernetes.wellknown import PORT
-
 # The words about KV cache outside of accelerators, for an app that keeps none there.
 NO_OFFLOADING: Mapping[str, object] = {
     "KVOffloadGiB": 0,
@@ -53,6 +51,6 @@ WORDS = frozenset(
 )
 
 
-def constant_words(drain_sleep: int) -> Mapping[str, int]:
-    """The words that are the same for all apps of a run whose hooks sleep so long."""
-    return {"Port": PORT, "DrainSleep": drain_sleep}
+def constant_words(drain_sleep: int, port: int) -> Mapping[str, int]:
+    """The words that are the same for all apps of a run whose hooks sleep so long, and whose engines listen there."""
+    return {"Port": port, "DrainSleep": drain_sleep}

@@ -40,9 +40,9 @@ def taken_client_services(names: TreeNames) -> Iterator[Diagnostic]:
     """An error for each `spec.service` with the name of another Service."""
     by_service: dict[tuple[str, str], App] = {}
     for app in names.inputs.apps:
-        if "service" not in app.spec:
+        name = (app.spec.get("service") or {}).get("name")
+        if not name:
             continue
-        name = app.spec["service"]["name"]
         workload = names.owners.get((app.namespace, name))
         if workload:
             if workload.label != app.label and workload.workload_kind != wellknown.DEPLOYMENT:

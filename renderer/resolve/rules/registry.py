@@ -92,6 +92,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda run: "startup" in run.engine.spec, (weights.unknown_size,)),
         (lambda run: "versions" in run.model_settings, (versions.invalid_model_versions,)),
         (lambda run: run.engine.refusals or run.engine.notes, (versions.refused_by_version, versions.other_in_version)),
+        (lambda run: "service" in run.base.app.spec, (runtimes.unfit_port,)),
         (lambda run: run.size.parallelism.expert, (parallelism.no_experts,)),
         (lambda run: run.base.claim.draft, (parallelism.draft_beside_sizes,)),
         (

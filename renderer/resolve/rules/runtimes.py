@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import names
+from renderer.resolve.engine import ports
+from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
 
 
@@ -34,3 +37,21 @@ def unreachable_name(run: EngineRun) -> Iterator[Diagnostic]:
     if "servedModelName" in app.spec or "servedModelName" in main.spec:
         origin = served_name_origin(app, main)
         yield make_diagnostic("W233", origin, backend=run.engine.runtime.name, name=run.name_in_engine)
+
+
+def unfit_port(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for a port on which the engine cannot listen, or which nobody tells it."""
+    app, number = run.base.app, ports.request_port(run.base.app)
+    if number == PORT:
+        return
+    others = host_groups.supervisor_ports(run.multi_host, run.words)
+    if app.role:
+        why, hint = "prefill and decode answer on the ports of their pool", "leave enginePort out"
+    elif not run.engine.templated:
+        why, hint = "this BackendRuntime has no spec.engine", "write the port as {{ Port }} there, with spec.engine"
+    elif ranks := {port.number for port in host_groups.rank_ports(run.multi_host, run.words, number)} & others:
+        why, hint = f"the supervisor of its ranks has {min(ranks)}", "choose one further below it, or above"
+    else:
+        return
+    origin = app.origin("spec", "service", "enginePort")
+    yield make_diagnostic("E427", origin, backend=run.engine.runtime.name, port=number, why=why, hint=hint)

@@ -17,9 +17,9 @@ from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
     backend_runtime,
-    disaggregation,
     engine_variants,
     kv_offloading,
+    ports,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.kv_offloading import KVOffloading
@@ -197,7 +197,9 @@ def _engine_in_version(choice: EngineChoice, version: str, diagnostics: Collecto
     if version == engine.version or not version:
         return engine
     runtime = context.inputs.runtimes[engine.runtime.name]
-    compiled, problems = compile_engine(context, runtime, engine.constant["DrainSleep"], version)
+    compiled, problems = compile_engine(
+        context, runtime, engine.constant["DrainSleep"], version, engine.constant["Port"]
+    )
     diagnostics.problems += problems
     if compiled is None:
         raise Stop
@@ -304,7 +306,7 @@ def _template_words(
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
         "Role": base.app.role,
-        "EnginePort": disaggregation.engine_port(base.app.role),
+        "EnginePort": ports.engine_port(base.app),
         **engine.constant,
     }
 

@@ -263,6 +263,8 @@ def _annotation_origins(context: RunContext, app: App, base: AppBase, run: Engin
 def client_origins(app: App) -> _Origins:
     """Of what an app says of its clients, in a Playground and a Service alike."""
     yield ("service",), app.origin("spec", "service")
+    if "enginePort" in (app.spec.get("service") or {}):
+        yield ("explain", "port"), app.origin("spec", "service", "enginePort")
     yield ("answering_port",), app.origin("spec", "gateway", "port")
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.kubernetes.json_values import as_number, map_at, value_at
-from renderer.kubernetes.wellknown import PORT, RANK_PORTS
+from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.plan import Body, Container, Pod, Port, Scaler
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
@@ -69,11 +69,16 @@ def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> Runner
     return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
 
 
-def rank_ports(form: MultiHostForm | None, words: Words, first: int = PORT) -> tuple[Port, ...]:
+def rank_ports(form: MultiHostForm | None, words: Words, first: int) -> tuple[Port, ...]:
     """The ports of a pod whose data parallel ranks answer on a port each; none where they share one."""
     if form is None or not form.supervisor_port:
         return ()
     return tuple(Port(name, first + rank) for rank, name in enumerate(RANK_PORTS[: int(str(words["RankPorts"]))]))
+
+
+def supervisor_ports(form: MultiHostForm | None, words: Words) -> frozenset[int]:
+    """The port of what watches the ranks of a pod that answer on a port each; none where they share one."""
+    return frozenset([form.supervisor_port]) if form and int(str(words["RankPorts"])) else frozenset()
 
 
 def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[Body, ...]:
@@ -90,7 +95,7 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
     some engines listen in workers too, so that no two pods of a group come to one node.
     """
     runner, *others = leader.containers
-    ports = {PORT, words["EnginePort"]}
+    ports = {engine.constant["Port"], words["EnginePort"]}
     worker = worker_container(runner, engine, form, words)
     containers = (
         replace(worker, ports=runner.ports) if leader.rest.get("hostNetwork") else worker,

@@ -14,7 +14,7 @@ from renderer.kubernetes.json_values import as_map, map_at, maps_at
 from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
-from renderer.resolve.engine import disaggregation, kv_offloading, preparation, startup_probe
+from renderer.resolve.engine import disaggregation, kv_offloading, ports, preparation, startup_probe
 from renderer.resolve.engine.backend_runtime import RunnerShell
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.kube import api_defaults, images
@@ -140,14 +140,13 @@ def _resources(run: EngineRun, needs: PodNeeds) -> Body:
 
 def _container_ports(run: EngineRun) -> tuple[Body, ...]:
     """The ports of the runner."""
-    role = run.base.app.role
-    number = disaggregation.engine_port(role)
+    role, number = run.base.app.role, ports.engine_port(run.base.app)
     ranks = host_groups.rank_ports(run.multi_host, run.words, number)
-    ports = host_groups.container_ports(run.multi_host, ranks)
-    if not role:
-        return ports or _PORTS
-    ports = ports or (SharedMap({"name": "http", "containerPort": number, "protocol": "TCP"}),)
-    return (*ports, *disaggregation.role_ports(run.engine, role))
+    container_ports = host_groups.container_ports(run.multi_host, ranks)
+    if not role and number == PORT:
+        return container_ports or _PORTS
+    container_ports = container_ports or (SharedMap({"name": "http", "containerPort": number, "protocol": "TCP"}),)
+    return (*container_ports, *(disaggregation.role_ports(run.engine, role) if role else ()))
 
 
 def _patch_pod(run: EngineRun, pod: Pod, diagnostics: Collector) -> PatchedPod:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import flavors, model_cache, monitoring, pod_defaults, versioned_fields, weight_sources
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
@@ -84,19 +85,19 @@ def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.
 
 
 def compile_engine(
-    context: RunContext, runtime: BackendRuntime, drain_sleep: int = 10, version: str = ""
+    context: RunContext, runtime: BackendRuntime, drain_sleep: int = 10, version: str = "", port: int = PORT
 ) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
     """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
-    is not the runtime's own. Cached.
+    is not the runtime's own; `port`: on which the engine listens. Cached.
     """
-    cached = context.engines.get((runtime.name, drain_sleep, version))
+    cached = context.engines.get((runtime.name, drain_sleep, version, port))
     if cached is None:
         diagnostics, compiled = Collector(), None
         with suppress(Stop):
             compiled = compilation.compile_engine(
-                context.inputs.option_files, runtime, diagnostics, drain_sleep, version
+                context.inputs.option_files, runtime, diagnostics, drain_sleep, version, port
             )
-        cached = context.engines[runtime.name, drain_sleep, version] = compiled, diagnostics.problems
+        cached = context.engines[runtime.name, drain_sleep, version, port] = compiled, diagnostics.problems
     return cached
 
 

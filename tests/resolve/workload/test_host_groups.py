@@ -71,7 +71,7 @@ def test_disruption_budget(size: int, scaler: Scaler | None, replicas: int, budg
 
 
 def test_ports_of_a_pod_without_ranks() -> None:
-    assert rank_ports(None, {"RankPorts": 0}) == ()
+    assert rank_ports(None, {"RankPorts": 0}, 8080) == ()
     assert container_ports(None, [Port("http", 8080)]) == ()
 
 
