@@ -87,7 +87,7 @@ _POD: tuple[Row, ...] = (
     ("spec volumes #model-image", "weights that lie in an image"),
     ("spec volumes #dshm", "shared memory of the engine's processes"),
     ("spec volumes #kv-cache", "files of KV cache that memory has no room for"),
-    ("spec volumes #writable", "restricted: folders that stay writable"),
+    ("spec volumes #writable", "folders that stay writable, below a read-only root"),
     ("spec volumes #config", "the files of the engine's preset"),
     ("spec volumes #config configMap name", "the ConfigMap of the same app", (_NAME,)),
     ("spec initContainers", "a step before the engine starts"),

@@ -12,7 +12,7 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import OPENSHIFT, security_contexts, with_capabilities
+from renderer.resolve.pod.hardening import OPENSHIFT, TIGHT, security_contexts, with_capabilities
 from renderer.resolve.pod.needs import PodNeeds, Storage
 from renderer.resolve.pod.pods import group_security
 from renderer.yamlio import SharedMap
@@ -98,17 +98,37 @@ def _secured(needs: PodNeeds, parts: RunnerParts, storage: Storage) -> tuple[Con
     if capabilities := needs.placement.access.capabilities:
         security = with_capabilities(security, capabilities)
     runner = replace(parts.container, security=security)
-    if needs.hardening == OPENSHIFT:
+    if needs.hardening == OPENSHIFT or (needs.hardening in TIGHT and parts.security.get("anyUser")):
         runner = _with_home(runner, parts.security)
     return runner, pod_security
 
 
 def _with_home(runner: Container, security: SecuritySpec) -> Container:
-    """The runner with the first writable folder for its home: the image knows no user of the number that it gets."""
+    """The runner with the first writable folder for its home, where it says no other."""
     folders = security.get("writable")
     if not folders or any(entry["name"] == _HOME for entry in runner.env):
         return runner
     return replace(runner, env=(*runner.env, SharedMap({"name": _HOME, "value": folders[0]})))
+
+
+def with_writable_folders(pod: Pod, security: SecuritySpec) -> Pod:
+    """The pod with an empty volume for each folder that the engine writes and nothing is mounted at, where a
+    podTemplate makes the runner's root file system read-only; and with a home among them where it is not the preset's
+    user who runs. `security`: of the preset or of its variant.
+    """
+    runner = pod.containers[0]
+    if runner.security.get("readOnlyRootFilesystem") is not True:
+        return pod
+    mounted = {str(mount.get("mountPath")).rstrip("/") for mount in runner.mounts}
+    folders = [folder for folder in security.get("writable", ()) if folder not in mounted]
+    taken = {volume.get("name") for volume in pod.volumes}
+    names = [name for i in range(len(folders) + len(taken)) if (name := f"writable-{i}") not in taken]
+    mounts = [{"name": name, "mountPath": folder} for name, folder in zip(names, folders, strict=False)]
+    volumes = [{"name": mount["name"], "emptyDir": {}} for mount in mounts]
+    if runner.security.get("runAsUser", pod.security.get("runAsUser")) != security.get("user"):
+        runner = _with_home(runner, security)
+    runner = replace(runner, mounts=(*runner.mounts, *mounts))
+    return replace(pod, containers=(runner, *pod.containers[1:]), volumes=(*pod.volumes, *volumes))
 
 
 def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:
