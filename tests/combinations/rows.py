@@ -78,6 +78,7 @@ def faults(row: Row, rendered: Rendered) -> Iterator[str]:
                 *lost_variables(row, pod),
                 *unknown_references(pod, rendered.documents),
                 *accelerators_that_differ(row, pod),
+                *mounts_below_read_only(pod),
                 *refused_options(workload, pod),
             ):
                 yield f"{where}: {fault}"
@@ -154,6 +155,16 @@ def unread_volumes(pod: Node) -> Iterator[str]:
         for path in sorted(set(WEIGHTS.findall(text))):
             if not any(f"{path}/".startswith(f"{folder.rstrip('/')}/") for folder in weights):
                 yield f"{ENGINE} reads {path}, where nothing is mounted"
+
+
+def mounts_below_read_only(pod: Node) -> Iterator[str]:
+    """Mounts below a read-only one, where the container runtime cannot make their folder."""
+    for container in containers(pod):
+        mounts = container.get("volumeMounts") or ()
+        for above in mounts:
+            for mount in mounts if above.get("readOnly") else ():
+                if mount is not above and mount["mountPath"].startswith(f"{above['mountPath'].rstrip('/')}/"):
+                    yield f"{container['name']} mounts {mount['mountPath']} below the read-only {above['mountPath']}"
 
 
 def mounts_of(some: Iterable[Node], volume: str) -> list[Node]:

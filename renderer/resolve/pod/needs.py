@@ -147,10 +147,12 @@ def disk_request(needs: PodNeeds) -> str:
 
 
 def _model_volume_mounts(weights: Sequence[Weights], in_volume: Sequence[Weights]) -> list[Body]:
-    """The mounts of the volume that loaders fill: of the whole, or beside a cache of each model."""
-    # The mount of a cache cannot lie in a read-only one: then each loaded model is mounted at its own path.
-    beside_cache = any(model_weights.claim or _is_on_node(model_weights) for model_weights in weights)
-    paths = [model_weights.path for model_weights in in_volume] if beside_cache else ()
+    """The mounts of the volume that loaders fill: of the whole, or of each model beside a cache or an image."""
+    # Another mount cannot lie in a read-only one: then each loaded model is mounted at its own path.
+    is_beside_others = any(
+        model_weights.claim or model_weights.kind == "oci" or _is_on_node(model_weights) for model_weights in weights
+    )
+    paths = [model_weights.path for model_weights in in_volume] if is_beside_others else ()
     return [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
 
 

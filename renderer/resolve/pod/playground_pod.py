@@ -13,8 +13,10 @@ from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.pod import needs as needs_of_pods
 from renderer.resolve.pod.hardening import OPENSHIFT, TIGHT, security_contexts, with_capabilities
+from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, WRITABLE_MOUNT
 from renderer.resolve.pod.needs import PodNeeds, Storage
 from renderer.resolve.pod.pods import group_security
+from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
@@ -129,6 +131,19 @@ def with_writable_folders(pod: Pod, security: SecuritySpec) -> Pod:
         runner = _with_home(runner, security)
     runner = replace(runner, mounts=(*runner.mounts, *mounts))
     return replace(pod, containers=(runner, *pod.containers[1:]), volumes=(*pod.volumes, *volumes))
+
+
+def with_nested_mounts(pod: Pod) -> Pod:
+    """The pod whose runner may make folders in the model volume, where a podTemplate mounts another volume below it:
+    the container runtime makes the folder of a mount, and cannot in a read-only one.
+    """
+    runner = pod.containers[0]
+    others = [mount for mount in runner.mounts if mount.get("name") != VOLUME]
+    below = any(str(mount.get("mountPath")).startswith(MODELS_FOLDER) for mount in others)
+    if not below or READ_ONLY_MOUNT not in runner.mounts:
+        return pod
+    mounts = tuple([WRITABLE_MOUNT if mount == READ_ONLY_MOUNT else mount for mount in runner.mounts])
+    return replace(pod, containers=(replace(runner, mounts=mounts), *pod.containers[1:]))
 
 
 def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:

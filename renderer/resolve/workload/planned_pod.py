@@ -21,7 +21,7 @@ from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.pod.needs import PodNeeds, add_credentials, disk_request, flavor_tolerations, without_model_volume
-from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod, with_writable_folders
+from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod, with_nested_mounts, with_writable_folders
 from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.weight_sources import PULLED
@@ -88,7 +88,7 @@ def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
     if not base.app.spec.get("podTemplate"):
         return PlannedPod(command, shell.command, setup, generated, generated, {})
     patched = _patch_pod(run, generated, diagnostics)
-    pod = with_writable_folders(patched.pod, parts.security)
+    pod = with_nested_mounts(with_writable_folders(patched.pod, parts.security))
     return PlannedPod(command, shell.command, setup, generated, pod, patched.origins)
 
 
