@@ -94,3 +94,16 @@ def test_accelerators_beyond_the_flavor_are_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lws, "_container", container)
     fault = "LeaderWorkerSet app: the pod takes 4 of nvidia.com/gpu, and the flavor has {'nvidia.com/gpu': 1}"
     assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
+
+
+def test_a_mount_below_a_read_only_one_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    built = lws._container
+
+    def container(planned: Any) -> dict[str, Any]:
+        body: dict[str, Any] = built(planned)
+        nested = {"name": "model-volume", "mountPath": "/workspace/models/blue"}
+        return {**body, "volumeMounts": [*body["volumeMounts"], nested]}
+
+    monkeypatch.setattr(lws, "_container", container)
+    fault = "LeaderWorkerSet app: model-runner mounts /workspace/models/blue below the read-only /workspace/models/"
+    assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
