@@ -168,8 +168,8 @@ GLOSSARY_FILES = {
     "diagnostic": {"diagnostics/diagnostic"},
     "drain": {"resolve/gateway/drain"},
     "engine": {
-        *("diagnostics/wordings/engines", "engines/running_engine"),
-        *("resolve/engine/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
+        *("diagnostics/wordings/engines", "engines/known_engine", "engines/running_engine"),
+        *("engines/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
     },
     "environment": {"load/environments"},
     "flavor": {"resolve/flavors"},

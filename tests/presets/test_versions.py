@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime, OpenModel
 from renderer.diagnostics import Collector, Origin
-from renderer.engines import image_version
+from renderer.engines import image_version, runtime_versions
 from renderer.engines.option_lists import known_versions
 from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.kubernetes.json_values import value_at
@@ -382,8 +382,8 @@ def test_the_own_version_is_the_preset_itself() -> None:
     for name in RANGED:
         runtime = shipped(name)
         own = image_version.version_of_tag(runtime.spec["engine"], runtime.spec["version"])
-        assert versions.runtime_in_version(runtime, own) is runtime
-        assert versions.runtime_in_version(runtime, "") is runtime
+        assert runtime_versions.runtime_in_version(runtime, own) is runtime
+        assert runtime_versions.runtime_in_version(runtime, "") is runtime
 
 
 # ---- the mechanism ----
@@ -405,7 +405,7 @@ def changed(entries: list[dict[str, Any]], **engine: Any) -> BackendRuntime:
     runtime = BackendRuntime(
         "small", cast("BackendRuntimeSpec", spec), ChangedDocument(whole.document, {"spec": spec}, {})
     )
-    return versions.runtime_in_version(runtime, "1")
+    return runtime_versions.runtime_in_version(runtime, "1")
 
 
 def where(runtime: BackendRuntime, *path: str | int) -> str:
@@ -517,7 +517,7 @@ def test_derived_entries_have_ranges() -> None:
     ],
 )
 def test_ranges(since: str, until: str, version: str, expected: bool) -> None:
-    assert versions.in_range({"since": since, "until": until}, version) == expected
+    assert runtime_versions.in_range({"since": since, "until": until}, version) == expected
 
 
 # --- models

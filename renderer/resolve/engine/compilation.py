@@ -18,10 +18,18 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, suggestion
-from renderer.engines import dialect
-from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
+from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption, args_shape
 from renderer.engines.image_version import compile_version_pattern, version_of_tag
+from renderer.engines.known_engine import (
+    bare_word,
+    build_dialect,
+    given_options,
+    grouped_options,
+    option_names,
+    size_options,
+)
 from renderer.engines.option_lists import OptionList
+from renderer.engines.runtime_versions import runtime_in_version
 from renderer.kubernetes import quantity
 from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body
@@ -151,7 +159,7 @@ def compile_engine(
     """
     spec = runtime.spec
     version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
-    adapted = versions.runtime_in_version(runtime, version)
+    adapted = runtime_in_version(runtime, version)
     if not runtime.ours:  # ours are tested
         diagnostics.problems += () if other_version else versions.invalid_versions(runtime)
         diagnostics.problems += () if other_version else grace_period.invalid_drains(runtime)
@@ -169,15 +177,11 @@ def compile_engine(
 def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, *, is_other_version: bool) -> Engine:
     """The runtime in one version, without notes and refusals."""
     runtime, engine_spec, origin = compiler.runtime, compiler.engine_spec, compiler.origin
-    spec, options = runtime.spec, engine_spec.get("options") or {}
-    style = _build_style(spec, engine_spec, option_list)
+    spec = runtime.spec
+    style = build_dialect(spec, option_list)
     envs = api_defaults.default_env(spec.get("envs") or (), origin.at("envs"), compiler.diagnostics)
     same_env = template.words_of(envs) <= compiler.constant.keys()
-    size_options = _grouped_options(style, engine_spec, "TP")
-    multipliers = {
-        style.name(option): frozenset(map(style.name, excluding))
-        for option, excluding in (options.get("shares") or {}).items()
-    }
+    sizes = size_options(style, engine_spec)
     return Engine(
         runtime=runtime,
         version=version,
@@ -198,25 +202,18 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         volumes=_read_volumes(compiler),
         style=style,
         reserved=_reserved_options(style, spec, engine_spec),
-        size_options=size_options,
-        pipeline_options=_grouped_options(style, engine_spec, "PP"),
-        length_options=frozenset(style.name(option) for _, option in _options_given(engine_spec, "MaxModelLen")),
+        size_options=sizes.size,
+        pipeline_options=grouped_options(style, engine_spec, "PP"),
+        length_options=frozenset(style.name(option) for _, option in given_options(engine_spec, "MaxModelLen")),
         shared_tokens=_shared_tokens(style, engine_spec),
-        parallel_options=size_options.union(
-            multipliers, *(style.groups.get(group, ()) for group, _ in _options_given(engine_spec, "TP"))
-        ),
-        multipliers=multipliers,
-        uncountable_options=_option_names(style, options.get("uncounted")),
+        parallel_options=sizes.all,
+        multipliers=sizes.multipliers,
+        uncountable_options=sizes.uncountable,
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
         option_lists={version: option_list},
         environments={} if same_env or not engine_spec else None,
     )
-
-
-def _grouped_options(style: Dialect, engine_spec: EngineSpec, word: str) -> frozenset[str]:
-    """The options whose value in an entry of `derived` with a group is the word."""
-    return frozenset(style.name(option) for group, option in _options_given(engine_spec, word) if group)
 
 
 def _invalid_version_pattern(runtime: BackendRuntime) -> Iterator[Diagnostic]:
@@ -251,7 +248,7 @@ def _shared_tokens(style: Dialect, engine_spec: EngineSpec) -> SharedTokens | No
     shared = (engine_spec.get("options") or {}).get("shared")
     if not shared:
         return None
-    return SharedTokens(_option_names(style, shared["options"]), shared["among"], shared.get("instead", ""))
+    return SharedTokens(option_names(style, shared["options"]), shared["among"], shared.get("instead", ""))
 
 
 def _condition_key(engine_spec: EngineSpec) -> Callable[[Words], object]:
@@ -277,13 +274,6 @@ def _invalid_images(runtime: BackendRuntime) -> Iterator[Diagnostic]:
                 yield from images.invalid_image(str(part[key]), form, part_origin.at(key))
 
 
-def _build_style(spec: BackendRuntimeSpec, engine_spec: EngineSpec, option_list: OptionList | None) -> Dialect:
-    """The dialect of its command line; options that the preset uses count as known."""
-    layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
-    layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
-    return dialect.build_style(engine_spec.get("options") or {}, layers, option_list)
-
-
 def _compile_configs(spec: BackendRuntimeSpec, compiler: _Compiler) -> Mapping[str, RecommendedConfig]:
     configs: dict[str, RecommendedConfig] = {}
     templated = bool(compiler.engine_spec)
@@ -294,7 +284,7 @@ def _compile_configs(spec: BackendRuntimeSpec, compiler: _Compiler) -> Mapping[s
             continue
         path, args = ("recommendedConfigs", i, "args"), config.get("args") or []
         layer = compiler.compile_layer(path, args) if templated else _upstream_layer(args, compiler.origin.at(*path))
-        drafts = templated and any(_bare_word(arg) == "DraftModelPath" for arg in args)
+        drafts = templated and any(bare_word(arg) == "DraftModelPath" for arg in args)
         configs[config["name"]] = RecommendedConfig(config, layer, origin, {}, {}, drafts)
     return configs
 
@@ -337,7 +327,7 @@ def _compile_multi_host(compiler: _Compiler, style: Dialect) -> tuple[MultiHostF
                 command=compiler.compile_strings((*path, "command"), entry["command"]) if "command" in entry else None,
                 supervisor_port=entry.get("supervisorPort", 0),
                 probes=template.share_maps({key: entry[key] for key in _PROBES if key in entry}),
-                dropped_options=_option_names(style, worker.get("without")),
+                dropped_options=option_names(style, worker.get("without")),
                 worker_args=tuple(worker.get("args") or ()),
                 worker_lifecycle=cast("Callable[[Words], Body]", lifecycle),
             )
@@ -452,9 +442,7 @@ def _layer_filler(
     args: Sequence[str], origin: Origin, fillers: Sequence[tuple[int, Filler]]
 ) -> Callable[[Words], ArgLayer]:
     """A function that fills the arguments. `fillers`: by index, for those that differ between apps."""
-    usual_shape = dialect.args_shape(
-        ["" if any(place == i for place, _ in fillers) else arg for i, arg in enumerate(args)]
-    )
+    usual_shape = args_shape(["" if any(place == i for place, _ in fillers) else arg for i, arg in enumerate(args)])
 
     def fill(words: Words) -> ArgLayer:
         filled, shape = [*args], usual_shape
@@ -492,26 +480,9 @@ def _reserved_options(
         reserved.update(dict.fromkeys([style.name(option) for option in entry["options"]], rule))
     for config in (spec.get("recommendedConfigs") or ()) if engine_spec else ():
         for option, value in itertools.pairwise(config.get("args") or ()):
-            if (word := _bare_word(value)) in _RESERVED_WORDS:
+            if (word := bare_word(value)) in _RESERVED_WORDS:
                 reserved[style.name(option)] = ReservedOption(_RESERVED_WORDS[word])
     return reserved
-
-
-def _option_names(style: Dialect, options: Sequence[str] | None) -> frozenset[str]:
-    return frozenset(map(style.name, options or ()))
-
-
-def _bare_word(value: str) -> str:
-    """The word of a value that is no more than a word in braces; else ''."""
-    return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
-
-
-def _options_given(engine_spec: EngineSpec, word: str) -> Iterator[tuple[str, str]]:
-    """Group and option of each argument of `derived` whose value is the word."""
-    for entry in engine_spec.get("derived") or ():
-        for option, value in itertools.pairwise(entry.get("args") or ()):
-            if _bare_word(value) == word:
-                yield entry.get("group", ""), option
 
 
 def _draft_files(style: Dialect, spec: BackendRuntimeSpec, engine_spec: EngineSpec) -> Mapping[str, str]:

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from renderer.api import BackendRuntime
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.engines.runtime_versions import GRACE_PERIOD_NAMES
 
 if TYPE_CHECKING:
     from renderer.input_types import DrainSpec, EngineSpec
 
-_NAME: Literal["gracePeriodSeconds"] = "gracePeriodSeconds"
-_OLD_NAME: Literal["seconds"] = "seconds"
-NAMES = (_NAME, _OLD_NAME)
-"""The keys of `drain` that state it, the second one in presets of older releases."""
+_NAME, _OLD_NAME = GRACE_PERIOD_NAMES
 _DRAIN: Path = ("spec", "engine", "drain")
 _WITHOUT_DRAIN = 130  # seconds
 _PRESET_SLEEP = 10  # seconds of the hook's sleep with which presets state it
@@ -42,9 +40,9 @@ def invalid_drains(runtime: BackendRuntime) -> Iterator[Diagnostic]:
     for i, entry in enumerate(engine.get("versions") or ()):
         drains.append((("spec", "engine", "versions", i, "drain"), entry.get("drain")))
     for path, drain in drains:
-        if drain and all(name in drain for name in NAMES):
+        if drain and all(name in drain for name in GRACE_PERIOD_NAMES):
             yield make_diagnostic(
                 "E872", Origin(runtime.document, (*path, _OLD_NAME), key=True), old=_OLD_NAME, name=_NAME
             )
-        elif drain is not None and path == _DRAIN and not any(name in drain for name in NAMES):
+        elif drain is not None and path == _DRAIN and not any(name in drain for name in GRACE_PERIOD_NAMES):
             yield make_diagnostic("E302", Origin(runtime.document, path, key=True), word=_NAME, hint="")

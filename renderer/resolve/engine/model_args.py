@@ -11,7 +11,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Origin
 from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.engines.option_parser import OptionRules, validate_options
-from renderer.resolve.engine.versions import in_range, rewrite_args
+from renderer.engines.runtime_versions import in_range, rewrite_args
 
 if TYPE_CHECKING:
     from renderer.input_types import ModelEngineSpec

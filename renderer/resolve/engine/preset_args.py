@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
-from renderer.engines import option_lists, version_order
+from renderer.engines import option_lists
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.image_version import version_of_tag
+from renderer.engines.known_engine import build_option_rules
 from renderer.engines.option_lists import OptionList
 from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.resolve.engine import arg_merge
@@ -29,21 +30,8 @@ def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: 
             )
             if option_list:
                 engine.option_lists[option_list.version] = option_list
-        option_list, name = engine.option_lists[version], engine.runtime.name
-        options = engine.spec.get("options") or {}
-        plugins, requires = options.get("plugins") or {}, options.get("requires") or {}
-        if option_list is None:
-            rules = None
-        elif options.get("uncertain"):
-            described = f"the uncertain list of {name} {option_list.version}"
-            rules = OptionRules(engine.style, option_list, described, "W", plugins=plugins, requires=requires)
-        elif version_order.version_key(option_list.version) != version_order.version_key(version):
-            nearest = f"{name} {option_list.version} (the nearest known to {version})"
-            newest = max(map(version_order.version_key, option_lists.known_versions(files, engine.runtime)))
-            is_beyond = version_order.version_key(version) > newest
-            rules = OptionRules(engine.style, option_list, nearest, "W", is_beyond, plugins=plugins, requires=requires)
-        else:
-            rules = OptionRules(engine.style, option_list, f"{name} {version}", plugins=plugins, requires=requires)
+        option_list = engine.option_lists[version]
+        rules = build_option_rules(files, engine.runtime, engine.style, option_list, version) if option_list else None
         engine.option_rules[version] = rules
     return engine.option_rules[version]
 

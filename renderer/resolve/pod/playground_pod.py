@@ -123,8 +123,8 @@ def with_writable_folders(pod: Pod, security: SecuritySpec) -> Pod:
         return pod
     mounted = {str(mount.get("mountPath")).rstrip("/") for mount in runner.mounts}
     folders = [folder for folder in security.get("writable", ()) if folder not in mounted]
-    taken = {volume.get("name") for volume in pod.volumes}
-    names = [name for i in range(len(folders) + len(taken)) if (name := f"writable-{i}") not in taken]
+    volume_names = {volume.get("name") for volume in pod.volumes}
+    names = [name for i in range(len(folders) + len(pod.volumes)) if (name := f"writable-{i}") not in volume_names]
     mounts = [{"name": name, "mountPath": folder} for name, folder in zip(names, folders, strict=False)]
     volumes = [{"name": mount["name"], "emptyDir": {}} for mount in mounts]
     if runner.security.get("runAsUser", pod.security.get("runAsUser")) != security.get("user"):

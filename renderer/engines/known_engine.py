@@ -1,0 +1,93 @@
+"""What a BackendRuntime says of its engine's command line: its dialect, the options that distribute accelerators, and
+the rules by which a version's options are judged.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from renderer.api import BackendRuntime, OptionFiles
+from renderer.engines import dialect
+from renderer.engines.dialect import Dialect
+from renderer.engines.option_lists import OptionList, known_versions
+from renderer.engines.option_parser import OptionRules
+from renderer.engines.version_order import version_key
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec, EngineSpec
+
+
+class SizeOptions(Struct, frozen=True):
+    """The options that distribute accelerators, each set by the names of the dialect."""
+
+    size: frozenset[str]  # that set the tensor parallel size
+    all: frozenset[str]  # `size` too
+    multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
+    uncountable: frozenset[str]  # with which the number of accelerators is unknown
+
+
+def build_dialect(spec: BackendRuntimeSpec, option_list: OptionList | None) -> Dialect:
+    """The dialect of a runtime's command line; options that the runtime uses count as known."""
+    engine_spec = spec.get("engine") or {}
+    layers = [config.get("args") or [] for config in spec.get("recommendedConfigs") or ()]
+    layers += [entry.get("args") or [] for entry in engine_spec.get("derived") or ()]
+    return dialect.build_style(engine_spec.get("options") or {}, layers, option_list)
+
+
+def size_options(style: Dialect, engine_spec: EngineSpec) -> SizeOptions:
+    """The options of a runtime that distribute accelerators."""
+    options = engine_spec.get("options") or {}
+    multipliers = {
+        style.name(option): frozenset(map(style.name, excluding))
+        for option, excluding in (options.get("shares") or {}).items()
+    }
+    size = grouped_options(style, engine_spec, "TP")
+    groups = (style.groups.get(group, ()) for group, _ in given_options(engine_spec, "TP"))
+    return SizeOptions(
+        size, size.union(multipliers, *groups), multipliers, option_names(style, options.get("uncounted"))
+    )
+
+
+def grouped_options(style: Dialect, engine_spec: EngineSpec, word: str) -> frozenset[str]:
+    """The options whose value in an entry of `derived` with a group is the word."""
+    return frozenset(style.name(option) for group, option in given_options(engine_spec, word) if group)
+
+
+def given_options(engine_spec: EngineSpec, word: str) -> Iterator[tuple[str, str]]:
+    """Group and option of each argument of `derived` whose value is the word."""
+    for entry in engine_spec.get("derived") or ():
+        for option, value in itertools.pairwise(entry.get("args") or ()):
+            if bare_word(value) == word:
+                yield entry.get("group", ""), option
+
+
+def option_names(style: Dialect, options: Sequence[str] | None) -> frozenset[str]:
+    """The options by the names of the dialect."""
+    return frozenset(map(style.name, options or ()))
+
+
+def bare_word(value: str) -> str:
+    """The word of a value that is no more than a word in braces; else ''."""
+    return value.strip("{} ").lstrip(".") if value.startswith("{{") else ""
+
+
+def build_option_rules(
+    files: OptionFiles, runtime: BackendRuntime, style: Dialect, option_list: OptionList, version: str
+) -> OptionRules:
+    """The rules for the options of a version. `option_list`: its own, or that of the nearest older version, of which
+    errors become warnings.
+    """
+    name, options = runtime.name, (runtime.spec.get("engine") or {}).get("options") or {}
+    plugins, requires = options.get("plugins") or {}, options.get("requires") or {}
+    if options.get("uncertain"):
+        described = f"the uncertain list of {name} {option_list.version}"
+        return OptionRules(style, option_list, described, "W", plugins=plugins, requires=requires)
+    if version_key(option_list.version) != version_key(version):
+        nearest = f"{name} {option_list.version} (the nearest known to {version})"
+        is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))
+        return OptionRules(style, option_list, nearest, "W", is_beyond, plugins=plugins, requires=requires)
+    return OptionRules(style, option_list, f"{name} {version}", plugins=plugins, requires=requires)
