@@ -207,7 +207,7 @@ GLOSSARY_FILES = {
             "check/graph/route_conflicts",
             "check/graph/route_limits",
         ),
-        *("check/graph/route_matches", "check/graph/routes", "resolve/apps/model_routes"),
+        *("check/graph/route_matches", "check/graph/route_timeouts", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends", "resolve/apps/app_routes"),
         *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
         *("resolve/traffic/model_route", "resolve/traffic/packed_routes"),

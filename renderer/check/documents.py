@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema_validation
+from renderer.check.engines import validate_engines
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph import (
     NAMED_KINDS,
@@ -20,16 +21,22 @@ from renderer.check.object_rules import object_key, validate_object
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import text_at
 from renderer.yamlio import Document
 
 
 def validate_documents(
-    read: Sequence[Document], external: ExternalObjects | None = None, *, alone: bool = False
+    read: Sequence[Document],
+    external: ExternalObjects | None = None,
+    *,
+    alone: bool = False,
+    engines: EngineCatalog | None = None,
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
-    `external`: what they may refer to besides; `alone`: without the rules between objects.
+    `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
+    those that they may run.
     """
     judged = _judge_each(read, external or ExternalObjects())
     if alone:
@@ -43,6 +50,8 @@ def validate_documents(
         _diagnostic(documents[finding.index], finding)
         for finding in validate_whole_graph([*bodies, *(document.value for document in judged.opaque)], external)
     ]
+    if engines:
+        problems += validate_engines(read, engines)
     return problems, judged.unknown
 
 

@@ -21,6 +21,9 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     Services that miss the leaders' port.
     """
     sets = {_key(body): i for i, body in enumerate(bodies) if body["kind"] == "LeaderWorkerSet"}
+    scalable: dict[tuple[object, ...], int] = {
+        (*_key(body), body["kind"]): i for i, body in enumerate(bodies) if body["kind"] in _SCALABLE
+    }
     roles = _roles(bodies)
     workloads: dict[tuple[object, ...], Body] = {}  # filled when first needed
     scalers: dict[tuple[object, ...], int] = {}
@@ -30,7 +33,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
         kind = body["kind"]
         has_claims |= kind == CLAIM
         if kind in wellknown.AUTOSCALERS:
-            yield from _validate_target(bodies, i, sets, scalers)
+            yield from _validate_target(bodies, i, scalable, scalers)
             if needs_resource_metrics(body):
                 workloads = workloads or {**_workloads(bodies), **_scalable_roles(roles)}
                 key = _target_key(body)
@@ -60,7 +63,7 @@ def _target_key(scaler: Body) -> tuple[object, ...]:
 def _validate_target(
     bodies: Sequence[Body],
     index: int,
-    sets: Mapping[tuple[object, object], int],
+    scalable: Mapping[tuple[object, ...], int],
     scalers: dict[tuple[object, ...], int],
 ) -> Iterator[IndexedFinding]:
     """Findings about what an autoscaler scales: that another one does so too, or that it has replicas of its own. Adds
@@ -71,7 +74,7 @@ def _validate_target(
     if (first := scalers.setdefault(key, index)) != index:
         other = f"{bodies[first]['kind']} {_key(bodies[first])[1]}"
         yield IndexedFinding(index, "E550", ("spec", "scaleTargetRef", "name"), {"name": target_name, "other": other})
-    target_index = sets.get((namespace, target_name)) if kind == "LeaderWorkerSet" else None
+    target_index = scalable.get((namespace, target_name, kind))
     if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
         params = {"name": _key(body)[1], "kind": body["kind"]}
         yield IndexedFinding(target_index, "E551", ("spec", "replicas"), params)

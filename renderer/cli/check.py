@@ -77,6 +77,7 @@ def _judge(
     """
     from renderer.check import validate_documents
     from renderer.check.graph import declared_objects
+    from renderer.load.index import engine_catalog
     from renderer.load.manifest_tree import policies_of, split_by_cluster
 
     tree = policies_of(paths, policy)
@@ -87,7 +88,9 @@ def _judge(
         problems += judge_documents(tree.policies, tree.base, tree.output, files.documents)
     unknown_kinds: dict[int, str] = {}
     for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
-        findings, unknown = validate_documents(cluster_documents, declared_objects(config, external), alone=alone)
+        findings, unknown = validate_documents(
+            cluster_documents, declared_objects(config, external), alone=alone, engines=engine_catalog(config)
+        )
         problems += [*cluster_findings, *findings]
         unknown_kinds |= {
             id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
+from collections.abc import Iterable, Mapping
+
 from msgspec import Struct
 
 
@@ -16,3 +19,13 @@ class Accelerator(Struct, frozen=True):
 
 
 NONE = Accelerator()
+
+
+def find_row(rows: Iterable[Mapping[str, str]], resource: str) -> Mapping[str, str] | None:
+    """The first row of presets/accelerators.yaml for an extended resource; None where there is none."""
+    fitting = (
+        row
+        for row in rows
+        if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"]))
+    )
+    return next(fitting, None)

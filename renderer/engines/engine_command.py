@@ -44,6 +44,9 @@ class EngineCommand(Struct, frozen=True):
     """A command line of an engine."""
 
     words: tuple[Word, ...] = ()  # all of it, none where nobody knows which of a script's lines it is
+    backend: str = ""  # the preset of the engine, '' where none is known
+    arguments: tuple[Word, ...] = ()  # behind the command, and behind a model that stands first
+    hides_options: bool = False  # what is filled in at run time may be an option
     names: tuple[Word, ...] = ()  # those that the model is served under
     named_by: str = ""  # the option that says so, or would
     unnamed: bool = False  # no option says so, and the name is the model itself
@@ -78,11 +81,20 @@ def _table() -> Mapping[str, Any]:
     return spec
 
 
+def table_entry(backend: str) -> Mapping[str, Any]:
+    """What presets/engine_commands.yaml says of the engine of a preset; {} where it says nothing."""
+    return next((engine for engine in _table()["engines"] if engine.get("backend") == backend), {})
+
+
 def _engine_of_image(image: str) -> Mapping[str, Any] | None:
     """The engine that the entrypoint of an image runs; None where it is not known."""
-    name = image.partition("@")[0].rpartition("/")[2].partition(":")[0]
-    globs = ((engine, glob) for engine in _table()["engines"] for glob in engine.get("images") or ())
-    return next((engine for engine, glob in globs if patterns.fits(name, glob)), None)
+    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    for engine in _table()["engines"]:
+        tags = engine.get("tags") if tag else None
+        if patterns.fits_any(name, engine.get("images") or ()) and (not tags or patterns.fits_any(tag, tags)):
+            fitting: Mapping[str, Any] = engine
+            return fitting
+    return None
 
 
 def _engine_of_line(words: Sequence[Word]) -> Mapping[str, Any] | None:
@@ -151,7 +163,18 @@ def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, in_script: bo
         names = values.get("model") or tuple(word for word in first if not word.text.startswith("-"))
         names, unnamed = names[:1], bool(names)
     named_by = spelled.get("servedName") or next(iter(engine.get("servedName") or ()), "")
-    return EngineCommand(tuple(line), names, named_by, unnamed, values.get("port", ())[:1])
+    hides = _hides_options(line, in_script)
+    starts_with_model = engine.get("modelFirst") and line[end : end + 1] and not line[end].text.startswith("-")
+    return EngineCommand(
+        words=tuple(line),
+        backend=engine.get("backend", ""),
+        arguments=tuple(line[end + bool(starts_with_model) :]),
+        hides_options=hides,
+        names=names,
+        named_by=named_by,
+        unnamed=unnamed,
+        ports=values.get("port", ())[:1],
+    )
 
 
 def _hides_options(line: Sequence[Word], in_script: bool) -> bool:

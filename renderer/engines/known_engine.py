@@ -52,6 +52,11 @@ def size_options(style: Dialect, engine_spec: EngineSpec) -> SizeOptions:
     )
 
 
+def shares_memory(engine_spec: EngineSpec) -> bool:
+    """Whether the processes of several accelerators need more shared memory than a container has by itself."""
+    return any("sharedMemory" in entry for entry in engine_spec.get("derived") or ())
+
+
 def grouped_options(style: Dialect, engine_spec: EngineSpec, word: str) -> frozenset[str]:
     """The options whose value in an entry of `derived` with a group is the word."""
     return frozenset(style.name(option) for group, option in given_options(engine_spec, word) if group)

@@ -18,10 +18,11 @@ from renderer.api import (
     TrafficInput,
 )
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
+from renderer.engines.catalog import EngineCatalog
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
-from renderer.load.preset_files import PresetMapping, preset
+from renderer.load.preset_files import PresetMapping, preset, preset_names
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
@@ -229,6 +230,17 @@ def _traffic_input(document: Document, kind: str, namespace: str, file: str, out
         document=document,
         file=file,
         outside=outside,
+    )
+
+
+def engine_catalog(config: RenderConfig) -> EngineCatalog:
+    """What is known of engines and accelerators, for manifests that others wrote."""
+    names = preset_names("backends")
+    return EngineCatalog(
+        runtimes={name: _preset_runtime(preset(f"backends/{name}")) for name in names},
+        option_files=OptionListReader(),
+        accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+        own_accelerators=config.get("accelerators") or {},
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from renderer import template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
-from renderer.engines.accelerator import NONE, Accelerator
+from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.kubernetes import component_versions, quantity
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
@@ -438,12 +437,7 @@ def _accelerator_row(inputs: Inputs, resource: str) -> Mapping[str, str] | None:
     if resource in inputs.own_accelerators:
         return {"count": "tp", **inputs.own_accelerators[resource]}
     if resource not in _ROWS:
-        rows = (
-            row
-            for row in inputs.accelerators
-            if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"]))
-        )
-        _ROWS[resource] = next(rows, None)
+        _ROWS[resource] = find_row(inputs.accelerators, resource)
     return _ROWS[resource]
 
 

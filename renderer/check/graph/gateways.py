@@ -10,6 +10,7 @@ from renderer.check.graph.references import validate_grant, validate_secret
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_maps, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.wellknown import ENVOY_CONTROLLER
 
 CONFIG = "aigateway.envoyproxy.io/gateway-config"
 
@@ -103,6 +104,16 @@ def _proxies(view: ObjectView) -> set[Place]:
             if parameters := map_at(gateway_class, "spec", "parametersRef"):
                 proxies.add(named_place(parameters, ""))
     return proxies
+
+
+def envoy_gateways(view: ObjectView) -> set[Place]:
+    """The Gateways that Envoy Gateway serves, as far as the set says it."""
+    return model_gateways(view) | {
+        (namespace, name)
+        for namespace, name, body in view.all("Gateway")
+        if text_at(view.find("GatewayClass", "", text_at(body, "spec", "gatewayClassName")), "spec", "controllerName")
+        == ENVOY_CONTROLLER
+    }
 
 
 def model_gateways(view: ObjectView) -> set[Place]:

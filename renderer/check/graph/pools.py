@@ -15,11 +15,12 @@ from renderer.check.graph.backends import (
     validate_group_selector,
     view_pods,
 )
-from renderer.check.graph.gateways import CONFIG, model_gateways
+from renderer.check.graph.gateways import CONFIG, envoy_gateways
+from renderer.check.graph.pod_selectors import selected_pods
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
-from renderer.kubernetes.wellknown import ENVOY_CONTROLLER, GROUPS
+from renderer.kubernetes.wellknown import GROUPS
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name by the engine's options"
@@ -56,6 +57,19 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
         if listening_ports and port["number"] not in listening_ports:
             words = {"what": f"InferencePool '{name}'", "port": port["number"], "ports": format_ports(listening_ports)}
             yield "E592", ("spec", "targetPorts", i, "number"), words
+
+
+def validate_silent_pods(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for each target port of an InferencePool that pods of one workload name, and those of another that the
+    pool selects too do not.
+    """
+    selector = map_at(body, "spec", "selector")
+    selected = selected_pods(view, namespace, selector) if map_at(selector, "matchLabels") else ()
+    for port in maps_at(body, "spec", "targetPorts"):
+        silent = [entry for entry in selected if entry.pods.ports and port["number"] not in entry.pods.ports]
+        if silent and len(silent) < len(selected):
+            words = {"name": name, "workload": silent[0].workload, "port": port["number"]}
+            yield "W510", ("spec", "selector"), words
 
 
 def _validate_picker(view: ObjectView, picker: Body, namespace: str) -> Iterator[Finding]:
@@ -176,12 +190,7 @@ def report_old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> 
 
 def _routed_pools(view: ObjectView) -> set[Place]:
     """The pools, of any group, to which AIGatewayRoutes and the HTTPRoutes of Envoy Gateway's Gateways lead."""
-    gateways = model_gateways(view) | {
-        (namespace, name)
-        for namespace, name, body in view.all("Gateway")
-        if text_at(view.find("GatewayClass", "", text_at(body, "spec", "gatewayClassName")), "spec", "controllerName")
-        == ENVOY_CONTROLLER
-    }
+    gateways = envoy_gateways(view)
     routes = [
         (namespace, body)
         for kind in ("AIGatewayRoute", "HTTPRoute")

@@ -26,6 +26,7 @@ from renderer.check.graph import (
     policies,
     pools,
     references,
+    route_timeouts,
     routes,
     set_pods,
 )
@@ -111,7 +112,10 @@ RULES: Rules = {
     },
 }
 
-_RULES_OF_NAMES: Rules = {
+_RULES_OF_SETS: Rules = {
+    "AIGatewayRoute": (route_timeouts.validate_route_timeout,),
+    "HTTPRoute": (route_timeouts.validate_route_timeout,),
+    "InferencePool": (pools.validate_silent_pods,),
     "Service": (pod_references.validate_target_ports, pod_selectors.validate_selector),
     "PodDisruptionBudget.policy": (pod_selectors.validate_selector,),
     "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
@@ -124,7 +128,7 @@ _RULES_OF_NAMES: Rules = {
     "Role.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
     "ClusterRole.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
 }
-"""Rules about labels and names that people mistype, over whole sets alone."""
+"""Rules about labels and names that people mistype, and about what our own objects always have, for `check` alone."""
 
 NAMED_KINDS = frozenset((pools.OLD, *(f"InferenceObjective.{group}" for group in pools.STEERING)))
 """Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
@@ -146,7 +150,7 @@ def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> I
     """The findings of `validate_graph` and `find_route_conflicts` over a complete set of objects."""
     view = ObjectView(bodies, external)
     yield from validate_graph(view)
-    yield from validate_graph(view, _RULES_OF_NAMES)
+    yield from validate_graph(view, _RULES_OF_SETS)
     yield from find_route_conflicts(route_matches(view), external, api_keys(view))
 
 

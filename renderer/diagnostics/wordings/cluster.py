@@ -106,6 +106,15 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E542": Wording("the selector does not match the labels of its own pods"),
     "E543": Wording("{what}", about="the Role or RoleBinding is not valid: {what}"),
     "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
+    "W509": Wording(
+        "requests to {models} end after {seconds} s, whole answers and streams alike: no rule or policy says another "
+        "time",
+        "write timeouts: {{request: 600s}} in the rule",
+    ),
+    "W510": Wording(
+        "InferencePool '{name}' selects pods of {workload} too, and no container of them listens on {port}",
+        "select by a label that only the pods of engines have",
+    ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
     "E553": Wording("the leader's containers do not listen on {port}, only on {ports}", "set targetPort to one"),

@@ -178,6 +178,19 @@ ENGINES: Final[dict[str, Wording]] = {
     "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E427": Wording("the engine of '{backend}' cannot listen on port {port}: {why}", "{hint}"),
+    "W428": Wording(
+        "{name} has {count} accelerators and no volume at /dev/shm: its processes share 64 MiB, and may end with a bus "
+        "error",
+        "mount an emptyDir with medium: Memory there",
+    ),
+    "E428": Wording(
+        "the Service '{service}' makes Kubernetes set {variable} in {name}, which reads something else in it and ends",
+        "write enableServiceLinks: false beside containers, or call the Service otherwise",
+    ),
+    "W429": Wording(
+        "{kind} '{name}' has no replica to wake it: its triggers ask for metrics that only pods of '{target}' have",
+        "write minReplicaCount: 1, or a trigger on what is there without them",
+    ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import HeldCache, RunningEngine
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import text_at
@@ -26,6 +27,17 @@ def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     need = cache.shared_memory if cache else None
     if cache and need and shared and quantity.nanos(shared) < quantity.nanos(need.least):
         yield make_diagnostic("E371", need.origin, size=shared, sum=need.least, **_params(cache))
+
+
+def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning where the processes of several accelerators have only the shared memory of any container, 64 MiB."""
+    line, pod = running.line, running.pod
+    if any(mount.get("mountPath") == _SHARED_MEMORY for mount in running.container.mounts) or pod.rest.get("hostIPC"):
+        return
+    size = accelerators_used(line.engine, line.args)
+    if size is not None and max(size, line.shared.size) > 1 and line.shared.origin:
+        words = {"name": line.subject.name, "count": line.shared.accelerator.number}
+        yield make_diagnostic("W428", line.shared.origin, **words)
 
 
 def bounded_memory(container: Container) -> tuple[str, str]:

@@ -20,5 +20,11 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         ),
         (lambda line: line.shared.accelerator.resource, (accelerators.wrong_number,)),
     ),
-    RunningEngine: ((lambda running: running.held_cache, (memory.too_little_memory, memory.too_little_shared_memory)),),
+    RunningEngine: (
+        (lambda running: running.held_cache, (memory.too_little_memory, memory.too_little_shared_memory)),
+        (
+            lambda running: running.line.engine.shares_memory and running.line.shared.accelerator.number > 1,
+            (memory.without_shared_memory,),
+        ),
+    ),
 }

@@ -26,6 +26,7 @@ from renderer.engines.known_engine import (
     given_options,
     grouped_options,
     option_names,
+    shares_memory,
     size_options,
 )
 from renderer.engines.option_lists import OptionList
@@ -209,6 +210,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         parallel_options=sizes.all,
         multipliers=sizes.multipliers,
         uncountable_options=sizes.uncountable,
+        shares_memory=shares_memory(engine_spec),
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
         option_lists={version: option_list},

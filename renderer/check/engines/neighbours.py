@@ -1,0 +1,154 @@
+"""What stands beside an engine in a set of manifests: Services that it is named like, routes that ask it for a name,
+and autoscalers that cannot wake it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from msgspec import Struct
+
+from renderer.check.engines.recognition import RecognisedEngine
+from renderer.check.finding import Body
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.engines.engine_command import table_entry
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.wellknown import MODEL_HEADER
+from renderer.yamlio import Document
+
+_POOL, _BACKEND = "InferencePool", "AIServiceBackend"
+
+
+class ModelRequest(Struct, frozen=True):
+    """What a route sends to pods."""
+
+    name: str  # of the model
+    namespace: str  # of the pods
+    selector: Body  # of their labels
+    origin: Origin  # of the name
+
+
+class Neighbours:
+    """The manifests of a set by kind, namespace and name."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._objects: dict[tuple[str, str, str], Document] = {}
+        for document in documents:
+            metadata = map_at(document.value, "metadata")
+            key = text_at(document.value, "kind"), text_at(metadata, "namespace"), text_at(metadata, "name")
+            self._objects.setdefault(key, document)
+
+    def find(self, kind: str, namespace: str, name: str) -> Body:
+        """The object; {} where there is none."""
+        document = self._objects.get((kind, namespace, name))
+        return document.value if document else {}
+
+    def all(self, kind: str) -> Iterator[tuple[str, Document]]:
+        """The namespace of each object of a kind, and its document."""
+        for (other, namespace, _), document in self._objects.items():
+            if other == kind:
+                yield namespace, document
+
+    @cached_property
+    def services(self) -> Mapping[tuple[str, str], str]:
+        """By namespace and variable, the Service for which Kubernetes sets `<NAME>_PORT` in pods."""
+        return {
+            (namespace, f"{text_at(document.value, 'metadata', 'name').upper().replace('-', '_')}_PORT"): text_at(
+                document.value, "metadata", "name"
+            )
+            for namespace, document in self.all("Service")
+            if text_at(document.value, "spec", "clusterIP") != "None"
+        }
+
+    @cached_property
+    def requests(self) -> list[ModelRequest]:
+        """What the AIGatewayRoutes of the set send to pods."""
+        return [
+            request
+            for namespace, route in self.all("AIGatewayRoute")
+            for request in self._requests_of(namespace, route)
+        ]
+
+    def _requests_of(self, namespace: str, route: Document) -> Iterator[ModelRequest]:
+        for i, rule in enumerate(maps_at(route.value, "spec", "rules")):
+            rule_origin = route.origin("spec", "rules", i)
+            matched = [
+                (text_at(header, "value"), rule_origin.at("matches", m, "headers", h, "value"))
+                for m, match in enumerate(maps_at(rule, "matches"))
+                for h, header in enumerate(maps_at(match, "headers"))
+                if header.get("name") == MODEL_HEADER and header.get("type", "Exact") == "Exact"
+            ]
+            for b, reference in enumerate(maps_at(rule, "backendRefs")):
+                override = text_at(reference, "modelNameOverride")
+                origin = rule_origin.at("backendRefs", b, "modelNameOverride")
+                space = text_at(reference, "namespace") or namespace
+                for name, place in [(override, origin)] if override else matched:
+                    for pods_namespace, selector in self._pods_behind(reference, space):
+                        yield ModelRequest(name, pods_namespace, selector, place)
+
+    def _pods_behind(self, reference: Body, namespace: str) -> Iterator[tuple[str, Body]]:
+        """Namespace and labels of the pods behind a backend of a route."""
+        name = text_at(reference, "name")
+        if text_at(reference, "kind") == _POOL:
+            selector = map_at(self.find(_POOL, namespace, name), "spec", "selector", "matchLabels")
+            yield from [(namespace, selector)] if selector else ()
+            return
+        backend = text_at(self.find(_BACKEND, namespace, name), "spec", "backendRef", "name")
+        for endpoint in maps_at(self.find("Backend", namespace, backend), "spec", "endpoints"):
+            service, _, rest = text_at(endpoint, "fqdn", "hostname").partition(".")
+            space = rest.partition(".")[0]
+            selector = map_at(self.find("Service", space, service), "spec", "selector")
+            yield from [(space, selector)] if selector else ()
+
+
+def overwritten_variables(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+    """An error for each variable of the engine that Kubernetes sets for a Service of its namespace."""
+    if recognised.pod.get("enableServiceLinks") is False:
+        return
+    own_variables = {entry.get("name") for entry in maps_at(recognised.container, "env")}
+    for variable in table_entry(recognised.engine.runtime.name).get("serviceVariables") or ():
+        service = neighbours.services.get((recognised.namespace, variable))
+        if service and variable not in own_variables:
+            origin = recognised.document.origin(*recognised.pod_path, "enableServiceLinks")
+            yield make_diagnostic("E428", origin, service=service, variable=variable, name=recognised.name)
+
+
+def other_names(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+    """A warning where a route asks the engine for a name that it does not serve."""
+    command = recognised.command
+    if not command.names or not all(word.known for word in command.names):
+        return
+    texts = [word.text for word in command.words]
+    for request in neighbours.requests:
+        pods_are_asked = (
+            request.namespace == recognised.namespace and request.selector.items() <= recognised.labels.items()
+        )
+        if not pods_are_asked or any(request.name in text for text in texts):  # also as the name of an adapter
+            continue
+        first = command.names[0]
+        file, line, _ = request.origin.place
+        hint = f"add {command.named_by} {request.name}"
+        if not command.unnamed:
+            hint = f"write {command.named_by} {request.name}, or let the route ask for {first.text}"
+        words = {"served": first.text, "name": request.name, "where": f" ({file}:{line})", "hint": hint}
+        yield make_diagnostic("W250", first.origin, **words)
+        return
+
+
+def sleeping_engine(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+    """A warning for a ScaledObject that lets the engine have no replica, and asks only for what its pods measure."""
+    metrics = map_at(recognised.engine.runtime.spec, "engine", "metrics")
+    prefixes = {as_text(name).partition(":")[0] + ":" for name in metrics.values() if ":" in as_text(name)}
+    value = recognised.document.value
+    identity = text_at(value, "kind"), text_at(value, "metadata", "name")
+    for namespace, document in neighbours.all("ScaledObject") if prefixes else ():
+        spec = map_at(document.value, "spec")
+        target = map_at(spec, "scaleTargetRef")
+        if namespace != recognised.namespace or (target.get("kind", "Deployment"), target.get("name")) != identity:
+            continue
+        least = min(number_at(spec, "minReplicaCount", default=0), number_at(spec, "idleReplicaCount", default=1))
+        queries = [text_at(trigger, "metadata", "query") for trigger in maps_at(spec, "triggers")]
+        if not least and all(any(prefix in query for prefix in prefixes) for query in queries):
+            words = {"kind": "ScaledObject", "name": text_at(document.value, "metadata", "name"), "target": identity[1]}
+            yield make_diagnostic("W429", document.origin("spec", "minReplicaCount"), **words)

@@ -1,0 +1,103 @@
+"""The engines of our presets, by name and version, and which of them an image is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+
+from renderer.api import BackendRuntime, OptionFiles
+from renderer.engines.accelerator import NONE, Accelerator, find_row
+from renderer.engines.image_version import version_of_tag
+from renderer.engines.known_engine import build_dialect, build_option_rules, shares_memory, size_options
+from renderer.engines.option_lists import read_option_list
+from renderer.engines.option_parser import OptionRules
+from renderer.engines.running_engine import KnownEngine
+from renderer.engines.runtime_versions import runtime_in_version
+from renderer.kubernetes import quantity
+
+
+class VersionedEngine(Struct, frozen=True, eq=False):
+    """The engine of a preset in one version, '' where that is not known."""
+
+    runtime: BackendRuntime
+    version: str
+    engine: KnownEngine
+    option_rules: OptionRules | None  # None where nobody knows the version's options
+
+
+class ImageEngine(Struct, frozen=True):
+    """The engine in an image of the repositories of a preset, or of mirrors of them."""
+
+    backend: str
+    version: str  # '' where the tag does not tell
+
+
+class EngineCatalog(Struct, frozen=True, eq=False):
+    """What is known of engines and accelerators, whoever runs them."""
+
+    runtimes: Mapping[str, BackendRuntime]  # our presets, by name
+    option_files: OptionFiles
+    accelerators: Sequence[Mapping[str, str]]  # the rows of presets/accelerators.yaml
+    own_accelerators: Mapping[str, Mapping[str, str]] = {}  # those that RenderConfig declares, by the resource
+    engines: dict[tuple[str, str], VersionedEngine] = field(default_factory=dict)  # a cache
+
+    def engine(self, backend: str, version: str) -> VersionedEngine:
+        """The engine of a preset in a version."""
+        if (backend, version) not in self.engines:
+            self.engines[backend, version] = self._read_engine(self.runtimes[backend], version)
+        return self.engines[backend, version]
+
+    def _read_engine(self, preset: BackendRuntime, version: str) -> VersionedEngine:
+        runtime = runtime_in_version(preset, version)
+        option_list = read_option_list(self.option_files, runtime, version)
+        style = build_dialect(runtime.spec, option_list)
+        sizes = size_options(style, runtime.spec.get("engine") or {})
+        engine = KnownEngine(
+            style=style,
+            size_options=sizes.size,
+            parallel_options=sizes.all,
+            multipliers=sizes.multipliers,
+            uncountable_options=sizes.uncountable,
+            shares_memory=shares_memory(runtime.spec.get("engine") or {}),
+        )
+        rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None
+        return VersionedEngine(runtime, version, engine, rules)
+
+    def image_engine(self, image: str) -> ImageEngine | None:
+        """The engine in an image; None where the repository is no preset's. Of a mirror the last two parts of the
+        repository are the same.
+        """
+        name, _, _ = image.partition("@")
+        folder, _, last = name.rpartition("/")
+        repository, _, tag = last.partition(":")
+        ending = (folder.rpartition("/")[2], repository)
+        for backend, runtime in self.runtimes.items():
+            if ending in _endings(runtime):
+                version = version_of_tag(runtime.spec.get("engine") or {}, tag, trusted=True)
+                return ImageEngine(backend, version)
+        return None
+
+    def accelerator(self, limits: Mapping[str, object]) -> Accelerator:
+        """The accelerators in a container's limits; NONE also where they are of two kinds, or no whole number."""
+        accelerators = []
+        for resource, amount in limits.items():
+            own = self.own_accelerators.get(resource)
+            row = {"count": "tp", **own} if own else find_row(self.accelerators, resource)
+            if row is None or row["count"] == "none":
+                continue
+            try:
+                number, part = divmod(quantity.nanos(str(amount)), 10**9)
+            except ValueError:
+                return NONE
+            if number and not part:
+                accelerators.append(Accelerator(row["vendor"], number, row["count"] == "tp", resource))
+        return accelerators[0] if len(accelerators) == 1 else NONE
+
+
+def _endings(runtime: BackendRuntime) -> set[tuple[str, str]]:
+    """The last two parts of each repository of a runtime."""
+    variants = (runtime.spec.get("engine") or {}).get("variants") or ()
+    images = [runtime.spec["image"], *(variant["image"] for variant in variants if variant.get("image"))]
+    parts = [image.rpartition("/") for image in images]
+    return {(folder.rpartition("/")[2], last) for folder, _, last in parts}
