@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema_validation
-from renderer.check.engines import validate_engines
+from renderer.check.engines import is_release, validate_engines
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph import (
     NAMED_KINDS,
@@ -52,7 +52,7 @@ def validate_documents(
     ]
     if engines:
         problems += validate_engines(read, engines)
-    return problems, judged.unknown
+    return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
 
 
 class _JudgedDocuments(Struct, frozen=True):

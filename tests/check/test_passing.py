@@ -260,7 +260,9 @@ kind: HTTPRoute
 metadata: {name: route, namespace: llm}
 spec:
   parentRefs: [{name: gateway}]
-  rules: [{backendRefs: [{group: inference.networking.x-k8s.io, kind: InferencePool, name: %s}]}]
+  rules:
+    - timeouts: {request: 1h}
+      backendRefs: [{group: inference.networking.x-k8s.io, kind: InferencePool, name: %s}]
 """
 
 

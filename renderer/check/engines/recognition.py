@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from renderer.check.engines.chart_values import containers_in_values, is_release
 from renderer.check.finding import Body
 from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
@@ -16,6 +17,7 @@ from renderer.yamlio import Document
 
 _CONTAINERS = "containers"
 _DEEPEST = 30
+_WORDS = ("command", "args")  # fields of a container
 
 
 class RecognisedEngine(Struct, frozen=True):
@@ -55,11 +57,17 @@ class RecognisedEngine(Struct, frozen=True):
 
 
 def recognised_engines(document: Document, catalog: EngineCatalog) -> Iterator[RecognisedEngine]:
-    """The engines in the pods of a manifest, of whatever kind: a map with a list of containers is the spec of a pod."""
+    """The engines in the pods of a manifest, of whatever kind: a map with a list of containers is the spec of a pod.
+    Of a HelmRelease those in its values.
+    """
+    if is_release(document.value):
+        yield from _engines_in_values(document, catalog)
+        return
     for pod_path, pod in _pods(document.value, ()):
         for i, container in enumerate(maps_at(pod, _CONTAINERS)):
             container_path = (*pod_path, _CONTAINERS, i)
-            if engine := _recognise(document, catalog, container_path, container):
+            origin = document.origin(*container_path)
+            if engine := _recognise(catalog, container, {field: origin.at(field) for field in _WORDS}):
                 command, versioned, is_own_image = engine
                 yield RecognisedEngine(
                     document=document,
@@ -71,6 +79,23 @@ def recognised_engines(document: Document, catalog: EngineCatalog) -> Iterator[R
                     engine=versioned,
                     is_own_image=is_own_image,
                 )
+
+
+def _engines_in_values(release: Document, catalog: EngineCatalog) -> Iterator[RecognisedEngine]:
+    for container in containers_in_values(release.value):
+        origins = {field: release.origin(*container.path, *path) for field, path in container.fields.items()}
+        if engine := _recognise(catalog, container.body, origins):
+            command, versioned, is_own_image = engine
+            yield RecognisedEngine(
+                document=release,
+                pod_path=(),
+                pod={"hostIPC": True},  # the chart may mount what the values do not say
+                container_path=container.path,
+                container=container.body,
+                command=command,
+                engine=versioned,
+                is_own_image=is_own_image,
+            )
 
 
 def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -90,17 +115,15 @@ def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]
 
 
 def _recognise(
-    document: Document, catalog: EngineCatalog, path: Path, container: Body
+    catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]
 ) -> tuple[EngineCommand, VersionedEngine, bool] | None:
-    """The command line of a container, its engine, and whether the image is of the engine's project."""
+    """The command line of a container, its engine, and whether the image is of the engine's project. `origins`: of
+    `command` and `args`.
+    """
     image = text_at(container, "image")
     command, args = (
-        [
-            Word(word, document.origin(*path, field, i))
-            for i, word in enumerate(list_at(container, field))
-            if isinstance(word, str)
-        ]
-        for field in ("command", "args")
+        [Word(word, origins[field].at(i)) for i, word in enumerate(list_at(container, field)) if isinstance(word, str)]
+        for field in _WORDS
     )
     line = read_engine_command(command, args, image)
     if line.backend not in catalog.runtimes:

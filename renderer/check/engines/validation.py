@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
 from renderer.check.engines.recognition import RecognisedEngine, recognised_engines
-from renderer.diagnostics import Diagnostic, Origin
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.engine_command import Word, table_entry
@@ -25,12 +26,24 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
     listed = list(documents)
     engines = [recognised for document in listed for recognised in recognised_engines(document, catalog)]
     neighbours = Neighbours(listed if engines else ())
+    for document in listed:
+        if is_release(document.value):
+            count = sum(recognised.document is document for recognised in engines)
+            words = {"name": text_at(document.value, "metadata", "name"), "engines": _counted(count)}
+            yield make_diagnostic("N517", document.origin("spec", "values"), **words)
     for recognised in engines:
         line = engine_line(recognised, catalog)
         yield from _judged(line)
         yield from _judged(_running_engine(recognised, line))
         for validate in (overwritten_variables, other_names, sleeping_engine):
             yield from validate(recognised, neighbours)
+
+
+def _counted(count: int) -> str:
+    """How many engines of a HelmRelease are judged, as a clause."""
+    if not count:
+        return "no engine was found in its values"
+    return f"{counted(count, 'engine')} in its values {'is' if count == 1 else 'are'} judged"
 
 
 def _judged(record: EngineLine | RunningEngine) -> Iterator[Diagnostic]:

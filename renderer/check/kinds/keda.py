@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.kubernetes.json_values import as_map, as_maps, as_number, text_at
+from renderer.diagnostics import Path
+from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, text_at
+from renderer.text.suggestions import closest
 
 _RESOURCES = ("cpu", "memory")
 _JUDGED = ("", "Deployment", "StatefulSet")  # kinds of targets into whose pods the webhook looks; "" is Deployment
 _LONGEST = 63  # characters of a label's value
+# The types of triggers that people scale model servers by; KEDA has some seventy.
+_TYPES = (
+    *("aws-cloudwatch", "aws-sqs-queue", "azure-monitor", "azure-servicebus", "cpu", "cron", "datadog", "dynatrace"),
+    *("elasticsearch", "external", "external-push", "gcp-pubsub", "gcp-stackdriver", "graphite", "influxdb", "kafka"),
+    *("kubernetes-workload", "loki", "memory", "metrics-api", "mysql", "nats-jetstream", "new-relic", "postgresql"),
+    *("predictkube", "prometheus", "pulsar", "rabbitmq", "redis", "redis-cluster", "redis-sentinel", "redis-streams"),
+)
+_NEEDED = {"prometheus": ("serverAddress", "query", "threshold")}  # keys of metadata, by type
+_SIMILAR = 0.8  # from which on a type is taken for a misspelt one
+_NUMBERS = ("threshold", "activationThreshold")
 
 
 def validate_scaled_object(body: Body) -> Iterator[Finding]:
@@ -28,6 +40,8 @@ def validate_scaled_object(body: Body) -> Iterator[Finding]:
             )
         if "fallback" in spec:
             yield "E530", ("spec", "fallback"), {"what": "cpu and memory have no fallback: leave it out"}
+    for i, trigger in enumerate(triggers):
+        yield from _validate_trigger(trigger, ("spec", "triggers", i))
     idle = spec.get("idleReplicaCount")
     if idle is not None and as_number(idle) >= least:
         what = f"idleReplicaCount {idle} has to be below minReplicaCount {least}"
@@ -38,3 +52,24 @@ def validate_scaled_object(body: Body) -> Iterator[Finding]:
     if len(name) > _LONGEST:
         what = f"the HPA's name '{name}' has {len(name)} characters, at most {_LONGEST} fit"
         yield "E530", ("metadata", "name"), {"what": what}
+
+
+def _validate_trigger(trigger: Body, path: Path) -> Iterator[Finding]:
+    """Findings about a trigger that KEDA's controller refuses: a misspelt type, keys that it needs, and no numbers."""
+    kind, metadata = as_text(trigger["type"]), map_at(trigger, "metadata")
+    if kind not in _TYPES and (near := closest(kind, _TYPES, _SIMILAR)):
+        yield "E530", (*path, "type"), {"what": f"KEDA has no trigger '{kind}': did you mean '{near}'?"}
+    for key in _NEEDED.get(kind, ()):
+        if key not in metadata and not trigger.get("authenticationRef"):
+            yield "E530", (*path, "metadata"), {"what": f"a trigger of type {kind} needs {key}"}
+    for key in _NUMBERS if kind in _NEEDED else ():
+        if key in metadata and not _is_number(as_text(metadata[key])):
+            yield "E530", (*path, "metadata", key), {"what": f"'{metadata[key]}' is not a number"}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

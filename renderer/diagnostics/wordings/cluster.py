@@ -82,7 +82,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "raise terminationGracePeriodSeconds, or sleep less",
     ),
     "E528": Wording("the fields of a pod have apiVersion v1, not '{version}'", "leave it out"),
-    "E530": Wording("{what}", about="the bounds of the autoscaler do not go together: {what}"),
+    "E530": Wording("{what}", about="the bounds or the triggers of the autoscaler are refused: {what}"),
     "E531": Wording("{what}", about="the target of the metric is not valid: {what}"),
     "W536": Wording(
         "the {kind} '{name}' selects workers of '{workload}' too, and only its leaders listen on {port}",
@@ -114,6 +114,10 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W510": Wording(
         "InferencePool '{name}' selects pods of {workload} too, and no container of them listens on {port}",
         "select by a label that only the pods of engines have",
+    ),
+    "N517": Wording(
+        "the chart of the HelmRelease '{name}' is not rendered: {engines}, and nothing else is looked at",
+        "render it by helm template, and check the result",
     ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
