@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic
+from renderer.engines.catalog import EngineCatalog
 from renderer.plan import Body, Plan, Rollout, Scaler
 
 if TYPE_CHECKING:  # the rooms above, whose results are kept here
@@ -47,6 +48,7 @@ class RunContext(Struct, frozen=True, eq=False):
     inputs: Inputs
     pod_defaults: pod_defaults.PodDefaults
     catalog: Mapping[str, flavors.Flavor | None]
+    known_engines: EngineCatalog  # for pods that somebody wrote
     metrics_collected: bool  # RenderConfig names a source of metrics
     rollout: Rollout  # of a Playground
     disruption_budget: Body  # the spec of PodDisruptionBudgets, less their selectors

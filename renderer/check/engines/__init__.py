@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from renderer.check.engines.chart_values import is_release
-from renderer.check.engines.recognition import RecognisedEngine, recognised_engines
+from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.validation import validate_engines
 
 __all__ = [
-    "RecognisedEngine",
+    "EngineContainer",
+    "engine_containers",
     "is_release",
-    "recognised_engines",
     "validate_engines",
 ]

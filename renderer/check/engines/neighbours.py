@@ -9,7 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from renderer.check.engines.recognition import RecognisedEngine
+from renderer.check.engines.containers import EngineContainer
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.engine_command import table_entry
@@ -102,27 +102,27 @@ class Neighbours:
             yield from [(space, selector)] if selector else ()
 
 
-def overwritten_variables(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+def overwritten_variables(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
     """An error for each variable of the engine that Kubernetes sets for a Service of its namespace."""
-    if recognised.pod.get("enableServiceLinks") is False:
+    if container.pod.get("enableServiceLinks") is False:
         return
-    own_variables = {entry.get("name") for entry in maps_at(recognised.container, "env")}
-    for variable in table_entry(recognised.engine.runtime.name).get("serviceVariables") or ():
-        service = neighbours.services.get((recognised.namespace, variable))
+    own_variables = {entry.get("name") for entry in maps_at(container.body, "env")}
+    for variable in table_entry(container.recognised.engine.runtime.name).get("serviceVariables") or ():
+        service = neighbours.services.get((container.namespace, variable))
         if service and variable not in own_variables:
-            origin = recognised.document.origin(*recognised.pod_path, "enableServiceLinks")
-            yield make_diagnostic("E428", origin, service=service, variable=variable, name=recognised.name)
+            origin = container.document.origin(*container.pod_path, "enableServiceLinks")
+            yield make_diagnostic("E428", origin, service=service, variable=variable, name=container.name)
 
 
-def other_names(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
     """A warning where a route asks the engine for a name that it does not serve."""
-    command = recognised.command
+    command = container.recognised.command
     if not command.names or not all(word.known for word in command.names):
         return
     texts = [word.text for word in command.words]
     for request in neighbours.requests:
         pods_are_asked = (
-            request.namespace == recognised.namespace and request.selector.items() <= recognised.labels.items()
+            request.namespace == container.namespace and request.selector.items() <= container.labels.items()
         )
         if not pods_are_asked or any(request.name in text for text in texts):  # also as the name of an adapter
             continue
@@ -136,16 +136,16 @@ def other_names(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterato
         return
 
 
-def sleeping_engine(recognised: RecognisedEngine, neighbours: Neighbours) -> Iterator[Diagnostic]:
+def sleeping_engine(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
     """A warning for a ScaledObject that lets the engine have no replica, and asks only for what its pods measure."""
-    metrics = map_at(recognised.engine.runtime.spec, "engine", "metrics")
+    metrics = map_at(container.recognised.engine.runtime.spec, "engine", "metrics")
     prefixes = {as_text(name).partition(":")[0] + ":" for name in metrics.values() if ":" in as_text(name)}
-    value = recognised.document.value
+    value = container.document.value
     identity = text_at(value, "kind"), text_at(value, "metadata", "name")
     for namespace, document in neighbours.all("ScaledObject") if prefixes else ():
         spec = map_at(document.value, "spec")
         target = map_at(spec, "scaleTargetRef")
-        if namespace != recognised.namespace or (target.get("kind", "Deployment"), target.get("name")) != identity:
+        if namespace != container.namespace or (target.get("kind", "Deployment"), target.get("name")) != identity:
             continue
         least = min(number_at(spec, "minReplicaCount", default=0), number_at(spec, "idleReplicaCount", default=1))
         queries = [text_at(trigger, "metadata", "query") for trigger in maps_at(spec, "triggers")]

@@ -25,6 +25,7 @@ from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.rules import judged
 from renderer.resolve.workload import field_origins, host_groups
 from renderer.resolve.workload.claimed import AppBase, resolve_base
+from renderer.resolve.workload.running_service import running_service
 from renderer.resolve.workload.written_app import WrittenService
 from renderer.resolve.workload.written_pod import ServicePods, TemplatePod, service_pod
 
@@ -43,6 +44,10 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     if written.template.get("leaderTemplate") is not None:
         leader = judged(service_pod(written, base, "leaderTemplate", diagnostics), diagnostics)
     worker = judged(service_pod(written, base, "workerTemplate", diagnostics), diagnostics)
+    for template in filter(None, (leader, worker)):
+        if running := running_service(template, written.size):
+            judged(running.line, diagnostics)
+            judged(running, diagnostics)
     if has_errors(diagnostics.problems):
         raise Stop
     claim_templates = workload_settings.claim_templates(

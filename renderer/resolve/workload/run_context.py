@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import flavors, model_cache, monitoring, pod_defaults, versioned_fields, weight_sources
 from renderer.resolve.autoscaling import foreign_scalers
@@ -29,6 +30,9 @@ def run_context(inputs: Inputs) -> RunContext:
         inputs=inputs,
         pod_defaults=pod_default_settings,
         catalog=catalog,
+        known_engines=EngineCatalog(
+            inputs.preset_runtimes, inputs.option_files, inputs.accelerators, inputs.own_accelerators
+        ),
         metrics_collected=monitoring.metrics_collected(inputs.config),
         rollout=versioned_fields.rollout(inputs.config),
         disruption_budget=versioned_fields.disruption_budget(inputs.config),

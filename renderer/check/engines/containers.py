@@ -1,0 +1,102 @@
+"""The containers of any manifest that run an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from renderer.check.engines.chart_values import containers_in_values, is_release
+from renderer.check.finding import Body
+from renderer.diagnostics import Origin, Path
+from renderer.engines.catalog import EngineCatalog
+from renderer.engines.engine_command import Word
+from renderer.engines.recognition import RecognisedEngine, recognise
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, text_at
+from renderer.yamlio import Document
+
+_CONTAINERS = "containers"
+_DEEPEST = 30
+_WORDS = ("command", "args")  # fields of a container
+
+
+class EngineContainer(Struct, frozen=True):
+    """A container that runs an engine."""
+
+    document: Document
+    pod_path: Path  # of the spec of its pod
+    pod: Body
+    path: Path
+    body: Body
+    recognised: RecognisedEngine
+
+    @property
+    def name(self) -> str:
+        """How messages speak of it."""
+        metadata = map_at(self.document.value, "metadata")
+        place = "/".join(filter(None, (self.namespace, text_at(metadata, "name"))))
+        return f"container '{as_text(self.body.get('name'))}' of {text_at(self.document.value, 'kind')} {place}"
+
+    @property
+    def namespace(self) -> str:
+        """Of its pod; '' where none is said."""
+        return text_at(self.document.value, "metadata", "namespace")
+
+    @property
+    def labels(self) -> Body:
+        """The labels of its pod."""
+        template = self.pod_path[:-1] if self.pod_path[-1:] == ("spec",) else ()
+        return map_at(self.document.value, *template, "metadata", "labels")
+
+    def origin(self, *path: str | int) -> Origin:
+        """Of a field of the container."""
+        return self.document.origin(*self.path, *path)
+
+
+def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
+    """The engines in the pods of a manifest, of whatever kind: a map with a list of containers is the spec of a pod.
+    Of a HelmRelease those in its values.
+    """
+    if is_release(document.value):
+        yield from _engines_in_values(document, catalog)
+        return
+    for pod_path, pod in _pods(document.value, ()):
+        for i, body in enumerate(maps_at(pod, _CONTAINERS)):
+            path = (*pod_path, _CONTAINERS, i)
+            origin = document.origin(*path)
+            if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):
+                yield EngineContainer(document, pod_path, pod, path, body, recognised)
+
+
+def _engines_in_values(release: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
+    pod = {"hostIPC": True}  # the chart may mount what the values do not say
+    for container in containers_in_values(release.value):
+        origins = {field: release.origin(*container.path, *path) for field, path in container.fields.items()}
+        if recognised := _recognise(catalog, container.body, origins):
+            yield EngineContainer(release, (), pod, container.path, container.body, recognised)
+
+
+def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        if isinstance(value.get(_CONTAINERS), list):
+            yield path, value
+            return
+        for key, item in value.items():
+            if isinstance(item, (dict, list)):
+                yield from _pods(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, (dict, list)):
+                yield from _pods(item, (*path, i))
+
+
+def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]) -> RecognisedEngine | None:
+    """The engine of a container. `origins`: of `command` and `args`."""
+    command, args = (
+        [Word(word, origins[field].at(i)) for i, word in enumerate(list_at(container, field)) if isinstance(word, str)]
+        for field in _WORDS
+    )
+    return recognise(catalog, command, args, text_at(container, "image"))

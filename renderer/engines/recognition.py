@@ -1,0 +1,87 @@
+"""The engine that a container runs, whoever wrote it: by its command line, its version by the tag of its image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.diagnostics import Origin
+from renderer.engines.catalog import EngineCatalog, VersionedEngine
+from renderer.engines.dialect import ArgLayer
+from renderer.engines.engine_command import EngineCommand, Word, read_engine_command, table_entry
+from renderer.engines.running_engine import EngineLine, SharedAccelerators, Subject
+
+_FILLED_IN = "$(VALUE)"  # what no rule about values judges
+
+
+class RecognisedEngine(Struct, frozen=True):
+    """The engine of a container."""
+
+    command: EngineCommand
+    engine: VersionedEngine
+    is_own_image: bool  # of a repository of the engine's project, or of a mirror of it
+
+
+class Surroundings(Struct, frozen=True):
+    """What a container has around its command line."""
+
+    name: str  # how messages speak of it
+    limits: Mapping[str, object]
+    limits_origin: Origin
+    hosts: int  # pods of a replica
+
+
+def recognise(
+    catalog: EngineCatalog, command: Sequence[Word], args: Sequence[Word], image: str
+) -> RecognisedEngine | None:
+    """The engine of a container with this command line; None where it runs none that is known."""
+    line = read_engine_command(command, args, image)
+    if line.backend not in catalog.runtimes:
+        return None
+    of_image = catalog.image_engine(image)
+    is_own_image = of_image is not None and of_image.backend == line.backend
+    version = of_image.version if of_image and is_own_image else ""
+    return RecognisedEngine(line, catalog.engine(line.backend, version), is_own_image)
+
+
+def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Surroundings) -> EngineLine:
+    """The command line of an engine as rules see it. Without arguments where what is filled in at run time may be an
+    option.
+    """
+    command, versioned = recognised.command, recognised.engine
+    words = () if command.hides_options else command.arguments
+    args = tuple(map(_known_text, words))
+    layer = ArgLayer(args, around.limits_origin, origins=tuple(word.origin for word in words))
+    return EngineLine(
+        subject=Subject(around.name, "the limits of the container", ways="tensor, data or pipeline"),
+        engine=versioned.engine,
+        version=versioned.version,
+        args=args,
+        written=(layer,),
+        option_rules=versioned.option_rules,
+        shared=_shared_accelerators(catalog, recognised, around),
+        is_own_image=lambda: recognised.is_own_image,
+    )
+
+
+def _known_text(word: Word) -> str:
+    """The word; of a value that is filled in at run time only that it is one."""
+    if word.known:
+        return word.text
+    option, glued, _ = word.text.partition("=")
+    return f"{option}={_FILLED_IN}" if glued and option.startswith("-") else _FILLED_IN
+
+
+def _shared_accelerators(
+    catalog: EngineCatalog, recognised: RecognisedEngine, around: Surroundings
+) -> SharedAccelerators:
+    """The accelerators of the container. Of an engine that says no size one works, or all of them."""
+    accelerator = catalog.accelerator(around.limits)
+    takes_all = table_entry(recognised.engine.runtime.name).get("usesAll") or recognised.command.hides_options
+    return SharedAccelerators(
+        accelerator=accelerator,
+        size=accelerator.number if takes_all else 1,
+        origin=around.limits_origin.at(accelerator.resource) if accelerator.resource else None,
+        hosts=around.hosts,
+    )

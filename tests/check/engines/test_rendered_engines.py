@@ -1,0 +1,36 @@
+"""What `llmaz check` says of engines in our own output is what `render` said of the same input."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from renderer import check
+from renderer.load.index import engine_catalog
+from renderer.load.manifest_tree import manifests, split_by_cluster
+from tests.paths import TESTS
+
+CASES = sorted(path.parent for path in (TESTS / "cases").glob("*/expected"))
+# Codes of `check` that stand for another one of `render`.
+TOLD_OTHERWISE = {("pod-template-accelerators", "W236"): "W212, since the number is the podTemplate's"}
+
+
+def engine_codes(folder: Path) -> set[str]:
+    """The codes about engines that `check` gives a folder."""
+    files = manifests((str(folder),))
+    ((config, _, documents),) = split_by_cluster((str(folder),), files.documents)[:1]
+    return {problem.code for problem in check.engines.validate_engines(documents, engine_catalog(config))}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_no_code_that_render_did_not_give(case: Path) -> None:
+    warnings = case / "stderr.txt"
+    told = re.findall(r"\[([EWN][0-9]{3})\]", warnings.read_text("utf-8")) if warnings.exists() else []
+    codes = engine_codes(case / "expected") - set(told)
+    assert {code for code in codes if (case.name, code) not in TOLD_OTHERWISE} == set()
+
+
+def test_some_are_told() -> None:
+    assert engine_codes(TESTS / "cases" / "tensor-parallel" / "expected") == {"W236"}

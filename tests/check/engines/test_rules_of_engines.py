@@ -1,0 +1,106 @@
+"""Each rule about running engines answers for a Playground, a llmaz Service and a Deployment with the same code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from msgspec import Struct
+
+from renderer.engines.rules import RULES, accelerators, memory, options
+from renderer.engines.rules.registry import Rule
+from tests.conftest import Llmaz
+
+MODEL = "/workspace/models/models--org--blue"
+IMAGE = "vllm/vllm-openai:v0.24.0"
+HELD = "only kvCacheOffloading of a Playground says how much the engine holds outside of its accelerators"
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with a command line, or with its pod; and the code that says so."""
+
+    code: str
+    args: Sequence[str] = ()
+    accelerators: int = 1
+    not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
+
+
+FAULTS: Mapping[Rule, Sequence[Fault]] = {
+    options.refused_options: (
+        Fault("E430", ["--no-such-option"]),
+        Fault("E431", ["--task", "embed"]),
+        Fault("E433", ["--max-model-len"]),
+        Fault("E435", ["--enforce-eager=1"]),
+        Fault("E440", ["--tool-call-parser", "hermez"]),
+        Fault("E441", ["--max-num-seqs", "long"]),
+    ),
+    options.options_without_companions: (Fault("E443", ["--enable-auto-tool-choice"]),),
+    accelerators.wrong_number: (
+        Fault("E416", ["--tensor-parallel-size", "4"], accelerators=2),
+        Fault("W236", ["--tensor-parallel-size", "2"], accelerators=4),
+    ),
+    memory.without_shared_memory: (
+        Fault(
+            "W428",
+            ["--tensor-parallel-size", "2"],
+            accelerators=2,
+            not_of={"Playground": "its preset mounts a volume at /dev/shm"},
+        ),
+    ),
+    memory.too_little_memory: (
+        Fault("E370", not_of={"Service": HELD, "Deployment": HELD, "Playground": "tests/errors/E370-*"}),
+    ),
+    memory.too_little_shared_memory: (
+        Fault("E371", not_of={"Service": HELD, "Deployment": HELD, "Playground": "tests/errors/E371-*"}),
+    ),
+}
+KINDS = ("Playground", "Service", "Deployment")
+PAIRS = [(kind, fault) for faults in FAULTS.values() for fault in faults for kind in KINDS if kind not in fault.not_of]
+
+
+def test_each_rule_has_its_faults() -> None:
+    rules = {rule for sections in RULES.values() for _, rules in sections for rule in rules}
+    assert rules == FAULTS.keys()
+
+
+@pytest.mark.parametrize(("kind", "fault"), PAIRS, ids=[f"{kind}-{fault.code}" for kind, fault in PAIRS])
+def test_the_same_code_for_each_kind(kind: str, fault: Fault, folder: Path, llmaz: Llmaz) -> None:
+    model = {
+        "apiVersion": "llmaz.io/v1alpha1",
+        "kind": "OpenModel",
+        "metadata": {"name": "blue"},
+        "spec": {
+            "familyName": "blue",
+            "source": {"modelHub": {"modelID": "org/blue"}},
+            "inferenceConfig": {"flavors": [{"name": "gpu", "limits": {"nvidia.com/gpu": fault.accelerators}}]},
+        },
+    }
+    documents = [manifest(kind, fault)] if kind == "Deployment" else [model, manifest(kind, fault)]
+    (folder / "all.yaml").write_text(yaml.safe_dump_all(documents))
+    done = llmaz(*(("check", ".") if kind == "Deployment" else ("validate",)))
+    codes = re.findall(r"\[([EW][0-9]{3})\]$", done.err, re.MULTILINE)
+    assert fault.code in codes
+    assert {code for code in codes if code[1:] != "428"} <= {fault.code, "W236"}, done.err
+
+
+def manifest(kind: str, fault: Fault) -> dict[str, Any]:
+    """An object of the kind that runs an engine with this fault."""
+    line = [f"--model={MODEL}", "--served-model-name=blue", *fault.args]
+    container: dict[str, Any] = {"name": "model-runner", "image": IMAGE, "args": line}
+    metadata = {"name": "chat", "namespace": "llm"}
+    if kind == "Playground":
+        config = {"backendName": "vllm", "version": "v0.24.0", "args": [*fault.args]}
+        spec: dict[str, Any] = {"modelClaim": {"modelName": "blue"}, "backendRuntimeConfig": config}
+        return {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+    if kind == "Service":
+        template = {"workerTemplate": {"spec": {"containers": [container]}}}
+        spec = {"modelClaims": {"models": [{"name": "blue"}]}, "servedModelName": "blue", "workloadTemplate": template}
+        return {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+    container["resources"] = {"limits": {"nvidia.com/gpu": fault.accelerators}}
+    pod = {"metadata": {"labels": {"app": "chat"}}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": {"app": "chat"}}, "template": pod}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
