@@ -27,8 +27,8 @@ def engine_codes(folder: Path) -> set[str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 def test_no_code_that_render_did_not_give(case: Path) -> None:
     warnings = case / "stderr.txt"
-    told = re.findall(r"\[([EWN][0-9]{3})\]", warnings.read_text("utf-8")) if warnings.exists() else []
-    codes = engine_codes(case / "expected") - set(told)
+    render_codes = re.findall(r"\[([EWN][0-9]{3})\]", warnings.read_text("utf-8")) if warnings.exists() else []
+    codes = engine_codes(case / "expected") - set(render_codes)
     assert {code for code in codes if (case.name, code) not in TOLD_OTHERWISE} == set()
 
 
