@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from renderer.cli.console import FORMATS, INVALID, POLICY, exit_with, print_line, report, report_failures
+from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
 if TYPE_CHECKING:
@@ -24,8 +26,18 @@ def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[s
     return patterns
 
 
+def _place(context: click.Context, option: click.Parameter, place: str | None) -> tuple[str, int] | None:
+    """File and line of --explain-engine."""
+    if place is None:
+        return None
+    file, _, line = place.rpartition(":")
+    if not file or not (line.isascii() and line.isdigit()):
+        raise click.BadParameter(f"'{place}' is not FILE:LINE", context, option)
+    return file, int(line)
+
+
 @click.command(short_help="Check any manifests against the rules of a cluster.")
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1)
 @click.option("--strict", is_flag=True, help="Warnings, and kinds that no schema of ours knows, are errors.")
 @click.option("--per-object", "alone", is_flag=True, help="Judge each object alone: no rules between objects.")
 @click.option(
@@ -39,8 +51,23 @@ def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[s
     help="KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, of what exists elsewhere; with *. May be given "
     "again.",
 )
+@click.option(
+    "--explain-engine",
+    "engine_place",
+    metavar="FILE:LINE",
+    callback=_place,
+    help="Say what is known of the engine in the container there, and how, in place of a check: text or json.",
+)
 @POLICY
-def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str, ...], form: str, policy: str) -> None:
+def check(
+    paths: tuple[str, ...],
+    strict: bool,
+    alone: bool,
+    external: tuple[str, ...],
+    form: str,
+    engine_place: tuple[str, int] | None,
+    policy: str,
+) -> None:
     """Check any manifests against the rules of a cluster.
 
     Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
@@ -48,6 +75,10 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     --external. What is rendered for several environments is judged as a cluster each. Notes say what could not be
     judged, and are never errors.
     """
+    if engine_place:
+        _explain_engine(*engine_place, form)
+    if not paths:
+        raise click.UsageError("Missing argument 'PATHS...'.")
     with report_failures(form):
         from renderer.load.manifest_tree import manifests
 
@@ -67,6 +98,26 @@ def check(paths: tuple[str, ...], strict: bool, alone: bool, external: tuple[str
     failed += len(kinds) if strict else 0
     print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
     exit_with(INVALID if failed or not files.documents else 0)
+
+
+def _explain_engine(file: str, line: int, form: str) -> NoReturn:
+    """Prints what is known of the engine in a container of a file."""
+    with report_failures(form):
+        from renderer.check.engines import container_at, engine_containers, explain_engine, explanation_text
+        from renderer.load.index import engine_catalog
+        from renderer.load.manifest_tree import manifests, split_by_cluster
+
+        ((config, _, documents), *_) = split_by_cluster((file,), manifests((file,)).documents)
+        catalog = engine_catalog(config)
+        containers = [container for document in documents for container in engine_containers(document, catalog)]
+        container = container_at(containers, line)
+        record = explain_engine(container, catalog) if container else {}
+    if not record:
+        lines = ", ".join(str(known.origin().place[1]) for known in containers)
+        hint = f"its engines begin in line {lines}" if lines else "no container there runs one that is known"
+        raise click.UsageError(f"no engine at {file}:{line}: {hint}")
+    write(f"{json.dumps(record, indent=2)}\n" if form == "json" else explanation_text(record))
+    exit_with(0)
 
 
 def _judge(

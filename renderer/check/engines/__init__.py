@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.explanation import container_at, explain_engine, explanation_text
 from renderer.check.engines.validation import validate_engines
 
 __all__ = [
     "EngineContainer",
+    "container_at",
     "engine_containers",
+    "explain_engine",
+    "explanation_text",
     "is_release",
     "validate_engines",
 ]

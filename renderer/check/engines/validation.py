@@ -30,11 +30,16 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
             words = {"name": text_at(document.value, "metadata", "name"), "engines": _counted(count)}
             yield make_diagnostic("N517", document.origin("spec", "values"), **words)
     for container in engines:
-        line = engine_line(catalog, container.recognised, _surroundings(container))
+        line = engine_line_of(container, catalog)
         yield from _judged(line)
         yield from _judged(_running_engine(container, line))
         for validate in (overwritten_variables, other_names, sleeping_engine):
             yield from validate(container, neighbours)
+
+
+def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:
+    """The command line of an engine in a manifest."""
+    return engine_line(catalog, container.recognised, _surroundings(container))
 
 
 def _counted(count: int) -> str:
