@@ -275,6 +275,51 @@ def loud(size: int, lines: list[Line]) -> None:
     lines.append(_most(f"{size:,} fresh, half with a warning / none, CPU", loud_cpu / quiet_cpu, 1.15))
 
 
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: app-{i}, namespace: team-{team}}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: app-{i}}}}}
+  template:
+    metadata: {{labels: {{app: app-{i}}}}}
+    spec:
+      enableServiceLinks: false
+      containers:
+        - name: engine
+          image: {image}
+          args: [--model=org/model-{i}, --served-model-name, model-{i}, --max-model-len, "{length}", -tp=2]
+          ports: [{{name: http, containerPort: 8000}}]
+          resources: {{limits: {{nvidia.com/gpu: 2, memory: 64Gi}}, requests: {{cpu: "4", memory: 64Gi}}}}
+          volumeMounts: [{{name: shm, mountPath: /dev/shm}}]
+      volumes: [{{name: shm, emptyDir: {{medium: Memory}}}}]
+"""
+
+
+def engines(size: int, lines: list[Line]) -> None:
+    """Checks Deployments that run an engine, of ten versions, and the same with an image that runs none, in turns, and
+    adds the ratio to `lines`.
+    """
+    images = {"engine": "vllm/vllm-openai:v0.{minor}.0", "no engine": "registry.example/own:v0.{minor}.0"}
+    costs: dict[str, list[Cost]] = {name: [] for name in images}
+    for name, image in images.items():
+        fresh(f"check-{name}")
+        (WORK / f"check-{name}").mkdir()
+        for i in range(size):
+            text = DEPLOYMENT.format(i=i, team=i % NAMESPACES, length=4096 + i, image=image.format(minor=20 + i % 10))
+            (WORK / f"check-{name}" / f"app-{i}.yaml").write_text(text)
+    for _ in range(11):
+        for name, samples in costs.items():
+            samples.append(cost([*LLMAZ, "check", f"check-{name}"]))
+    cpu = {name: statistics.median(sample.cpu for sample in samples) for name, samples in costs.items()}
+    for name, samples in costs.items():
+        row(size, name, Timing(statistics.median(sample.wall for sample in samples), cpu[name]))
+    lines.append(
+        _most(f"check of {size:,} Deployments with an engine / without, CPU", cpu["engine"] / cpu["no engine"], 2)
+    )
+
+
 def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
     fresh(folder.name)
@@ -591,6 +636,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
         row(size, "floor", timed(run_floor, runs, ready))
         loud(size, lines)
         judged(size, lines)
+        engines(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")
