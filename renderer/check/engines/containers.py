@@ -44,6 +44,14 @@ class EngineContainer(Struct, frozen=True):
         return text_at(self.document.value, "metadata", "namespace")
 
     @property
+    def is_worker(self) -> bool:
+        """Whether it is in a pod that answers no requests: a worker beside a leader of its own template."""
+        if "workerTemplate" not in self.pod_path:
+            return False
+        group = self.pod_path[: self.pod_path.index("workerTemplate")]
+        return bool(map_at(self.document.value, *group, "leaderTemplate"))
+
+    @property
     def labels(self) -> Body:
         """The labels of its pod."""
         template = self.pod_path[:-1] if self.pod_path[-1:] == ("spec",) else ()

@@ -191,6 +191,12 @@ ENGINES: Final[dict[str, Wording]] = {
         "{kind} '{name}' has no replica to wake it: its triggers ask for metrics that only pods of '{target}' have",
         "write minReplicaCount: 1, or a trigger on what is there without them",
     ),
+    "W451": Wording("{name} serves its own pod alone: no probe, Service or route reaches it", "{hint}"),
+    "W452": Wording(
+        "{name} is ended after {seconds} s without an answer, also while it loads its model: nothing says when it has "
+        "started",
+        "add a startupProbe that waits as long as the model loads, such as failureThreshold: 60, periodSeconds: 10",
+    ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
