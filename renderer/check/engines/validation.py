@@ -8,6 +8,7 @@ from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
 from renderer.check.engines.reachability import impatient_probe, local_host
+from renderer.check.engines.users import unknown_user
 from renderer.diagnostics import Diagnostic, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.recognition import Surroundings, engine_line
@@ -34,8 +35,8 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
         line = engine_line_of(container, catalog)
         yield from _judged(line)
         yield from _judged(_running_engine(container, line))
-        yield from local_host(container)
-        yield from impatient_probe(container)
+        for judge in (local_host, impatient_probe, unknown_user):
+            yield from judge(container)
         for validate in (overwritten_variables, other_names, sleeping_engine):
             yield from validate(container, neighbours)
 
