@@ -106,7 +106,7 @@ def overwritten_variables(container: EngineContainer, neighbours: Neighbours) ->
     """An error for each variable of the engine that Kubernetes sets for a Service of its namespace."""
     if container.pod.get("enableServiceLinks") is False:
         return
-    own_variables = {entry.get("name") for entry in maps_at(container.body, "env")}
+    own_variables = [text_at(entry, "name") for entry in maps_at(container.body, "env")]
     for variable in table_entry(container.recognised.engine.runtime.name).get("serviceVariables") or ():
         service = neighbours.services.get((container.namespace, variable))
         if service and variable not in own_variables:
