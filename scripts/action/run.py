@@ -84,6 +84,7 @@ class Settings(NamedTuple):
 
     folder: Path
     paths: tuple[str, ...]
+    manifests: tuple[str, ...]
     environment: str
     committed: bool
     strict: bool
@@ -152,6 +153,12 @@ def settings(variables: Mapping[str, str]) -> Settings:
             raise Wrong(f"{name}: '{value}' is neither true nor false")
         return value == "true" if value else default
 
+    def words(name: str, value: str) -> tuple[str, ...]:
+        try:
+            return tuple(shlex.split(value))
+        except ValueError as error:
+            raise Wrong(f"{name}: {error}") from error
+
     event_name = variables.get("GITHUB_EVENT_NAME", "")
     if event_name == "pull_request_target":
         raise Wrong(
@@ -162,10 +169,6 @@ def settings(variables: Mapping[str, str]) -> Settings:
         raise Wrong(f"base: '{text('base')}' is no commit, branch or tag")
     if not re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)?", text("environment")):
         raise Wrong(f"environment: '{text('environment')}' is no name")
-    try:
-        paths = tuple(shlex.split(text("paths")))
-    except ValueError as error:
-        raise Wrong(f"paths: {error}") from error
     workspace = Path(variables.get("GITHUB_WORKSPACE") or ".")
     folder = workspace / (text("working-directory") or ".")
     if not folder.is_dir():
@@ -176,7 +179,8 @@ def settings(variables: Mapping[str, str]) -> Settings:
         raise Wrong(f"working-directory: '{text('working-directory')}' lies outside of the workspace")
     return Settings(
         folder=folder,
-        paths=paths,
+        paths=words("paths", text("paths")),
+        manifests=words("manifests", text("manifests")),
         environment=text("environment"),
         committed=flag("committed", True),
         strict=flag("strict", False),
@@ -223,10 +227,23 @@ def chosen(inputs: Settings, environment: str = "") -> list[str]:
 
 
 def check(inputs: Settings) -> Checked:
-    """Of the work tree: `llmaz render --check`, or `llmaz validate` where rendered files are not committed."""
+    """Of the work tree: `llmaz render --check`, or `llmaz validate` where rendered files are not committed; and `llmaz
+    check` of manifests that nobody renders.
+    """
     command = ["render", "--check"] if inputs.committed else ["validate"]
+    checked = _checked(inputs, *command, *chosen(inputs))
+    if not inputs.manifests:
+        return checked
+    manifests = _checked(inputs, "check", "--", *inputs.manifests)
+    problems = checked.problems + tuple(problem for problem in manifests.problems if problem not in checked.problems)
+    failure = "\n".join(filter(None, (checked.failure, manifests.failure)))
+    return Checked(max(checked.code, manifests.code), problems, failure)
+
+
+def _checked(inputs: Settings, command: str, *args: str) -> Checked:
+    """What a command of llmaz that prints problems came to."""
     strict = ["--strict"] if inputs.strict else []
-    done = run(inputs, "llmaz", *command, "--format", "json", *strict, *chosen(inputs))
+    done = run(inputs, "llmaz", command, "--format", "json", *strict, *args)
     prefix = _prefix(inputs.folder)
     try:
         items = json.loads(done.out or "[]")

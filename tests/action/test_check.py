@@ -56,6 +56,23 @@ def test_rendered_files_that_nobody_commits(act: Act, repository: Repository, mo
     assert act(INPUT_COMMITTED="false").code == 0
 
 
+def test_manifests_that_nobody_renders(act: Act, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repository.folder / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n"
+        'spec: {containers: [{name: e, image: "vllm/vllm-openai:v0.24.0", args: [--no-such-option]}]}\n'
+    )
+    repository.commit("a pod of others")
+    says(monkeypatch, "<!-- llmaz -->\nNo change.\n", code=0)
+    assert act().code == 0
+    ran = act(INPUT_MANIFESTS="pod.yaml")
+    assert ran.code == 2
+    ((kind, place, _),) = ran.annotations
+    assert (kind, place["file"], place["line"], place["title"]) == ("error", "pod.yaml", "4", "llmaz E430")
+    assert ran.outputs["errors"] == "1"
+    assert act(INPUT_MANIFESTS="'pod.yaml").code == 2
+    assert act(INPUT_MANIFESTS="none.yaml").code == 2
+
+
 def test_warnings(act: Act, hub: Hub, repository: Repository, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     repository.change("metadata:\n  name: chat\n", "metadata:\n  name: chat\n  annotations: {llmaz.io/hm: x}\n")
     repository.llmaz("render")

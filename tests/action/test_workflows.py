@@ -235,6 +235,15 @@ def test_the_gitlab_jobs(repository: Repository) -> None:
     assert item["location"] == {"path": "chat.yaml", "lines": {"begin": 24}}
 
 
+RENDERING = ("llmaz-validate", "llmaz-render", "llmaz-check")
+ENGINE = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: b}
+spec: {containers: [{name: engine, image: "vllm/vllm-openai:v0.24.0", args: [--no-such-option]}]}
+"""
+
+
 def hook(repository: Repository, name: str, *args: str) -> tuple[int, str]:
     """The hook's entry line, as pre-commit runs it."""
     import shlex
@@ -247,7 +256,12 @@ def hook(repository: Repository, name: str, *args: str) -> tuple[int, str]:
 
 
 def test_the_hooks_are_of_the_documented_shape() -> None:
-    assert [definition["id"] for definition in HOOKS] == ["llmaz-validate", "llmaz-render", "llmaz-check"]
+    assert [definition["id"] for definition in HOOKS] == [
+        "llmaz-validate",
+        "llmaz-render",
+        "llmaz-check",
+        "llmaz-manifests",
+    ]
     for definition in HOOKS:
         assert {"id", "name", "entry", "language"} <= set(definition)
         assert definition["language"] == "python"
@@ -256,16 +270,24 @@ def test_the_hooks_are_of_the_documented_shape() -> None:
 
 
 def test_hooks_on_a_clean_tree(repository: Repository) -> None:
-    for definition in HOOKS:
-        assert hook(repository, definition["id"], "--strict")[0] == 0, definition["id"]
+    for name in RENDERING:
+        assert hook(repository, name, "--strict")[0] == 0, name
 
 
 def test_hooks_on_a_wrong_input(repository: Repository) -> None:
     repository.change("backendName: llamacpp", "backendName: llamacp")
-    for definition in HOOKS:
-        code, output = hook(repository, definition["id"])
-        assert code == 2, definition["id"]
+    for name in RENDERING:
+        code, output = hook(repository, name)
+        assert code == 2, name
         assert "chat.yaml:24:" in output
+
+
+def test_the_hook_about_manifests_of_others(repository: Repository) -> None:
+    assert hook(repository, "llmaz-manifests", "rendered")[0] == 0
+    (repository.folder / "pod.yaml").write_text(ENGINE)
+    code, output = hook(repository, "llmaz-manifests", "pod.yaml")
+    assert code == 2
+    assert "pod.yaml:4:78: spec.containers[0].args[0]: vllm 0.24.0 has no option '--no-such-option' [E430]" in output
 
 
 def test_hooks_on_a_change(repository: Repository) -> None:
