@@ -110,6 +110,7 @@ QUOTERS = {
         *(
             "integrations/gitops/plugin.py",
             "cli/argocd.py",
+            "cli/check.py",
             "integrations/helm/files.py",
             "text/escapes.py",
         ),  # documents
