@@ -288,9 +288,7 @@ VARIANTS: Mapping[str, Variant] = {
     "picker-port": Variant(
         "gateway-pool", field("InferencePool", "chat", "endpointPickerRef", "port", "number", value=9003), served
     ),
-    "picker-sees-no-pods": Variant(
-        "gateway-pool", sees_no_pods, served, "what a picker may do is not judged: Roles of others count as well"
-    ),
+    "picker-sees-no-pods": Variant("gateway-pool", sees_no_pods, served),
     "pool-selects-nothing": Variant(
         "gateway-pool",
         field("InferencePool", "chat", "selector", "matchLabels", f"{LEADERS}/name", value="chat2"),
