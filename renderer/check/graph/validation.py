@@ -15,6 +15,7 @@ from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.graph import (
     authorization_headers,
     backends,
+    blocking_budgets,
     controller_refusals,
     fallbacks,
     gateways,
@@ -117,7 +118,10 @@ _RULES_OF_SETS: Rules = {
     "HTTPRoute": (route_timeouts.validate_route_timeout,),
     "InferencePool": (pools.validate_silent_pods,),
     "Service": (pod_references.validate_target_ports, pod_selectors.validate_selector),
-    "PodDisruptionBudget.policy": (pod_selectors.validate_selector,),
+    "PodDisruptionBudget.policy": (
+        pod_selectors.validate_selector,
+        blocking_budgets.validate_blocking_budget,
+    ),
     "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
     "PodMonitor.monitoring.coreos.com": (pod_selectors.validate_selector,),
     **dict.fromkeys(

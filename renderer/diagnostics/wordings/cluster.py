@@ -119,6 +119,11 @@ CLUSTER: Final[dict[str, Wording]] = {
         "the chart of the HelmRelease '{name}' is not rendered: {engines}, and nothing else is looked at",
         "render it by helm template, and check the result",
     ),
+    "W518": Wording(
+        "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so no node with one can be drained: "
+        "{why}",
+        "write maxUnavailable: 1",
+    ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
     "E553": Wording("the leader's containers do not listen on {port}, only on {ports}", "set targetPort to one"),

@@ -1,0 +1,41 @@
+"""PodDisruptionBudgets that let no pod be evicted, so that no node with one of theirs can be drained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.pod_selectors import SetPods, selected_pods
+from renderer.check.graph.view import ObjectView
+from renderer.kubernetes.json_values import map_at, number_at
+
+_NONE, _ALL = (0, "0", "0%"), ("100%",)
+
+
+def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding for a budget that keeps all pods that it selects, as far as their number is known."""
+    spec = map_at(body, "spec")
+    selected = (
+        selected_pods(view, namespace, map_at(spec, "selector")) if map_at(spec, "selector", "matchLabels") else []
+    )
+    if not selected:
+        return
+    words = {"name": name, "workload": selected[0].workload}
+    if spec.get("maxUnavailable") in _NONE:
+        yield "W518", ("spec", "maxUnavailable"), {**words, "why": f"maxUnavailable is {spec['maxUnavailable']}"}
+    least = spec.get("minAvailable")
+    if least in _ALL:
+        yield "W518", ("spec", "minAvailable"), {**words, "why": f"minAvailable is {least}"}
+    count = sum(_pods(view, namespace, entry) for entry in {entry.workload: entry for entry in selected}.values())
+    if isinstance(least, int) and count and least >= count:
+        why = f"minAvailable is {least}, and there {'is' if count == 1 else 'are'} {count:g}"
+        yield "W518", ("spec", "minAvailable"), {**words, "why": why}
+
+
+def _pods(view: ObjectView, namespace: str, entry: SetPods) -> float:
+    """The pods of a workload that says its replicas; infinitely many of another one, which an autoscaler may have."""
+    kind, _, name = entry.workload.partition(" ")
+    spec = map_at(view.find(kind, namespace, name.strip("'")), "spec")
+    if "replicas" not in spec:
+        return float("inf")
+    return number_at(spec, "replicas") * number_at(spec, "leaderWorkerTemplate", "size", default=1)
