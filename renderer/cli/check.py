@@ -72,7 +72,7 @@ def check(
 
     Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
     a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml, or in
-    --external. What is rendered for several environments is judged as a cluster each. Notes say what could not be
+    --external. Containers that run an engine are judged as a Playground is. What is rendered for several environments is judged as a cluster each. Notes say what could not be
     judged, and are never errors.
     """
     if engine_place:
