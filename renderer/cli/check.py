@@ -70,16 +70,17 @@ def check(
 ) -> None:
     """Check any manifests against the rules of a cluster.
 
-    Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain from
-    a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml, or in
-    --external. Containers that run an engine are judged as a Playground is. What is rendered for several environments is judged as a cluster each. Notes say what could not be
-    judged, and are never errors.
+    Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain
+    from a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml,
+    or in --external. Containers that run an engine are judged as a Playground is. What is rendered for several
+    environments is judged as a cluster each. Notes say what could not be judged, and are never errors.
     """
     if engine_place:
         _explain_engine(*engine_place, form)
     if not paths:
         raise click.UsageError("Missing argument 'PATHS...'.")
     with report_failures(form):
+        from renderer.check.engines import is_release
         from renderer.load.manifest_tree import manifests
 
         files = manifests(paths)
@@ -87,6 +88,8 @@ def check(
     failed = report(problems, form, strict)
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
+    if releases := sum(is_release(document.value) for document in files.documents):
+        print_line(form, f"charts not rendered, looked into for engines alone: {counted(releases, 'HelmRelease')}")
     for what, names in (
         ("no Kubernetes object", files.others),
         ("part of a kustomization", files.patches),

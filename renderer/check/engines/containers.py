@@ -19,6 +19,7 @@ from renderer.yamlio import Document
 _CONTAINERS = "containers"
 _DEEPEST = 30
 _WORDS = ("command", "args")  # fields of a container
+_FILLED_IN = "$(VALUE)"  # in place of `on` or 1, which a chart makes a text of
 
 
 class EngineContainer(Struct, frozen=True):
@@ -104,7 +105,10 @@ def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]
 def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]) -> RecognisedEngine | None:
     """The engine of a container. `origins`: of `command` and `args`."""
     command, args = (
-        [Word(word, origins[field].at(i)) for i, word in enumerate(list_at(container, field)) if isinstance(word, str)]
+        [
+            Word(word if isinstance(word, str) else _FILLED_IN, origins[field].at(i))
+            for i, word in enumerate(list_at(container, field))
+        ]
         for field in _WORDS
     )
     return recognise(catalog, command, args, text_at(container, "image"))

@@ -26,11 +26,11 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
     listed = list(documents)
     engines = [container for document in listed for container in engine_containers(document, catalog)]
     neighbours = Neighbours(listed if engines else ())
-    for document in listed:
-        if is_release(document.value):
-            count = sum(container.document is document for container in engines)
-            words = {"name": text_at(document.value, "metadata", "name"), "engines": _counted(count)}
-            yield make_diagnostic("N517", document.origin("spec", "values"), **words)
+    for release in {id(engine.document): engine.document for engine in engines}.values():
+        if is_release(release.value):
+            count = sum(engine.document is release for engine in engines)
+            words = {"name": text_at(release.value, "metadata", "name"), "count": counted(count, "engine")}
+            yield make_diagnostic("N517", release.origin("spec", "values"), **words)
     for container in engines:
         line = engine_line_of(container, catalog)
         yield from _judged(line)
@@ -44,13 +44,6 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
 def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:
     """The command line of an engine in a manifest."""
     return engine_line(catalog, container.recognised, _surroundings(container))
-
-
-def _counted(count: int) -> str:
-    """How many engines of a HelmRelease are judged, as a clause."""
-    if not count:
-        return "no engine was found in its values"
-    return f"{counted(count, 'engine')} in its values {'is' if count == 1 else 'are'} judged"
 
 
 def _judged(record: EngineLine | RunningEngine) -> Iterator[Diagnostic]:

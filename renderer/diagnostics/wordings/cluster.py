@@ -116,7 +116,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select by a label that only the pods of engines have",
     ),
     "N517": Wording(
-        "the chart of the HelmRelease '{name}' is not rendered: {engines}, and nothing else is looked at",
+        "the chart of the HelmRelease '{name}' is not rendered: {count} in its values, and nothing else, is judged",
         "render it by helm template, and check the result",
     ),
     "W518": Wording(
