@@ -1,4 +1,4 @@
-"""Whether others reach an engine, and whether a probe lets it load its model."""
+"""Whether others reach an engine, and whether its probes ask where it listens and let it load its model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from renderer.check.engines.containers import EngineContainer
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.engines.engine_command import table_entry
-from renderer.kubernetes.json_values import map_at, maps_at, number_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
+_PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -36,8 +37,38 @@ def local_host(container: EngineContainer) -> Iterator[Diagnostic]:
 
 def _is_asked(container: EngineContainer) -> bool:
     """Whether the container names ports, or the kubelet asks it over the network."""
-    probes = (map_at(container.body, field) for field in ("startupProbe", "readinessProbe", "livenessProbe"))
+    probes = (map_at(container.body, field) for field in _PROBES)
     return bool(maps_at(container.body, "ports")) or any("exec" not in probe for probe in probes if probe)
+
+
+def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
+    """A warning for each probe that asks a port on which neither the engine nor a container beside it listens."""
+    number = _port(container)
+    ports = {text_at(port, "name"): port.get("containerPort") for port in maps_at(container.body, "ports")}
+    others = [
+        port.get("containerPort")
+        for body in (*maps_at(container.pod, "containers"), *maps_at(container.pod, "initContainers"))
+        for port in (maps_at(body, "ports") if body is not container.body else ())
+    ]
+    for field in _PROBES if number else ():
+        for handler in ("httpGet", "tcpSocket"):
+            target_port = value_at(container.body, field, handler, "port")
+            port = ports.get(target_port) if isinstance(target_port, str) else target_port
+            if isinstance(port, int) and port != number and port not in others:
+                words = {"probe": field, "port": port, "name": container.name, "number": number}
+                yield make_diagnostic("W453", container.origin(field, handler, "port"), **words)
+
+
+def _port(container: EngineContainer) -> int | None:
+    """The port on which the engine listens; None where it is not known."""
+    command = container.recognised.command
+    entry = table_entry(container.recognised.engine.runtime.name)
+    if command.ports or command.hides_options:
+        return command.port if not command.hides_options else None
+    variables = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
+    says_more = any(name in variables for name in entry.get("portVariables") or ())
+    settings_file = any(word.text.partition("=")[0] in (entry.get("settingsFile") or ()) for word in command.arguments)
+    return None if says_more or settings_file or container.body.get("envFrom") else entry.get("defaultPort")
 
 
 def impatient_probe(container: EngineContainer) -> Iterator[Diagnostic]:

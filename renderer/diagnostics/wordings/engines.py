@@ -197,6 +197,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "started",
         "add a startupProbe that waits as long as the model loads, such as failureThreshold: 60, periodSeconds: 10",
     ),
+    "W453": Wording(
+        "the {probe} asks port {port}, and {name} listens on {number}",
+        "write the port that it listens on, or tell the engine the other one",
+    ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),

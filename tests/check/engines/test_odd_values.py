@@ -52,7 +52,7 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 @pytest.mark.parametrize("name", SETS)
 def test_any_value_at_any_place(name: str) -> None:
     empty, _ = parse("llmaz.yaml", b"{}")
-    catalog = engine_catalog(RenderConfig(empty[0], {}))
+    catalog = engine_catalog(RenderConfig({}, empty[0], {}))
     text = (TESTS / "errors" / name).read_bytes()
     documents, _ = yamlio.parse("a.yaml", text)
     wholes = [copy.deepcopy(document.value) for document in documents]
