@@ -289,6 +289,6 @@ def kubeconform_items(run: Run, chunk: Sequence[Item]) -> list[Diagnostic]:
 
 def run_kubeconform(options: RenderOptions, rendered: Sequence[Rendered]) -> list[Diagnostic]:
     """kubeconform's findings for these files."""
-    from renderer.check.kubeconform import kubeconform  # few runs need it
+    from renderer.check.programs.kubeconform import kubeconform  # few runs need it
 
     return kubeconform(options.kubeconform or "", [(app.manifests, app.texts) for app in rendered])

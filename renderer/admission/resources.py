@@ -6,22 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from renderer.admission.records import Resource
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body
 
-_CLUSTER_SCOPED: Final = frozenset(
-    {
-        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterIssuer", "ClusterQueue",
-        "ClusterRole",
-        "ClusterRoleBinding", "ClusterTriggerAuthentication", "Cohort", "CustomResourceDefinition", "DeviceClass",
-        "EC2NodeClass", "FlowSchema", "GatewayClass", "IngressClass", "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node", "NodeClaim", "NodePool",
-        "OpenModel", "PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceFlavor",
-        "ResourceSlice",
-        "RuntimeClass", "StorageClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass", "WorkloadPriorityClass",
-    }
-)  # fmt: skip
 _IRREGULAR: Final = {"Endpoints": "endpoints", "PodMetrics": "pods", "NodeMetrics": "nodes"}
 EXEMPT: Final = frozenset(
     {
@@ -58,7 +46,7 @@ def resource_of(body: Body) -> Resource:
 @lru_cache(maxsize=1024)
 def _resource(api_version: str, kind: str, names_namespace: bool) -> Resource:
     group, _, version = api_version.rpartition("/")
-    scope = False if kind in _CLUSTER_SCOPED else None
+    scope = False if kind in wellknown.CLUSTER_SCOPED else None
     if scope is None and (is_built_in(group) or names_namespace):
         scope = True
     return Resource(group, version, kind, plural(kind), scope)

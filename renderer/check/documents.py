@@ -32,11 +32,12 @@ def validate_documents(
     *,
     alone: bool = False,
     engines: EngineCatalog | None = None,
+    rendered: Sequence[Document] = (),
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
     `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
-    those that they may run.
+    those that they may run; `rendered`: the HelmReleases whose charts' objects are among the documents.
     """
     judged = _judge_each(read, external or ExternalObjects())
     if alone:
@@ -51,7 +52,8 @@ def validate_documents(
         for finding in validate_whole_graph([*bodies, *(document.value for document in judged.opaque)], external)
     ]
     if engines:
-        problems += validate_engines(read, engines)
+        rendered_ids = {id(document) for document in rendered}
+        problems += validate_engines([document for document in read if id(document) not in rendered_ids], engines)
     return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from msgspec import Struct
 
 from renderer.cli.console import FORMATS, INVALID, POLICY, exit_with, print_line, report, report_failures
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
 if TYPE_CHECKING:
-    from renderer.load.hand_written import Manifests
+    from renderer.yamlio import Document
 
 _SHOWN = 3  # names of files that hold no objects
 
@@ -52,6 +54,14 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     "again.",
 )
 @click.option(
+    "--kustomize",
+    "kustomizations",
+    multiple=True,
+    metavar="DIR",
+    help="Build a folder by kustomize, and check the result, as a set of its own. May be given again.",
+)
+@click.option("--charts", metavar="DIR", help="Render the charts of HelmReleases that lie in a folder, by helm.")
+@click.option(
     "--explain-engine",
     "engine_place",
     metavar="FILE:LINE",
@@ -65,6 +75,8 @@ def check(
     alone: bool,
     external: tuple[str, ...],
     form: str,
+    kustomizations: tuple[str, ...],
+    charts: str | None,
     engine_place: tuple[str, int] | None,
     policy: str,
 ) -> None:
@@ -77,18 +89,29 @@ def check(
     """
     if engine_place:
         _explain_engine(*engine_place, form)
-    if not paths:
+    if not paths and not kustomizations:
         raise click.UsageError("Missing argument 'PATHS...'.")
     with report_failures(form):
         from renderer.check.engines import is_release
-        from renderer.load.manifest_tree import manifests
+        from renderer.load.manifest_tree import manifests, no_manifests
 
-        files = manifests(paths)
-        problems, kinds = _judge(files, paths, external, policy, alone=alone)
+        files = manifests(paths) if paths else no_manifests()
+        problems, sets = _built_sets(kustomizations)
+        sets = [_ManifestSet(paths, files.documents), *sets] if paths else sets
+        problems += files.problems
+        if charts:
+            problems += _add_charts(sets, charts)
+        kinds: list[str] = []
+        for manifest_set in sets:
+            findings, unknown_kinds = _judge(manifest_set, external, policy, alone=alone)
+            problems += findings
+            kinds += unknown_kinds
     failed = report(problems, form, strict)
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
-    if releases := sum(is_release(document.value) for document in files.documents):
+    documents = [document for manifest_set in sets for document in manifest_set.documents]
+    rendered = sum(len(manifest_set.rendered) for manifest_set in sets)
+    if releases := sum(is_release(document.value) for document in documents) - rendered:
         print_line(form, f"charts not rendered, looked into for engines alone: {counted(releases, 'HelmRelease')}")
     for what, names in (
         ("no Kubernetes object", files.others),
@@ -97,10 +120,49 @@ def check(
     ):
         if names:
             print_line(form, f"not checked, {what}: {_some(names)}")
-    checked = len(files.documents) - len(kinds)
+    checked = len(documents) - len(kinds)
     failed += len(kinds) if strict else 0
     print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
-    exit_with(INVALID if failed or not files.documents else 0)
+    exit_with(INVALID if failed or not documents else 0)
+
+
+class _ManifestSet(Struct):
+    """Manifests that are applied together."""
+
+    paths: tuple[str, ...]  # of the command line
+    documents: list[Document]
+    rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
+
+
+def _built_sets(folders: tuple[str, ...]) -> tuple[list[Diagnostic], list[_ManifestSet]]:
+    """What kustomize builds of each folder, and the problems."""
+    if not folders:
+        return [], []
+    from renderer.check.programs import build_kustomization
+    from renderer.load.run_scope import require_paths
+
+    require_paths(folders, os.path.isdir)
+    problems, sets = [], []
+    for folder in folders:
+        documents, findings = build_kustomization(folder)
+        problems += findings
+        sets.append(_ManifestSet((folder,), documents))
+    return problems, sets
+
+
+def _add_charts(sets: list[_ManifestSet], folder: str) -> list[Diagnostic]:
+    """Adds the objects of HelmReleases whose charts lie in the folder to their sets. The problems."""
+    from renderer.check.programs import render_charts
+    from renderer.load.run_scope import require_paths
+
+    require_paths((folder,), os.path.isdir)
+    problems = []
+    for manifest_set in sets:
+        charts = render_charts(manifest_set.documents, folder)
+        manifest_set.documents = [*manifest_set.documents, *charts.objects]
+        manifest_set.rendered = charts.releases
+        problems += charts.problems
+    return problems
 
 
 def _explain_engine(file: str, line: int, form: str) -> NoReturn:
@@ -124,9 +186,9 @@ def _explain_engine(file: str, line: int, form: str) -> NoReturn:
 
 
 def _judge(
-    files: Manifests, paths: tuple[str, ...], external: tuple[str, ...], policy: str, *, alone: bool
+    manifests: _ManifestSet, external: tuple[str, ...], policy: str, *, alone: bool
 ) -> tuple[list[Diagnostic], list[str]]:
-    """All problems of the files, by the policies and the rules of a cluster; and the kind of each object without a
+    """All problems of a set, by the policies and the rules of a cluster; and the kind of each object without a
     schema.
     """
     from renderer.check import validate_documents
@@ -134,16 +196,20 @@ def _judge(
     from renderer.load.index import engine_catalog
     from renderer.load.manifest_tree import policies_of, split_by_cluster
 
-    tree = policies_of(paths, policy)
-    problems = [*files.problems, *tree.problems]
+    tree = policies_of(manifests.paths, policy)
+    problems = [*tree.problems]
     if tree.policies:
         from renderer.policy import judge_documents
 
-        problems += judge_documents(tree.policies, tree.base, tree.output, files.documents)
+        problems += judge_documents(tree.policies, tree.base, tree.output, manifests.documents)
     unknown_kinds: dict[int, str] = {}
-    for config, cluster_findings, cluster_documents in split_by_cluster(paths, files.documents):
+    for config, cluster_findings, cluster_documents in split_by_cluster(manifests.paths, manifests.documents):
         findings, unknown = validate_documents(
-            cluster_documents, declared_objects(config, external), alone=alone, engines=engine_catalog(config)
+            cluster_documents,
+            declared_objects(config, external),
+            alone=alone,
+            engines=engine_catalog(config),
+            rendered=manifests.rendered,
         )
         problems += [*cluster_findings, *findings]
         unknown_kinds |= {

@@ -53,6 +53,21 @@ PICKER_COMPONENT = "endpoint-picker"
 POOL_GROUP = "inference.networking.k8s.io"
 ENVOY_CONTROLLER = "gateway.envoyproxy.io/gatewayclass-controller"  # of GatewayClasses that Envoy Gateway serves
 
+CLUSTER_SCOPED: Final = frozenset(
+    {
+        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterIssuer", "ClusterQueue",
+        "ClusterRole",
+        "ClusterRoleBinding", "ClusterTriggerAuthentication", "Cohort", "CustomResourceDefinition", "DeviceClass",
+        "EC2NodeClass", "FlowSchema", "GatewayClass", "IngressClass", "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node", "NodeClaim", "NodePool",
+        "OpenModel", "PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceFlavor",
+        "ResourceSlice",
+        "RuntimeClass", "StorageClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass", "WorkloadPriorityClass",
+    }
+)  # fmt: skip
+"""Kinds that lie in no namespace."""
+
 
 def own_labels(name: str, component: str) -> dict[str, str]:
     """The labels of an object that the renderer makes."""

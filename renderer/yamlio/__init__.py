@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from renderer.yamlio.document import ChangedDocument, Document, documents, parse, source_path
+from renderer.yamlio.document import BuiltDocument, ChangedDocument, Document, documents, parse, source_path
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.writer import Markup, SharedMap, block_text, dump, dump_template, is_block, quoted_part, scalar
 
@@ -10,6 +10,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_EXPANDED",
+    "BuiltDocument",
     "ChangedDocument",
     "Document",
     "Markup",

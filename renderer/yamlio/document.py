@@ -13,7 +13,7 @@ Plain scalars mean what Kubernetes' Go tools read in them, not what PyYAML does:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -128,6 +128,33 @@ class ChangedDocument(Document):
 
     def raw(self, path: Path) -> str | None:
         return self.whole.raw(source_path(self._moved, path))
+
+
+class BuiltDocument(Document):
+    """A document that a program built of others, whose fields are located in these. It is a MergedSource."""
+
+    __slots__ = ("_built", "_origin_of")
+
+    def __init__(self, built: Document, origin_of: Callable[[Path], Origin]) -> None:
+        super().__init__(built._file, built.index, built.value)
+        self._built: Final = built
+        self._origin_of: Final = origin_of  # the field that a field was made of, by its path
+
+    @property
+    def name(self) -> str:
+        """The name of the file that the document was made of."""
+        return self.behind(())[0].name
+
+    def behind(self, path: Path) -> tuple[Source, Path]:
+        """The field that the field at `path` was made of: its source, and its path there."""
+        return self._origin_of(path).behind
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        source, place = self.behind(path)
+        return source.locate(place, key=key)
+
+    def raw(self, path: Path) -> str | None:
+        return self._built.raw(path)
 
 
 class _File:

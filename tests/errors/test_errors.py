@@ -7,6 +7,7 @@ written, the exit code is 2, and every code of the wording table has a case.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -17,6 +18,7 @@ import pytest
 
 from renderer.diagnostics.wordings import WORDINGS
 from tests.paths import TESTS
+from tests.programs import tool
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Llmaz
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 ERRORS = TESTS / "errors"
 CASES = sorted(path.name for path in ERRORS.glob("*-*"))
 CODE = re.compile(r"\[([ENW]\d{3})\]$", re.MULTILINE)
+PROGRAMS = {"--kustomize": "kustomize", "--charts": "helm"}  # that an option asks
 OURS = ("stderr.txt", "args.txt")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
@@ -57,6 +60,7 @@ ELSEWHERE = {
     "E865": "diff/test_charts.py::test_a_chart_that_is_changed_by_hand",
     "E726": "integrations/gitops/test_argocd.py::test_parameters_that_are_wrong",
     "E765": "scaffold/test_init.py::test_a_folder_that_no_workflow_can_name",
+    "E562": "check/programs/test_process.py::test_a_program_that_is_missing",
     "E780": "source/test_commit.py::test_without_git",
     "E781": "source/test_commit.py::test_outside_of_a_repository",
     "E782": "source/test_commit.py::test_a_name_of_no_commit",
@@ -80,7 +84,11 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
     monkeypatch.chdir(work)
     before = everything(work)
     arguments = case / "args.txt"
-    done = llmaz(*(shlex.split(arguments.read_text()) if arguments.exists() else ["render", "-o", "out"]))
+    words = shlex.split(arguments.read_text()) if arguments.exists() else ["render", "-o", "out"]
+    for option, program in PROGRAMS.items():
+        if option in words:
+            monkeypatch.setenv("PATH", str(tool(program).parent), prepend=os.pathsep)
+    done = llmaz(*words)
     assert done.code == 2, done.err
     assert "Traceback" not in done.err
     assert everything(work) == before

@@ -111,6 +111,7 @@ QUOTERS = {
             "integrations/gitops/plugin.py",
             "cli/argocd.py",
             "cli/check.py",
+            "check/programs/release_values.py",
             "integrations/helm/files.py",
             "text/escapes.py",
         ),  # documents

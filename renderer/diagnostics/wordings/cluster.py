@@ -117,7 +117,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "N517": Wording(
         "the chart of the HelmRelease '{name}' is not rendered: {count} in its values, and nothing else, is judged",
-        "render it by helm template, and check the result",
+        "render it: --charts DIR, with a folder in which it lies",
     ),
     "W518": Wording(
         "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so no node with one can be drained: "
@@ -141,6 +141,19 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
+    "E562": Wording("this program is not on PATH", "install it"),
+    "E563": Wording("kustomize: {what}"),
+    "E564": Wording(
+        "'{name}' is not a file or folder of this tree, and nothing is fetched",
+        "copy it into the tree, and name it by its path",
+    ),
+    "E565": Wording("helm: {what}"),
+    "N565": Wording("the chart of the HelmRelease '{name}' is rendered without {what}"),
+    "W565": Wording(
+        "no chart '{chart}' in {folder}, which the HelmRelease '{name}' needs",
+        "put it there, as helm pull --untar does",
+    ),
+    "W566": Wording("the chart {path} has version {version}, not {wanted}", "put that version there"),
     "E570": Wording("{message}", about="a rule of the CustomResourceDefinition is broken: {message}"),
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),

@@ -143,7 +143,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
     words = _template_words(choice, size, served_name, slots, host_groups.rank_port_count(size.parallelism, mode))
     if offloading:
         ranks = size.parallelism.local_ranks
-        words |= kv_offloading.offloading_words(choice.engine, offloading, size.accelerator, ranks, diagnostics)
+        words |= kv_offloading.offloading_words(engine, offloading, size.accelerator, ranks, diagnostics)
     return EngineRun(
         base=base,
         engine=engine,
@@ -154,7 +154,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         version=version,
         version_layers=version_layers,
         served_name=served_name,
-        name_in_engine=backend_runtime.name_in_engine(choice.engine, served_name, words),
+        name_in_engine=backend_runtime.name_in_engine(engine, served_name, words),
         words=container_words(words),
         slots=slots,
         multi_host=host_groups.find_form(engine, size.parallelism, words),

@@ -1,0 +1,106 @@
+"""The files that kustomize reads of a folder. All of them have to be in the tree, since kustomize fetches addresses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from renderer import yamlio
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.kubernetes.json_values import list_at, text_at
+from renderer.source.kustomizations import KUSTOMIZATIONS
+from renderer.source.paths import read_file, real_path_inside, tree_root
+from renderer.source.tree import refuse_links_out
+from renderer.yamlio import Document
+
+_OBJECTS = ("resources", "bases", "components", "patchesstrategicmerge")  # fields that name objects, or patches of them
+_PLUGINS = ("generators", "transformers", "validators")  # and these name what may name files in its turn
+_INLINE = ("patchesstrategicmerge", *_PLUGINS)  # a text of several lines stands for the file there
+_FILES = ("crds", "configurations", "paths", "files", "envs")
+_WITH_PATH = ("patches", "patchesjson6902", "replacements")
+_GENERATORS = ("configmapgenerator", "secretgenerator")
+
+
+class KustomizeFiles:
+    """The files that kustomize reads of a folder, and the folders that these name."""
+
+    def __init__(self, folder: str) -> None:
+        refuse_links_out((folder,))
+        self.problems: list[Diagnostic] = []
+        self.objects: list[Document] = []  # and patches
+        self.origin = Origin(NamedSource(folder))  # of the kustomization itself
+        self._root = tree_root(folder) or os.path.realpath(folder)
+        self._visited: set[str] = set()
+        self._visit(folder)
+
+    def _visit(self, folder: str) -> None:
+        """Reads the kustomization of a folder, and all that it names."""
+        if (real := os.path.realpath(folder)) in self._visited:
+            return
+        self._visited.add(real)
+        for name in KUSTOMIZATIONS:
+            if os.path.lexists(path := os.path.join(folder, name)):
+                for document in self._read(path):
+                    if len(self._visited) == 1:
+                        self.origin = document.origin()
+                    self._follow(document, folder)
+
+    def _read(self, path: str) -> list[Document]:
+        name = os.path.relpath(path)
+        try:
+            documents, problems = yamlio.parse(name, read_file(real_path_inside(self._root, path)))
+        except OSError as error:
+            documents, problems = [], [read_error(name, error)]
+        self.problems += problems
+        return documents
+
+    def _follow(self, document: Document, folder: str, whole: Origin | None = None) -> None:
+        """Reads what a kustomization, or the configuration of a plugin, names. `whole`: where the document stands as a
+        text.
+        """
+        for field, path, name in _named_files(document.value):
+            origin = whole or document.origin(*path)
+            if "\n" in name and field in _INLINE:
+                for configuration in yamlio.parse(document.name, name.encode())[0] if field in _PLUGINS else ():
+                    self._follow(configuration, folder, origin)
+            elif os.path.isdir(target := self._target(folder, name, origin)):
+                self._visit(target)
+            elif target and field in (*_OBJECTS, *_PLUGINS, *_WITH_PATH):
+                self._read_objects(target, folder, field)
+
+    def _target(self, folder: str, name: str, origin: Origin) -> str:
+        """The path of a file or folder of the tree; '' for what is none, which is a problem."""
+        target = os.path.normpath(os.path.join(folder, name))
+        with suppress(OSError):
+            if os.path.exists(real_path_inside(self._root, target)):
+                return target
+        self.problems.append(make_diagnostic("E564", origin, name=name))
+        return ""
+
+    def _read_objects(self, path: str, folder: str, field: str) -> None:
+        for document in self._read(path):
+            if field in _PLUGINS or text_at(document.value, "apiVersion") == "builtin":
+                self._follow(document, folder)
+            is_list = text_at(document.value, "kind") == "List" and list_at(document.value, "items")
+            self.objects += document.parts("items") if is_list else [document]
+
+
+def _named_files(value: object) -> Iterator[tuple[str, Path, str]]:
+    """Each file or folder that a kustomization names: the field in small letters, as Go's JSON takes any, the path of
+    the name, and the name.
+    """
+    for key, entry in value.items() if isinstance(value, dict) else ():
+        field = str(key).casefold()
+        if field in (*_OBJECTS, *_PLUGINS, *_FILES):
+            for i, name in enumerate(entry if isinstance(entry, list) else ()):
+                if isinstance(name, str):
+                    yield field, (key, i), name.rpartition("=")[2] if field == "files" else name
+        elif field in ("path", "env") and isinstance(entry, str):
+            yield field, (key,), entry
+        elif field in (*_WITH_PATH, *_GENERATORS, "openapi"):
+            for i, part in enumerate(entry if isinstance(entry, list) else [entry]):
+                step = (key, i) if isinstance(entry, list) else (key,)
+                for below, path, name in _named_files(part):
+                    yield field if below == "path" else below, (*step, *path), name
