@@ -21,11 +21,12 @@ Of one version, printed:
 
 Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
 same option (long and short), and how many values follow: `0` (a flag), a number, `?` (none or one), `*` (any number),
-`+` (one or more). TYPE is `int`, `float` or `json` where the engine reads the value so, with `?` where it takes `None`
-too, and its bounds (`int>=1`, `float?>0<=1`) where its configuration has them. `repeat` says that an option given twice
-means both. `since..until`: the first version that has this line, and the first that has it no longer; either may be
-left out. What differs by version has several lines. Spellings that switch an option off stand on a line of their own.
-The line `versions …` holds every release, the oldest first, `samples …` those that were looked at.
+`+` (one or more). TYPE is `int`, `float`, `json`, `object` (JSON in braces) or `count` (a whole number, or one such as
+8k) where the engine reads the value so, with `?` where it takes `None` too, and its bounds (`int>=1`, `float?>0<=1`)
+where its configuration has them. `repeat` says that an option given twice means both. `since..until`: the first version
+that has this line, and the first that has it no longer; either may be left out. What differs by version has several
+lines. Spellings that switch an option off stand on a line of their own. The line `versions …` holds every release, the
+oldest first, `samples …` those that were looked at.
 
 A line `=--name[,--other…] VALUE… [@since..until VALUE…]…` holds the values that options take, from the parser or from
 the registry in which the engine looks them up: those of all versions first, then those of ranges. Where a version has
@@ -41,6 +42,7 @@ import contextlib
 import functools
 import importlib
 import importlib.metadata
+import io
 import operator
 import os
 import platform
@@ -64,7 +66,7 @@ class Option(NamedTuple):
     arity: str
     repeat: bool = False
     choices: tuple[str, ...] = ()
-    type: str = ""  # int, float or json, with bounds
+    type: str = ""  # int, float, json, object or count, with bounds
 
     def line(self) -> str:
         """The line, long names first, without the choices."""
@@ -140,10 +142,15 @@ def argparse_options(engine: str) -> Iterator[Option]:
         action = actions[which]
         arity = "1" if action.nargs is None else str(action.nargs)
         repeats = isinstance(action, argparse._AppendAction | argparse._ExtendAction)
+        kind = typed(action)
         choices = listable(REGISTRIES[engine](action.dest) or tuple(map(str, action.choices or ())))
         if choices and (getattr(action.type, "__name__", "") == "_optional_type" or None in (action.choices or ())):
             choices = tuple(dict.fromkeys((*choices, "None")))
-        yield Option(tuple(names), arity, repeats, choices, "" if choices or arity == "0" else typed(action))
+        if kind.startswith("count"):
+            choices = ("auto",) if takes(action, "auto") else ()
+        elif choices or arity == "0":
+            kind = ""
+        yield Option(tuple(names), arity, repeats, choices, kind)
 
 
 def listable(choices: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +170,19 @@ def typed(action: argparse.Action) -> str:
         kind = inner[0]
     if kind in (int, float):
         return f"{kind.__name__}{optional}{bounds(action.dest)}"
-    return f"json{optional}" if getattr(kind, "__module__", "").startswith("json") and kind.__name__ == "loads" else ""
+    if takes(action, "{}") and not takes(action, "x") and not takes(action, "a=1"):
+        return f"{'json' if takes(action, '3') else 'object'}{optional}"
+    return f"count{optional}" if takes(action, "1k") and takes(action, "1") and not takes(action, "x") else ""
+
+
+def takes(action: argparse.Action, value: str) -> bool:
+    """Whether the function that reads an option's value takes this one."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        try:
+            action.type(value)  # type: ignore[operator,misc]
+        except (SystemExit, Exception):  # noqa: BLE001 - the engines raise what they like
+            return False
+    return True
 
 
 @functools.cache

@@ -205,6 +205,7 @@ def install(engine: str, sources: Path) -> None:
 
     importlib.util.find_spec = find_spec
     importlib.metadata.version = metadata_version
+    sys.modules.setdefault("regex", re)  # with which vLLM's parser rewrites its words and reads values
     sys.meta_path[:] = [Own(engine, sources), *sys.meta_path, others]
     sys.path.insert(0, str(sources))
     os.environ.update(ENVIRONMENT)

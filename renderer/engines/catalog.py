@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -40,6 +40,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
     option_files: OptionFiles
     accelerators: Sequence[Mapping[str, str]]  # the rows of presets/accelerators.yaml
     own_accelerators: Mapping[str, Mapping[str, str]] = {}  # those that RenderConfig declares, by the resource
+    model_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our preset with that modelID
     engines: dict[tuple[str, str], VersionedEngine] = field(default_factory=dict)  # a cache
 
     def engine(self, backend: str, version: str) -> VersionedEngine:

@@ -11,11 +11,11 @@ from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.engines.version_order import version_key
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
-_FORM = "--name[,-n] ARITY [int|float|json][?][bounds] [repeat] [{choices}] [since..until]"
+_FORM = "--name[,-n] ARITY [int|float|json|object|count][?][bounds] [repeat] [{choices}] [since..until]"
 # The same without the range of versions.
 _LINE = re.compile(
     r"(-[^\s,]+(?:,-[^\s,]+)*)\s+([?*+]|[0-9]{1,2})"
-    r"(?:\s+(int|float|json)(\?)?((?:[<>]=?-?[0-9.]+){0,2}))?(\s+repeat)?(?:\s+\{([^\s{}]+)\})?"
+    r"(?:\s+(int|float|json|object|count)(\?)?((?:[<>]=?-?[0-9.]+){0,2}))?(\s+repeat)?(?:\s+\{([^\s{}]+)\})?"
 )
 _BOUND = re.compile(r"([<>]=?)(-?[0-9.]+)")
 
@@ -42,7 +42,7 @@ class Option(Struct, frozen=True):
     arity: str  # how many values it takes: a number, `?`, `+` or `*`
     repeats: bool  # given again, it adds a value
     choices: Choices = _NO_CHOICES
-    type: str = ""  # how the engine reads its value: int, float or json; '' for a text
+    type: str = ""  # how the engine reads its value: int, float, json, object or count; '' for a text
     takes_none: bool = False  # `None` too
     bounds: tuple[tuple[str, float], ...] = ()  # of a number, as `(">=", 1)`
 

@@ -21,7 +21,15 @@ _LONG = 60
 _MOST_VALUES = 8
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
-_TYPES = {"int": "a whole number", "float": "a number", "json": "JSON"}
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "json": "JSON",
+    "object": "a JSON object",
+    "count": "a whole number or one like 8k",
+}
+# A thousand is k, 1024 is K; only of the former there may be parts.
+_COUNT = re.compile(r"\s*([0-9]+(\.[0-9]+)?[kmgt]|[0-9]+[KMGT])\s*")
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -188,7 +196,7 @@ def _refused_values(
                 yield rules.finding(index, "440", **words, hint=hint)
         elif mismatch:
             yield rules.finding(index, "441", **words, type=mismatch)
-        if rules.style.kind == "exact" and option.type and (read := _read_part(option, value)):
+        if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
             yield rules.finding(index, "W442", **words, read=read)
 
 
@@ -213,15 +221,17 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
         return ""
     words = _TYPES[option.type]
     try:
-        if option.type == "json":
-            json.loads(value)
+        if option.type in ("json", "object"):
+            content = json.loads(value)
+            return "" if option.type == "json" or isinstance(content, dict) else words
+        if option.type == "count" and _COUNT.fullmatch(value):
             return ""
-        if style.kind == "exact":
+        if style.kind == "exact" and option.type in _LEADING_NUMBERS:
             read = _LEADING_NUMBERS[option.type].match(value)
             if read is None or (option.type == "int" and abs(int(read[0])) > _MAX_INT):
                 return words
             return ""
-        number = int(value) if option.type == "int" else float(value)
+        number = float(value) if option.type == "float" else int(value)
     except ValueError:
         return words
     if all(_COMPARISONS[sign](number, bound) for sign, bound in option.bounds):

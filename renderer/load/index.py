@@ -22,7 +22,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
-from renderer.load.preset_files import PresetMapping, preset, preset_names
+from renderer.load.preset_files import PresetMapping, preset, preset_facts, preset_names
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
@@ -241,6 +241,7 @@ def engine_catalog(config: RenderConfig) -> EngineCatalog:
         option_files=OptionListReader(),
         accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
         own_accelerators=config.get("accelerators") or {},
+        model_facts=preset_facts,
     )
 
 

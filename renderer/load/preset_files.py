@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Generic, TypeVar
 
 from renderer import yamlio
 from renderer.diagnostics import RenderError, suggestion
+from renderer.kubernetes.json_values import map_at
 from renderer.source.paths import PRESETS as PRESETS
 from renderer.yamlio import Document
 
+_MODEL_ID = re.compile(r"^ +modelID: (\S+)$", re.MULTILINE)
 T = TypeVar("T")
 
 
@@ -89,3 +93,19 @@ class PresetMapping(Mapping[str, T], Generic[T]):
         if self._names is None:
             self._names = preset_names(self._folder)
         return self._names
+
+
+def preset_facts(model_id: str) -> Mapping[str, object]:
+    """The facts of our OpenModel with that modelID; empty without one."""
+    name = _models_by_id().get(model_id)
+    return map_at(preset(f"models/{name}").value, "spec", "facts") if name else {}
+
+
+@cache
+def _models_by_id() -> Mapping[str, str]:
+    """The names of our OpenModels by the modelID that stands in them."""
+    names = {}
+    for name in preset_names("models"):
+        with open(os.path.join(PRESETS, "models", f"{name}.yaml"), encoding="utf-8") as file:
+            names.update(dict.fromkeys(_MODEL_ID.findall(file.read()), name))
+    return names

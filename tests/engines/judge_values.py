@@ -44,7 +44,6 @@ def candidates(engine: str) -> Values:
 def python_marks(engine: str, sources: Path) -> Marks:
     """What the parser of vLLM or SGLang says, from its sources with stand-ins for what is not installed."""
     sys.path[0] = str(ROOT / "scripts")  # for this folder, whose modules have the engines' names
-    sys.modules["regex"] = re  # with which vLLM's parser rewrites its words
     importlib.import_module("stand_ins").install(engine, sources)
     make_options = importlib.import_module("make_options")
     with contextlib.redirect_stdout(sys.stderr):

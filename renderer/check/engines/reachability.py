@@ -11,6 +11,7 @@ from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at,
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+_REPLACED = ("Deployment", "StatefulSet", "LeaderWorkerSet")  # kinds whose pods a rollout ends one after the other
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -57,6 +58,29 @@ def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
             if isinstance(port, int) and port != number and port not in others:
                 words = {"probe": field, "port": port, "name": container.name, "number": number}
                 yield make_diagnostic("W453", container.origin(field, handler, "port"), **words)
+
+
+def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
+    """An error for each other container of the pod that names the engine's port. One that both name is W254."""
+    number = _port(container)
+    if any(port.get("containerPort") == number for port in maps_at(container.body, "ports")):
+        return
+    for field in ("containers", "initContainers") if number else ():
+        for i, body in enumerate(maps_at(container.pod, field)):
+            stays = field == "containers" or body.get("restartPolicy") == "Always"
+            for p, port in enumerate(maps_at(body, "ports") if stays and body is not container.body else ()):
+                if port.get("containerPort") == number and port.get("protocol", "TCP") == "TCP":
+                    origin = container.document.origin(*container.pod_path, field, i, "ports", p, "containerPort")
+                    words = {"name": text_at(body, "name"), "port": number, "runner": container.name, "where": ""}
+                    yield make_diagnostic("E262", origin, **words)
+
+
+def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
+    """A note where requests reach an engine while it ends: nothing waits until nobody sends any more."""
+    hooks = map_at(container.body, "lifecycle", "preStop")
+    is_replaced = text_at(container.document.value, "kind") in _REPLACED and not container.is_worker
+    if is_replaced and _is_asked(container) and not hooks:
+        yield make_diagnostic("N454", container.origin(), name=container.name)
 
 
 def _port(container: EngineContainer) -> int | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.model_facts import beyond_the_model
 from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
-from renderer.check.engines.reachability import impatient_probe, local_host, unheard_probes
+from renderer.check.engines.reachability import impatient_probe, local_host, shared_port, undrained, unheard_probes
 from renderer.check.engines.users import unknown_user
 from renderer.diagnostics import Diagnostic, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
@@ -35,7 +36,8 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
         line = engine_line_of(container, catalog)
         yield from _judged(line)
         yield from _judged(_running_engine(container, line))
-        for judge in (local_host, unheard_probes, impatient_probe, unknown_user):
+        yield from beyond_the_model(container, line, catalog)
+        for judge in (local_host, unheard_probes, shared_port, impatient_probe, undrained, unknown_user):
             yield from judge(container)
         for validate in (overwritten_variables, other_names, sleeping_engine):
             yield from validate(container, neighbours)

@@ -201,6 +201,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "the {probe} asks port {port}, and {name} listens on {number}",
         "write the port that it listens on, or tell the engine the other one",
     ),
+    "N454": Wording(
+        "{name} has no preStop hook: requests that reach it while it ends are lost, at each rollout",
+        "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that longer answers fit in",
+    ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),

@@ -73,12 +73,12 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "W226": Wording(
         "the model's {heads} attention heads cannot be shared out alike over {size} accelerators",
-        "take a number that divides {heads}, such as {fits}, or mend facts.attention.heads",
+        "take a number that divides {heads}, such as {fits}, or mend facts.attention.heads of the OpenModel",
     ),
     "E227": Wording("the field '{word}' is empty", "{hint}"),
     "W227": Wording(
         "{length} tokens are beyond the {longest} that the model was made for, and most engines then refuse to start",
-        "lower it, or mend facts.contextLength",
+        "lower it, or mend facts.contextLength of the OpenModel",
     ),
     "W229": Wording(
         "'{name}' is mounted where the loader's weights are, so the engine sees one of the two",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.engines.options import GivenNumber, given_options, last_given_number, last_number
+from renderer.engines.options import GivenNumber, given_options, heads_words, last_given_number, last_number
 from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
@@ -251,10 +251,9 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
         size = last_number(engine.style, args, engine.size_options)
     if heads and size and heads % size:
         last = last_given_number(engine.style, layers, engine.size_options)
-        fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
         size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
         if origin := last.origin if last else flavor and flavor.at(*size_path):
-            yield make_diagnostic("W226", origin, size=size, heads=heads, fits=fits)
+            yield make_diagnostic("W226", origin, **heads_words(heads, size))
     longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
     stated = last_given_number(engine.style, layers, engine.length_options)
     if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:

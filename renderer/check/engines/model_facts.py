@@ -1,0 +1,41 @@
+"""Whether an engine asks of a model what it cannot do, as the facts of our model presets say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.engines.containers import EngineContainer
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.engines.catalog import EngineCatalog
+from renderer.engines.engine_command import table_entry
+from renderer.engines.known_engine import given_options
+from renderer.engines.options import heads_words, last_given_number
+from renderer.engines.running_engine import EngineLine
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
+
+
+def beyond_the_model(container: EngineContainer, line: EngineLine, catalog: EngineCatalog) -> Iterator[Diagnostic]:
+    """A warning where attention heads are not divisible by the tensor parallel size, or the context is longer than that
+    of the model.
+    """
+    facts = next(filter(None, (catalog.model_facts(word.text) for word in container.recognised.command.words)), {})
+    if not facts or not line.args:
+        return
+    heads = int(number_at(facts, "attention", "heads"))
+    size = last_given_number(line.engine.style, line.written, line.engine.size_options)
+    if size and heads and heads % size.value:
+        yield make_diagnostic("W226", size.origin, **heads_words(heads, size.value))
+    engine_spec = container.recognised.engine.runtime.spec.get("engine") or {}
+    names = frozenset(line.engine.style.name(option) for _, option in given_options(engine_spec, "MaxModelLen"))
+    length, longest = last_given_number(line.engine.style, line.written, names), number_at(facts, "contextLength")
+    if length and longest and length.value > longest and not _is_stretched(container, line):
+        yield make_diagnostic("W227", length.origin, length=length.value, longest=int(longest))
+
+
+def _is_stretched(container: EngineContainer, line: EngineLine) -> bool:
+    """Whether somebody has thought of a context that is longer than the model's."""
+    longer = map_at(table_entry(container.recognised.engine.runtime.name), "longerContext")
+    variables = [variable.get("name") for variable in maps_at(container.body, "env")]
+    return longer.get("variable") in variables or any(
+        word in arg for arg in line.args for word in texts_at(longer, "words")
+    )
