@@ -26,7 +26,10 @@ def build_kustomization(folder: str) -> tuple[list[Document], list[Diagnostic]]:
         output = run_program("kustomize", ["build", path := os.path.abspath(folder)], scratch=scratch)
     if output.error:
         return [], [make_diagnostic("E563", files.origin, what=output.error.replace(path, folder))]
-    return built_objects(output.data, files.origin, _Fields(files.objects).find)
+    objects, problems = built_objects(output.data, files.origin, _Fields(files.objects).find)
+    if not objects and not problems:
+        problems = [make_diagnostic("E563", files.origin, what="it builds no object")]
+    return objects, problems
 
 
 class _Fields:
