@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from renderer.source.tree import DISK, FileSystem, InputTree, ReadableFile
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
+    from renderer.fit.accelerator_types import AcceleratorTypes
     from renderer.input_types import (
         AppSpec,
         BackendRuntimeSpec,
@@ -306,6 +307,7 @@ class Inputs(Struct, frozen=True, eq=False):
     own_accelerators: Mapping[str, Mapping[str, str]]  # those that RenderConfig declares, by the resource
     definitions: tuple[OpenModel | BackendRuntime, ...]  # the user's models and runtimes below PATHS
     option_files: OptionFiles
+    accelerator_types: Callable[[], AcceleratorTypes]
     broken: Mapping[tuple[str, str], Document]  # invalid documents, by kind and name
     unreadable: bool  # documents may be missing
     foreign: int  # the number of documents of other kinds

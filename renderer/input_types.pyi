@@ -28,14 +28,37 @@ class AdapterSpec(TypedDict, total=False):
     base: str
     rank: int
 
+class RecurrentSpec(TypedDict, total=False):
+    convKernel: int
+    keyDim: int
+    keyHeads: int
+    layers: int
+    valueDim: int
+    valueHeads: int
+
 class AttentionSpec(TypedDict, total=False):
     fullLayers: int
+    globalHeadDim: int
+    globalKVHeads: int
     headDim: int
     heads: int
     hiddenSize: int
+    indexDim: int
+    indexLayers: int
     kvHeads: int
+    latentDim: int
     layers: int
+    recurrent: RecurrentSpec
+    ropeDim: int
     slidingWindow: int
+    valueDim: int
+
+class MeasuredSpec(TypedDict, total=False):
+    accelerator: str
+    backend: str
+    kvTokens: int
+    tensor: int
+    version: str
 
 class FactsSpec(TypedDict, total=False):
     activeParameters: str | float
@@ -47,6 +70,7 @@ class FactsSpec(TypedDict, total=False):
     kind: str
     kvBytesPerToken: int
     licence: str
+    measured: Sequence[MeasuredSpec]
     parameters: str | float
     precision: str
     quantization: str
@@ -54,6 +78,7 @@ class FactsSpec(TypedDict, total=False):
     weightsGiB: float
 
 class FlavorSpec(TypedDict, total=False):
+    accelerator: str
     limits: Mapping[str, str | float]
     name: str
     nodeSelector: Mapping[str, str]
@@ -683,6 +708,7 @@ ParamsSpec = TypedDict(
 )
 
 class RenderConfigFlavorSpec(TypedDict, total=False):
+    accelerator: str
     annotations: Mapping[str, str]
     capabilities: Sequence[str]
     claims: ClaimsSpec

@@ -22,7 +22,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
-from renderer.load.preset_files import PresetMapping, preset, preset_facts, preset_names
+from renderer.load.preset_files import PresetMapping, accelerator_types, preset, preset_facts, preset_names
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
@@ -205,6 +205,7 @@ class InputIndex:
             own_accelerators=self.config.get("accelerators") or {},
             device_classes=preset("accelerators").value["spec"]["deviceClasses"],
             option_files=OptionListReader(self.file_system),
+            accelerator_types=accelerator_types,
             definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),
             broken=self.broken,
             unreadable=self.unreadable,

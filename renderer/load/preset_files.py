@@ -6,13 +6,16 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from renderer import yamlio
 from renderer.diagnostics import RenderError, suggestion
 from renderer.kubernetes.json_values import map_at
 from renderer.source.paths import PRESETS as PRESETS
 from renderer.yamlio import Document
+
+if TYPE_CHECKING:
+    from renderer.fit.accelerator_types import AcceleratorTypes
 
 _MODEL_ID = re.compile(r"^ +modelID: (\S+)$", re.MULTILINE)
 T = TypeVar("T")
@@ -109,3 +112,12 @@ def _models_by_id() -> Mapping[str, str]:
         with open(os.path.join(PRESETS, "models", f"{name}.yaml"), encoding="utf-8") as file:
             names.update(dict.fromkeys(_MODEL_ID.findall(file.read()), name))
     return names
+
+
+@cache
+def accelerator_types() -> AcceleratorTypes:
+    """The types of accelerators that we know."""
+    from renderer.fit.accelerator_types import AcceleratorTypes  # few runs need them
+
+    rows, families = (preset("accelerator_types").value["spec"]["types"], preset("instances").value["spec"]["families"])
+    return AcceleratorTypes(rows, families)

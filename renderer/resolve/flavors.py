@@ -66,6 +66,7 @@ class Flavor(Struct, frozen=True):
     catalog: ConfigPart | None = None
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
+    accelerator: str = ""  # the name of the type of its accelerators, '' where nobody writes one
 
 
 class FlavorOrigins(Struct, frozen=True):
@@ -178,6 +179,8 @@ def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor |
         flavor = Flavor(name, limits, node_labels(spec), params, tolerations, spec.get("runtimeClassName") or "")
         if "claims" in spec:
             flavor = replace(flavor, claim=_device_claim(inputs, spec, limits, origin, diagnostics))
+        if spec.get("accelerator"):
+            flavor = replace(flavor, accelerator=spec["accelerator"])
         if _ACCESS & spec.keys():
             flavor = replace(flavor, access=_device_access(spec, origin, diagnostics))
         flavors[name] = flavor if len(diagnostics.problems) == before else None
@@ -197,7 +200,7 @@ def merge_flavor(
         for path, item in items:
             history.setdefault(path, []).append(Position(number, item))
     if catalog_flavor is None:
-        return Flavor(name, limits, node, params, history=history)
+        return Flavor(name, limits, node, params, history=history, accelerator=spec.get("accelerator") or "")
     return replace(
         catalog_flavor,
         limits={**limits, **{key: value for key, value in catalog_flavor.limits.items() if key not in limits}},
@@ -205,6 +208,7 @@ def merge_flavor(
         params={**params, **{key: value for key, value in catalog_flavor.params.items() if key not in params}},
         history=history,
         catalog=ConfigPart(config, ("flavors", name)),
+        accelerator=spec.get("accelerator") or catalog_flavor.accelerator,
     )
 
 
@@ -219,6 +223,8 @@ def _flavor_items(spec: FlavorSpec | RenderConfigFlavorSpec) -> Iterator[tuple[P
     if (spec.get("params") or {}).get("INSTANCE-TYPE"):
         yield ("node", INSTANCE_TYPE), ("params", "INSTANCE-TYPE")
     yield from ((("node", key), ("nodeSelector", key)) for key in spec.get("nodeSelector") or {})
+    if spec.get("accelerator"):
+        yield ("accelerator",), ("accelerator",)
 
 
 def choose_placement(

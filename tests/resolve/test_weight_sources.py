@@ -10,6 +10,7 @@ from renderer import load, yamlio
 from renderer.api import Inputs, OpenModel, RenderConfig
 from renderer.diagnostics import Collector, Stop
 from renderer.load.option_lists import OptionListReader
+from renderer.load.preset_files import accelerator_types
 from renderer.resolve.weight_sources import Weights, read_weights
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def inputs(**config: Any) -> Inputs:
         accelerators=(),
         definitions=(),
         option_files=OptionListReader(),
+        accelerator_types=accelerator_types,
         broken={},
         unreadable=False,
         foreign=0,

@@ -11,6 +11,11 @@ MODELS: Final[dict[str, Wording]] = {
         "the flavors {names} have different limits or sizes: only '{first}' acts",
         "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
     ),
+    "E200": Wording(
+        "{what}",
+        "mend the facts, or leave out what nobody has measured",
+        about="the facts of a model contradict each other: {what}",
+    ),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
     "W207": Wording("two flavors are named '{name}': the first one acts", "rename one of them"),
@@ -18,6 +23,14 @@ MODELS: Final[dict[str, Wording]] = {
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
         "claim flavors with equal limits and params, or set flavorPolicy: first",
     ),
+    "E268": Wording(
+        "accelerators of type '{name}' are from {vendor}, and {resource} counts those from {other}",
+        "name the type of what the limits ask for, or ask for the other resource",
+    ),
+    "E269": Wording(
+        "the labels of the nodes say that they have {other}, not {name}", "leave the type out, or correct the labels"
+    ),
+    "E209": Wording("no type of accelerators is named '{name}'", "{hint}"),
     "W209": Wording(
         "nobody knows the resource '{name}', so it counts as no accelerator",
         "{hint}",

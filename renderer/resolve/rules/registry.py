@@ -15,6 +15,7 @@ from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.rules import (
     adapters,
     args,
+    facts,
     files,
     groups,
     handwritten,
@@ -82,6 +83,8 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda base: base.hardening in TIGHT, (models.unrestricted,)),
         (lambda base: base.skip_loaders, (models.outside_hub_cache, models.unused_caches)),
         (lambda base: len(base.weights) > 1, (models.shared_paths,)),
+        (facts.have_types, (facts.invalid_types,)),
+        (facts.have_facts, (facts.contradictory_layers, facts.unusable_measurements)),
     ),
     AppEngine: ((lambda chosen: "notice" in chosen.engine.spec, (runtimes.notice,)),),
     EngineChoice: ((lambda choice: choice.engine.templated, (weights.unloadable_weights,)),),

@@ -1,0 +1,90 @@
+"""What the facts of a model say of its attention, as far as the KV cache follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from renderer.kubernetes.json_values import map_at, number_at
+
+
+class Recurrent(Struct, frozen=True):
+    """Layers that hold a state of a fixed size for each request: Gated DeltaNet, Mamba."""
+
+    layers: int
+    value_heads: int
+    key_heads: int
+    key_dim: int
+    value_dim: int
+    conv_kernel: int = 4  # tokens that the convolution sees, all but one of which are kept
+
+
+class Attention(Struct, frozen=True):
+    """The geometry of a model's attention. 0: it has none of that."""
+
+    layers: int  # hidden layers of all kinds
+    full_layers: int  # those that keep every token
+    kv_heads: int = 0  # of the layers with a window, and of the full ones where global_heads is 0
+    head_dim: int = 0
+    value_dim: int = 0  # of a head's value, where it is another than head_dim
+    window: int = 0  # tokens that the other layers keep
+    global_heads: int = 0  # of the full layers
+    global_dim: int = 0
+    latent_dim: int = 0  # MLA: the compressed key and value
+    rope_dim: int = 0
+    index_dim: int = 0  # of a sparse indexer's keys
+    index_layers: int = 0
+    recurrent: Recurrent | None = None
+
+    @property
+    def is_latent(self) -> bool:
+        """Whether keys and values are compressed into one vector (MLA)."""
+        return self.latent_dim > 0
+
+    @property
+    def window_layers(self) -> int:
+        """Layers that keep the tokens of a window alone."""
+        return self.layers - self.full_layers - (self.recurrent.layers if self.recurrent else 0)
+
+
+def read_attention(facts: Mapping[str, object]) -> Attention | None:
+    """The attention that `spec.facts` of an OpenModel describes; None where something that counts is missing."""
+    attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
+    numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items()}
+    states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
+    if recurrent and not {"layers", "value_heads", "key_heads", "key_dim", "value_dim"} <= states.keys():
+        return None
+    record = Attention(**numbers, recurrent=Recurrent(**states) if recurrent else None)
+    if "fullLayers" not in attention:
+        others = record.recurrent.layers if record.recurrent else 0
+        if record.window:
+            return None
+        record = Attention(**numbers | {"full_layers": record.layers - others}, recurrent=record.recurrent)
+    is_known = record.is_latent or (record.kv_heads and record.head_dim)
+    is_whole = record.window_layers == 0 or (record.window_layers > 0 and record.window > 0)
+    return record if record.layers and is_known and is_whole else None
+
+
+_FIELDS = {
+    "layers": "layers",
+    "full_layers": "fullLayers",
+    "kv_heads": "kvHeads",
+    "head_dim": "headDim",
+    "value_dim": "valueDim",
+    "window": "slidingWindow",
+    "global_heads": "globalKVHeads",
+    "global_dim": "globalHeadDim",
+    "latent_dim": "latentDim",
+    "rope_dim": "ropeDim",
+    "index_dim": "indexDim",
+    "index_layers": "indexLayers",
+}
+_RECURRENT_FIELDS = {
+    "layers": "layers",
+    "value_heads": "valueHeads",
+    "key_heads": "keyHeads",
+    "key_dim": "keyDim",
+    "value_dim": "valueDim",
+    "conv_kernel": "convKernel",
+}

@@ -1,0 +1,34 @@
+"""How many GiB of a GPU an engine leaves for its KV cache."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+OVERHEAD = 0.04
+"""The part of a GPU's memory that goes to the driver, activations and graphs: of start logs between 0 and 10 %."""
+
+TOTAL, FREE_BEFORE, REST, WHOLE = "totalFraction", "freeFraction", "restFraction", "wholeContext"
+
+
+class Budget(Struct, frozen=True):
+    """How an engine decides."""
+
+    form: str
+    fraction: float = 1.0
+
+
+def cache_room(budget: Budget, card_gib: float, weights_gib: float, overhead_gib: float | None = None) -> float:
+    """The GiB that are left for the KV cache; below 0 where the weights alone are too large.
+
+    totalFraction: the engine takes a part of the GPU, and the cache is what weights and the rest leave of it (vLLM).
+    freeFraction: the same, of what was free before the weights, and the rest lies outside of it (SGLang).
+    restFraction: a part of what is free once the engine is there (TensorRT-LLM).
+    wholeContext: all that is left (llama.cpp).
+    """
+    overhead = OVERHEAD * card_gib if overhead_gib is None else overhead_gib
+    if budget.form == TOTAL:
+        return card_gib * budget.fraction - weights_gib - overhead
+    if budget.form == FREE_BEFORE:
+        return min(card_gib * budget.fraction, card_gib - overhead) - weights_gib
+    rest = card_gib - weights_gib - overhead
+    return rest * budget.fraction if budget.form == REST else rest
