@@ -198,6 +198,28 @@ class KvCacheOffloadingSpec(TypedDict, total=False):
     options: Sequence[str]
     tier: str
 
+class BatchedTokensSpec(TypedDict, total=False):
+    default: int
+    option: str
+
+class FractionSpec(TypedDict, total=False):
+    default: float
+    option: str
+
+class ValueTypeSpec(TypedDict, total=False):
+    option: str
+    values: Mapping[str, str]
+
+class MemorySpec(TypedDict, total=False):
+    batchedTokens: BatchedTokensSpec
+    budget: Literal["freeFraction", "restFraction", "totalFraction", "wholeContext"]
+    decodeContext: str
+    fraction: FractionSpec
+    offload: Literal["automatic", "none"]
+    offloadOptions: Sequence[str]
+    sizeOptions: Sequence[str]
+    valueType: ValueTypeSpec
+
 class MetricsSpec(TypedDict, total=False):
     adapters: str
     cacheBlockSize: str
@@ -323,6 +345,7 @@ class VersionSpec(TypedDict, total=False):
     envs: Mapping[str, str]
     lifecycle: Mapping[str, object]
     livenessProbe: Mapping[str, object]
+    memory: MemorySpec
     metrics: VersionMetricsSpec
     notes: Sequence[NoteSpec]
     options: VersionOptionsSpec
@@ -347,6 +370,7 @@ class EngineSpec(TypedDict, total=False):
     initContainers: Sequence[InitContainerSpec]
     interfaceVariables: Sequence[str]
     kvCacheOffloading: KvCacheOffloadingSpec
+    memory: MemorySpec
     metrics: MetricsSpec
     multiHost: Sequence[MultiHostSpec]
     notice: str

@@ -23,6 +23,7 @@ from renderer.diagnostics.wordings import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
 from renderer.preset_catalog.preview import option_lines
+from scripts import start_logs
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -152,6 +153,42 @@ def gateway_table() -> str:
             default = f"`{json.dumps(node['default']).strip(chr(34))}`" if "default" in node else "–"
             rows.append(f"| `{key}` | {default} | {node['description']} |")
     return "\n".join(rows)
+
+
+def fit_table() -> str:
+    """What the formulas say of each start log of an engine, beside what it printed."""
+    lines = [
+        "| model, engine, GPUs | KV tokens printed | worked out | requests at once printed | worked out | left over |",
+        "|---|---|---|---|---|---|",
+    ]
+    errors = []
+    for log in start_logs.LOGS:
+        tokens = requests = worked_out = served = "–"
+        if log.kv_gib and log.kv_tokens:
+            error = log.tokens / log.kv_tokens - 1
+            errors.append(abs(error))
+            tokens, worked_out = f"{log.kv_tokens:,}", f"{log.tokens:,.0f} ({error:+.2%})"
+        if log.requests:
+            size = log.kv_gib * start_logs.GIB or log.kv_tokens * log.need.token_bytes
+            requests, served = f"{log.requests:g}", f"{log.need.requests(size, log.length):.2f}"
+        over = "–" if log.overhead is None else f"{log.overhead:.1f} GiB, {log.overhead / log.card_gib:.1%} of the card"
+        gpus = f"{log.record['tensor']} × {log.record.get('accelerator', 'one not named')}"
+        source, model = log.record["source"], log.record["model"]
+        linked = f"[{model}]({source})" if source.startswith("https:") else model
+        name = f"{linked}, {log.backend} {log.record['version']}, {gpus}"
+        lines.append(f"| {name} | {tokens} | {worked_out} | {requests} | {served} | {over} |")
+    errors.sort()
+    lines += ["", f"Tokens of {len(errors)} logs: median {errors[len(errors) // 2]:.2%}, worst {errors[-1]:.2%}."]
+    return "\n".join(lines)
+
+
+def accelerator_table() -> str:
+    """The types of accelerators that we know."""
+    lines = ["| type | memory | 8 bits | 4 bits |", "|---|---|---|---|"]
+    for row in load.preset("accelerator_types").value["spec"]["types"]:
+        formats = ("yes" if row.get(key) else "–" for key in ("fp8", "fp4"))
+        lines.append(f"| `{row['name']}` | {row['memoryGiB']:g} GiB | {' | '.join(formats)} |")
+    return "\n".join(lines)
 
 
 def keys(node: Spec, whole: Spec, path: str = "") -> Iterator[tuple[str, Spec]]:
@@ -396,6 +433,8 @@ TABLES = {
     "backends": backend_table,
     "called": called_table,
     "gateway keys": gateway_table,
+    "start logs": fit_table,
+    "accelerator types": accelerator_table,
 }
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
     "facts": (("fact", "here"), facts),

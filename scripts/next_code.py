@@ -16,7 +16,7 @@ from renderer.diagnostics.wordings import WORDINGS
 ROOT = Path(__file__).resolve().parents[1]
 AREAS: Final = {
     "input": range(100, 200),
-    "models": range(200, 300),
+    "models": (*range(200, 300), *range(910, 950)),
     "pods": range(300, 400),
     "engines": range(400, 500),
     "cluster": range(500, 620),

@@ -145,7 +145,7 @@ def test_no_file_is_named_after_a_riddle() -> None:
 
 # The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
 GLOSSARY_FILES = {
-    "accelerator": {"engines/accelerator", "engines/rules/accelerators"},
+    "accelerator": {"engines/accelerator", "engines/rules/accelerators", "fit/accelerator_types"},
     "adapter": {
         *("integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"),
         *("resolve/rules/adapters", "resolve/workload/claimed_adapters", "resolve/gateway/adapter_names"),
@@ -216,7 +216,7 @@ GLOSSARY_FILES = {
     "run context": {"resolve/workload/run_context"},
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
-    "weights": {"resolve/rules/weights"},
+    "weights": {"fit/weights", "resolve/rules/weights"},
     "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
 }
 

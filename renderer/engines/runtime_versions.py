@@ -29,11 +29,12 @@ _AROUND: tuple[Literal["lifecycle", "startupProbe", "readinessProbe", "livenessP
     "readinessProbe",
     "livenessProbe",
 )
-_OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters"], ...] = (
+_OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters", "memory"], ...] = (
     "metrics",
     "drain",
     "options",
     "adapters",
+    "memory",
 )
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 

@@ -7,12 +7,9 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-_GKE = "cloud.google.com/gke-accelerator"
-_PRODUCT = "nvidia.com/gpu.product"
-_KARPENTER = ("karpenter.k8s.aws/instance-gpu", "karpenter.k8s.aws/instance-accelerator")
 _SHARED = "-SHARED"
 _PART = "-MIG-"
 
@@ -30,21 +27,23 @@ class AcceleratorType(Struct, frozen=True):
 class AcceleratorTypes:
     """All types, by name and by labels of nodes."""
 
-    def __init__(self, rows: Sequence[Mapping[str, object]], families: Sequence[Mapping[str, object]]) -> None:
-        """`rows`: of presets/accelerator_types.yaml; `families`: of presets/instances.yaml."""
-        self._rows = rows
+    def __init__(self, spec: Mapping[str, object], families: Sequence[Mapping[str, object]]) -> None:
+        """`spec`: of presets/accelerator_types.yaml; `families`: of presets/instances.yaml."""
+        self._rows = rows = maps_at(spec, "types")
+        self._labels = map_at(spec, "labels")
         self._families = {text_at(family, "family"): family for family in families}
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
 
     def of_labels(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         """The type of nodes with these labels; None where no label tells, or two tell different ones."""
-        rows = [
-            self._of_gke(labels.get(_GKE, "")),
-            self._of_product(labels.get(_PRODUCT, "")),
+        types = [
+            self._of_gke(labels.get(text_at(self._labels, "gke"), "")),
+            self._of_product(labels.get(text_at(self._labels, "product"), "")),
             self._of_instance(labels.get(INSTANCE_TYPE, "")),
-            *(self._of_karpenter(labels.get(f"{key}-name", ""), labels.get(f"{key}-memory", "")) for key in _KARPENTER),
         ]
-        names = {row.name for row in rows if row}
+        for key in texts_at(self._labels, "karpenter"):
+            types.append(self._of_karpenter(labels.get(f"{key}-name", ""), labels.get(f"{key}-memory", "")))
+        names = {known.name for known in types if known}
         return self.by_name[names.pop()] if len(names) == 1 else None
 
     def _of_gke(self, value: str) -> AcceleratorType | None:

@@ -20,10 +20,10 @@ class Budget(Struct, frozen=True):
 def cache_room(budget: Budget, card_gib: float, weights_gib: float, overhead_gib: float | None = None) -> float:
     """The GiB that are left for the KV cache; below 0 where the weights alone are too large.
 
-    totalFraction: the engine takes a part of the GPU, and the cache is what weights and the rest leave of it (vLLM).
-    freeFraction: the same, of what was free before the weights, and the rest lies outside of it (SGLang).
-    restFraction: a part of what is free once the engine is there (TensorRT-LLM).
-    wholeContext: all that is left (llama.cpp).
+    totalFraction: the engine takes a part of the GPU, and the cache is what weights and the rest leave of it.
+    freeFraction: the same, of what was free before the weights, and the rest lies outside of it.
+    restFraction: a part of what is free once the engine is there.
+    wholeContext: all that is left.
     """
     overhead = OVERHEAD * card_gib if overhead_gib is None else overhead_gib
     if budget.form == TOTAL:

@@ -44,7 +44,7 @@ class CacheSettings(Struct, frozen=True):
     window_padding: int = 0  # cells that windows are rounded up to; 0: to pages
 
 
-class CacheNeed(Struct, frozen=True):
+class RequestCache(Struct, frozen=True):
     """The KV cache of requests on one GPU. Sizes in bytes."""
 
     token_bytes: float  # of each token of a request, in the layers that keep all of them
@@ -71,7 +71,7 @@ class CacheNeed(Struct, frozen=True):
         return max(0, int(length // self.page_tokens) * self.page_tokens)
 
 
-def cache_need(attention: Attention, settings: CacheSettings) -> CacheNeed:
+def request_cache(attention: Attention, settings: CacheSettings) -> RequestCache:
     """What a request takes on each GPU."""
     if attention.is_latent:
         return _latent_need(attention, settings)
@@ -86,7 +86,7 @@ def cache_need(attention: Attention, settings: CacheSettings) -> CacheNeed:
     full_layers = _layers_per_gpu(attention.full_layers, settings.pipeline) + settings.draft_layers
     if attention.recurrent:
         return _recurrent_need(attention.recurrent, settings, full_layers, full_bytes)
-    return CacheNeed(
+    return RequestCache(
         token_bytes=full_layers * full_bytes,
         window_bytes=_layers_per_gpu(attention.window_layers, settings.pipeline) * layer_bytes,
         window_tokens=_window_tokens(attention.window, settings) if attention.window_layers else 0,
@@ -111,7 +111,7 @@ def _window_tokens(window: int, settings: CacheSettings) -> int:
     return math.ceil((window - 1 + settings.batched_tokens) / BLOCK) * BLOCK + BLOCK
 
 
-def _latent_need(attention: Attention, settings: CacheSettings) -> CacheNeed:
+def _latent_need(attention: Attention, settings: CacheSettings) -> RequestCache:
     """MLA: each GPU of a tensor parallel group has all of it. Sparse MLA defaults to 8 bits, and has keys of an
     indexer.
     """
@@ -125,10 +125,10 @@ def _latent_need(attention: Attention, settings: CacheSettings) -> CacheNeed:
     layers = _layers_per_gpu(attention.layers, settings.pipeline) + settings.draft_layers
     index_layers = _layers_per_gpu(attention.index_layers or attention.layers, settings.pipeline) if sparse else 0
     token_bytes = (layers * layer_bytes + index_layers * index_bytes) / settings.decode_context
-    return CacheNeed(token_bytes=token_bytes, page_tokens=BLOCK)
+    return RequestCache(token_bytes=token_bytes, page_tokens=BLOCK)
 
 
-def _recurrent_need(recurrent: Recurrent, settings: CacheSettings, full_layers: int, full_bytes: float) -> CacheNeed:
+def _recurrent_need(recurrent: Recurrent, settings: CacheSettings, full_layers: int, full_bytes: float) -> RequestCache:
     """Full layers beside recurrent ones share pages: a page of a full layer has as many tokens as fit into the bytes
     of a state, layers are counted in groups of one size, and a request has some pages of each group of states.
     """
@@ -141,7 +141,7 @@ def _recurrent_need(recurrent: Recurrent, settings: CacheSettings, full_layers: 
     pages = groups_of_states * ((2 if settings.prefix_caching else 1) + settings.speculative_tokens)
     # Full layers that fill no whole group take the pages of one all the same.
     token_bytes = math.ceil(full_layers / group) * group * full_bytes
-    return CacheNeed(token_bytes=token_bytes, fixed_bytes=pages * page_bytes * group, page_tokens=page_tokens)
+    return RequestCache(token_bytes=token_bytes, fixed_bytes=pages * page_bytes * group, page_tokens=page_tokens)
 
 
 def _state_bytes(recurrent: Recurrent, tensor: int) -> int:

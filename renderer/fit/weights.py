@@ -19,26 +19,26 @@ _PARAMETER_BYTES = {
 }  # fmt: skip
 
 
-class Weights(Struct, frozen=True):
+class ModelWeights(Struct, frozen=True):
     """The weights of a model."""
 
     gib: float
     is_measured: bool  # the sum of the files, not what follows from the number of parameters
 
 
-def read_weights(facts: Mapping[str, object]) -> Weights | None:
+def read_weights(facts: Mapping[str, object]) -> ModelWeights | None:
     """The weights as `spec.facts` of an OpenModel says; None where it says neither their size nor how it follows."""
     if size := number_at(facts, "weightsGiB"):
-        return Weights(size, is_measured=True)
+        return ModelWeights(size, is_measured=True)
     width = _PARAMETER_BYTES.get(text_at(facts, "quantization").lower()) or _PARAMETER_BYTES.get(
         text_at(facts, "precision").lower()
     )
     number = _PARAMETERS.fullmatch(str(facts.get("parameters", "")))
     if not width or not number:
         return None
-    return Weights(float(number[1]) * _UNITS[number[2]] * width / GIB, is_measured=False)
+    return ModelWeights(float(number[1]) * _UNITS[number[2]] * width / GIB, is_measured=False)
 
 
-def weights_per_gpu(weights: Weights, *, tensor: int, pipeline: int) -> float:
+def weights_per_gpu(weights: ModelWeights, *, tensor: int, pipeline: int) -> float:
     """The GiB that each GPU holds: a replica shares them, data parallel ranks repeat them."""
     return weights.gib / (tensor * pipeline)

@@ -119,5 +119,4 @@ def accelerator_types() -> AcceleratorTypes:
     """The types of accelerators that we know."""
     from renderer.fit.accelerator_types import AcceleratorTypes  # few runs need them
 
-    rows, families = (preset("accelerator_types").value["spec"]["types"], preset("instances").value["spec"]["families"])
-    return AcceleratorTypes(rows, families)
+    return AcceleratorTypes(preset("accelerator_types").value["spec"], preset("instances").value["spec"]["families"])

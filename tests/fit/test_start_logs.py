@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from renderer.fit.kv_cache import cache_need
-from tests.fit.start_logs import GIB, LOGS, StartLog, settings_of
+from renderer.fit.kv_cache import request_cache
+from scripts.start_logs import GIB, LOGS, StartLog, settings_of
 
 
 @pytest.mark.parametrize("log", [log for log in LOGS if log.kv_gib and log.kv_tokens], ids=lambda log: log.name)
@@ -33,7 +33,7 @@ def test_all_logs_are_asked_something() -> None:
 def test_a_cache_for_the_whole_context() -> None:
     """llama.cpp makes the whole cache at its start: 9,216 MiB of full layers and 90 MiB of windows, for two slots."""
     (log,) = [log for log in LOGS if log.backend == "llamacpp"]
-    need = cache_need(log.attention, settings_of(log))
+    need = request_cache(log.attention, settings_of(log))
     assert 2 * 131072 * need.token_bytes == 9216 * 2**20
     assert 2 * need.window_tokens * need.window_bytes == 90 * 2**20
 
@@ -41,5 +41,5 @@ def test_a_cache_for_the_whole_context() -> None:
 def test_decode_context_parallelism_shares_a_latent_cache() -> None:
     """The log of Kimi K2 says 5,721,088 tokens of the same GiB over eight GPUs, against 715,072."""
     (log,) = [log for log in LOGS if log.name.startswith("kimi")]
-    need = cache_need(log.attention, settings_of(log, decode_context=8))
+    need = request_cache(log.attention, settings_of(log, decode_context=8))
     assert log.kv_gib * GIB / need.token_bytes == pytest.approx(5_721_088, rel=0.01)

@@ -341,7 +341,9 @@ def without(name: str) -> Iterator[tuple[str, BackendRuntime]]:
         change(value["spec"]["engine"])
         return replace(whole, spec=value["spec"], document=ChangedDocument(whole.document, value, {}))
 
-    for i in range(len(engine["versions"])):
+    for i, ranged in enumerate(engine["versions"]):
+        if ranged.keys() <= {"since", "until", "memory"}:  # tests/fit asks about these
+            continue
         yield f"versions[{i}]", less(lambda own, i=i: own["versions"].pop(i))
         for border in ("since", "until"):
             if border in engine["versions"][i]:

@@ -201,6 +201,21 @@ ENGINES: Final[dict[str, Wording]] = {
         "the {probe} asks port {port}, and {name} listens on {number}",
         "write the port that it listens on, or tell the engine the other one",
     ),
+    "E455": Wording(
+        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, of {card} GiB", "{hint}"
+    ),
+    "W455": Wording(
+        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, of {card} GiB", "{hint}"
+    ),
+    "W456": Wording(
+        "a request of {length} tokens takes {request} GiB of KV cache, and about {room} GiB are left on an accelerator "
+        "of type {type}: it has {card} GiB, of which the weights take {weights}",
+        "{hint}",
+    ),
+    "W457": Wording(
+        "a request of {length} tokens does not fit into the KV cache of {tokens} tokens that was measured{where}",
+        "lower the longest context",
+    ),
     "N454": Wording(
         "{name} has no preStop hook: requests that reach it while it ends are lost, at each rollout",
         "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that longer answers fit in",

@@ -11,11 +11,7 @@ MODELS: Final[dict[str, Wording]] = {
         "the flavors {names} have different limits or sizes: only '{first}' acts",
         "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
     ),
-    "E200": Wording(
-        "{what}",
-        "mend the facts, or leave out what nobody has measured",
-        about="the facts of a model contradict each other: {what}",
-    ),
+    "E200": Wording("these facts contradict others: {what}", "mend the facts, or leave out what nobody has measured"),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
     "W207": Wording("two flavors are named '{name}': the first one acts", "rename one of them"),

@@ -22,6 +22,7 @@ from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
 from renderer.resolve.workload.command_line import CommandLine, resolve_command_line
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
+from renderer.resolve.workload.gpu_fit import gpu_fit
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import compile_engine, default_backend
 from renderer.resolve.workload.running_playground import engine_line, running_engine
@@ -45,6 +46,8 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     with _reporting_templates(choice, diagnostics):
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
+        if fit := gpu_fit(command):
+            judged(fit, diagnostics)
         line = judged(engine_line(command), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
     judged(running_engine(line, planned), diagnostics)

@@ -17,6 +17,7 @@ from renderer.resolve.rules import (
     args,
     facts,
     files,
+    gpu_fit,
     groups,
     handwritten,
     models,
@@ -35,6 +36,7 @@ from renderer.resolve.rules.of_traffic import TRAFFIC_GATES, TRAFFIC_RULES
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
+from renderer.resolve.workload.gpu_fit import GpuFit
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.resolve.workload.role_pair import RolePair
 from renderer.resolve.workload.scaling import PlannedScaling
@@ -113,6 +115,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         ),
         (lambda run: run.name_in_engine != run.served_name, (runtimes.unreachable_name,)),
     ),
+    GpuFit: ((_always, (gpu_fit.too_large_weights, gpu_fit.too_long_context)),),
     CommandLine: (
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),
         (lambda command: command.run.engine.style.splits, (args.split_paths,)),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from renderer.fit.attention import Attention, read_attention
 from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, WHOLE, Budget, cache_room
-from renderer.fit.kv_cache import CacheNeed, CacheSettings, cache_need
-from tests.paths import TESTS
+from renderer.fit.kv_cache import CacheSettings, RequestCache, request_cache
 
+DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "fit_logs.json"
 GIB = 2**30
 _FORMS = {"vllm": TOTAL, "sglang": FREE_BEFORE, "tensorrt-llm": REST, "llamacpp": WHOLE}
 
@@ -35,13 +36,14 @@ class StartLog:
     def attention(self) -> Attention:
         """The geometry of the model."""
         attention = read_attention(self.record)
-        assert attention is not None
+        if attention is None:
+            raise SystemExit(f"{DATA}: {self.name} has no whole attention")
         return attention
 
     @cached_property
-    def need(self) -> CacheNeed:
+    def need(self) -> RequestCache:
         """What a request takes, as the formulas say."""
-        return cache_need(self.attention, settings_of(self))
+        return request_cache(self.attention, settings_of(self))
 
     @property
     def tokens(self) -> float:
@@ -81,4 +83,4 @@ def settings_of(log: StartLog, **more: Any) -> CacheSettings:
     return replace(settings, **more)
 
 
-LOGS = [StartLog(record) for record in json.loads((TESTS / "data" / "fit_logs.json").read_text("utf-8"))]
+LOGS = [StartLog(record) for record in json.loads(DATA.read_text("utf-8"))]

@@ -1,0 +1,85 @@
+"""Whether a model fits on accelerators of a type, and the first change by which it would."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.fit.accelerator_types import AcceleratorType
+from renderer.fit.attention import Attention
+from renderer.fit.budget import Budget, cache_room
+from renderer.fit.kv_cache import CacheSettings, request_cache
+from renderer.fit.weights import GIB, ModelWeights, weights_per_gpu
+
+FITS, TIGHT, CONTEXT, WEIGHTS = "fits", "tight", "context does not fit", "weights do not fit"
+MARGIN = 0.05
+"""The part of an accelerator's memory within which nobody knows (docs/fit.md)."""
+_ROUND = 1024  # a shorter context that is offered is a multiple of it
+_LARGEST_GROUP = 16
+
+
+class FitQuestion(Struct, frozen=True):
+    """A model on accelerators of a type, as an engine would run it."""
+
+    accelerator: AcceleratorType
+    budget: Budget
+    weights: ModelWeights
+    settings: CacheSettings
+    attention: Attention | None = None  # None: what a request takes is not known
+    length: int = 0  # tokens of the longest request, 0 where nobody says it
+
+
+class FitVerdict(Struct, frozen=True):
+    """The answer, with its figures in GiB of one accelerator."""
+
+    kind: str
+    weights_gib: float
+    room_gib: float  # for the KV cache
+    request_gib: float = 0  # of the longest request; 0 where it is not known
+    requests: float = 0  # such requests at once
+
+
+class Remedy(Struct, frozen=True):
+    """A change by which a model would fit. Only one of its fields is set."""
+
+    length: int = 0
+    value_type: str = ""
+    tensor: int = 0
+
+
+def judge_fit(question: FitQuestion) -> FitVerdict:
+    """Whether weights and one request of the longest context fit, as engines ask at their start."""
+    card, settings = question.accelerator.memory_gib, question.settings
+    weights = weights_per_gpu(question.weights, tensor=settings.tensor, pipeline=settings.pipeline)
+    room, margin = cache_room(question.budget, card, weights), MARGIN * card
+    if room < -margin:
+        return FitVerdict(WEIGHTS, weights, room)
+    if question.attention is None or not question.length:
+        return FitVerdict(TIGHT if room < margin else FITS, weights, room)
+    request = request_cache(question.attention, settings).request_bytes(question.length) / GIB
+    if room < margin:
+        return FitVerdict(TIGHT, weights, room, request)
+    kind = CONTEXT if request - room > margin else TIGHT if abs(request - room) <= margin else FITS
+    return FitVerdict(kind, weights, room, request, room / request)
+
+
+def first_remedy(question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool) -> Remedy | None:
+    """The first change that would fit: a shorter context, a cache of 8 bits, more accelerators; None where none would.
+    `takes_fp8`: engine and accelerators can have such a cache.
+    """
+    if verdict.kind == CONTEXT and question.attention:
+        longest = request_cache(question.attention, question.settings).longest(verdict.room_gib * GIB)
+        if length := longest // _ROUND * _ROUND:
+            return Remedy(length=length)
+        if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
+            return Remedy(value_type="fp8")
+    tensor = question.settings.tensor * 2
+    while tensor <= _LARGEST_GROUP:
+        if _would_fit(replace(question, settings=replace(question.settings, tensor=tensor))):
+            return Remedy(tensor=tensor)
+        tensor *= 2
+    return None
+
+
+def _would_fit(question: FitQuestion) -> bool:
+    return judge_fit(question).kind in (FITS, TIGHT)

@@ -1,0 +1,70 @@
+"""What is told about a model that does not fit on its accelerators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
+from renderer.fit.verdict import CONTEXT, WEIGHTS, Remedy, first_remedy
+from renderer.kubernetes.json_values import number_at, text_at
+from renderer.resolve.workload.gpu_fit import GpuFit
+
+
+def too_large_weights(fit: GpuFit) -> Iterator[Diagnostic]:
+    """A warning where the weights do not fit; an error where their size is known, and above the whole memory."""
+    verdict, question = fit.verdict, fit.question
+    if verdict.kind != WEIGHTS or fit.measured:
+        return
+    card, weights = question.accelerator.memory_gib, question.weights
+    is_certain = weights.is_measured and verdict.weights_gib > card
+    words = {
+        "size": f"{weights.gib:.1f}" if weights.is_measured else f"about {weights.gib:.0f}",
+        "share": f"{verdict.weights_gib:.1f}",
+        "count": counted(question.settings.tensor * question.settings.pipeline, "accelerator"),
+        "type": question.accelerator.name,
+        "card": f"{card:.1f}",
+    }
+    yield make_diagnostic("E455" if is_certain else "W455", _origin(fit), **words, hint=_hint(fit))
+
+
+def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
+    """A warning where the cache has no room for one request of the longest context."""
+    verdict, question = fit.verdict, fit.question
+    if fit.measured:
+        tokens = int(number_at(fit.measured, "kvTokens"))
+        if question.length > tokens:
+            version = text_at(fit.measured, "version")
+            where = f" by version {version}" if version and version != fit.command.run.version else ""
+            words = {"length": f"{question.length:,}", "tokens": f"{tokens:,}", "where": where}
+            yield make_diagnostic("W457", _origin(fit), **words)
+    elif verdict.kind == CONTEXT:
+        words = {
+            "length": f"{question.length:,}",
+            "request": f"{verdict.request_gib:.1f}",
+            "room": f"{max(verdict.room_gib, 0):.1f}",
+            "weights": f"{verdict.weights_gib:.1f}",
+            "type": question.accelerator.name,
+            "card": f"{question.accelerator.memory_gib:.1f}",
+        }
+        yield make_diagnostic("W456", _origin(fit), **words, hint=_hint(fit))
+
+
+def _hint(fit: GpuFit) -> str:
+    """The first change that would fit."""
+    engine, question = fit.command.run.engine, fit.question
+    values = (engine.spec.get("memory") or {}).get("valueType") or {}
+    takes_fp8 = (
+        question.accelerator.fp8 and question.settings.value_type == "auto" and "fp8" in values.get("values", {})
+    )
+    remedy = first_remedy(question, fit.verdict, takes_fp8=takes_fp8) or Remedy()
+    if remedy.length:
+        return f"{min(engine.length_options, default='a context')} {remedy.length} would fit"
+    if remedy.value_type:
+        return f"{values.get('option')} {remedy.value_type} would fit"
+    if remedy.tensor:
+        return f"{remedy.tensor} accelerators that share each layer would fit"
+    return "take larger accelerators, or a smaller model"
+
+
+def _origin(fit: GpuFit) -> Origin:
+    return fit.command.app.origin(*fit.command.run.base.claim.models[0].path)

@@ -1,0 +1,108 @@
+"""Whether a model fits, and the first change by which it would."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from renderer.fit.accelerator_types import AcceleratorType
+from renderer.fit.attention import Attention, read_attention
+from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, Budget, cache_room
+from renderer.fit.kv_cache import CacheSettings, request_cache
+from renderer.fit.verdict import CONTEXT, FITS, TIGHT, WEIGHTS, FitQuestion, Remedy, first_remedy, judge_fit
+from renderer.fit.weights import ModelWeights, read_weights
+
+CARD = AcceleratorType("card-80g", "maker", 80.0, fp8=True)
+DENSE = Attention(layers=32, full_layers=32, kv_heads=8, head_dim=128)  # 128 KiB a token
+QUESTION = FitQuestion(CARD, Budget(TOTAL, 0.9), ModelWeights(16, is_measured=True), CacheSettings(), DENSE, 8192)
+
+
+@pytest.mark.parametrize(
+    ("length", "kind"),
+    [(8192, FITS), (380_000, FITS), (430_000, TIGHT), (460_000, TIGHT), (500_000, CONTEXT)],
+)
+def test_kinds_by_length(length: int, kind: str) -> None:
+    assert judge_fit(replace(QUESTION, length=length)).kind == kind  # 52.8 GiB are left: 432,537 tokens
+
+
+@pytest.mark.parametrize(("gib", "kind"), [(60, FITS), (66, TIGHT), (72, TIGHT), (74, WEIGHTS), (90, WEIGHTS)])
+def test_kinds_by_weights(gib: float, kind: str) -> None:
+    assert judge_fit(replace(QUESTION, weights=ModelWeights(gib, is_measured=True))).kind == kind
+
+
+def test_remedies() -> None:
+    question = replace(QUESTION, length=500_000)
+    assert first_remedy(question, judge_fit(question), takes_fp8=True) == Remedy(length=432_128)
+    heavy = replace(QUESTION, weights=ModelWeights(150, is_measured=True))
+    assert first_remedy(heavy, judge_fit(heavy), takes_fp8=True) == Remedy(tensor=4)
+    endless = replace(QUESTION, weights=ModelWeights(5000, is_measured=True))
+    assert first_remedy(endless, judge_fit(endless), takes_fp8=True) is None
+
+
+def test_what_is_offered_fits() -> None:
+    question = replace(QUESTION, length=500_000)
+    remedy = first_remedy(question, judge_fit(question), takes_fp8=False)
+    assert remedy is not None
+    assert judge_fit(replace(question, length=remedy.length)).kind in (FITS, TIGHT)
+
+
+def test_heads_are_copied_where_there_are_fewer_than_gpus() -> None:
+    alone = request_cache(replace(DENSE, kv_heads=2), CacheSettings(tensor=2)).token_bytes
+    assert request_cache(replace(DENSE, kv_heads=2), CacheSettings(tensor=8)).token_bytes == alone
+
+
+def test_a_latent_cache_is_not_shared_by_tensor_parallelism() -> None:
+    latent = Attention(layers=61, full_layers=61, latent_dim=512, rope_dim=64)
+    assert request_cache(latent, CacheSettings(tensor=8)).token_bytes == 61 * 576 * 2
+    assert request_cache(latent, CacheSettings(decode_context=8)).token_bytes == 61 * 576 * 2 / 8
+    sparse = replace(latent, index_dim=128, index_layers=21)
+    assert request_cache(sparse, CacheSettings()).token_bytes == 61 * 656 + 21 * 132
+
+
+def test_windows_keep_a_step() -> None:
+    window = Attention(layers=4, full_layers=2, kv_heads=1, head_dim=1, window=128)
+    small, large = (request_cache(window, CacheSettings(batched_tokens=n)) for n in (2048, 65536))
+    assert small.request_bytes(100_000) == 2 * 100_000 * 4 + (2176 + 16) * 2 * 4
+    assert large.window_tokens > 30 * small.window_tokens - 30 * 144
+
+
+def test_speculation_and_prefix_caching_take_pages() -> None:
+    facts = {"layers": 40, "fullLayers": 10, "kvHeads": 2, "headDim": 256}
+    states = {"layers": 30, "valueHeads": 32, "keyHeads": 16, "keyDim": 128, "valueDim": 128}
+    hybrid = read_attention({"attention": {**facts, "recurrent": states}})
+    assert hybrid is not None
+    needs = [
+        request_cache(hybrid, CacheSettings(speculative_tokens=n, prefix_caching=caching)).fixed_bytes
+        for n, caching in ((0, False), (0, True), (3, True))
+    ]
+    assert [need / needs[0] for need in needs] == [1, 2, 5]
+
+
+@pytest.mark.parametrize(
+    "attention",
+    [
+        {},
+        {"layers": 32},
+        {"layers": 32, "kvHeads": 8},
+        {"layers": 32, "kvHeads": 8, "headDim": 128, "slidingWindow": 1024},  # how many layers have it is not said
+        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8},  # what the others keep is not said
+        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8, "recurrent": {"layers": 24}},
+    ],
+)
+def test_what_is_missing_is_unknown(attention: dict[str, object]) -> None:
+    assert read_attention({"attention": attention}) is None
+
+
+def test_weights() -> None:
+    assert read_weights({"weightsGiB": 3.5, "parameters": "8B", "precision": "bf16"}) == ModelWeights(3.5, True)
+    assert read_weights({"parameters": "8B"}) is None
+    assert read_weights({"parameters": "8B", "precision": "odd"}) is None
+    by_number = read_weights({"parameters": "8.0B", "precision": "bf16", "quantization": "fp8"})
+    assert by_number is not None
+    assert (round(by_number.gib, 2), by_number.is_measured) == (7.45, False)
+
+
+def test_budgets() -> None:
+    assert cache_room(Budget(TOTAL, 0.9), 100, 20) == pytest.approx(66)
+    assert cache_room(Budget(FREE_BEFORE, 0.8), 100, 20) == pytest.approx(60)
+    assert cache_room(Budget(REST, 0.9), 100, 20) == pytest.approx(68.4)
