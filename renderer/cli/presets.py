@@ -56,7 +56,10 @@ def presets_list() -> None:
 @click.option(
     "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
 )
-@click.option("--backend", metavar="BACKEND", help="With --resolved, for a model: the backend. [default: render's]")
+@click.option(
+    "--backend", metavar="BACKEND", help="With --resolved or --fit, for a model: the backend. [default: render's]"
+)
+@click.option("--fit", is_flag=True, help="Print on which types of accelerators a model fits, and on how many.")
 @click.option(
     "--set",
     "overrides",
@@ -65,14 +68,30 @@ def presets_list() -> None:
     help="With --resolved: override a field of RenderConfig. May be given again.",
 )
 def presets_show(
-    name: str, version: str | None, resolved: bool, model: str | None, backend: str | None, overrides: tuple[str, ...]
+    name: str,
+    version: str | None,
+    resolved: bool,
+    model: str | None,
+    backend: str | None,
+    fit: bool,
+    overrides: tuple[str, ...],
 ) -> None:
     """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous.
 
     With --version, of a backend, what it takes in the version that a tag of its image says, such as v0.8.5.
 
-    With --resolved models and backends of yours count too, as for render.
+    With --resolved models and backends of yours count too, as for render. With --fit, of a model, a table of types of
+    accelerators.
     """
+    if fit:
+        if version or resolved or model or overrides:
+            raise click.UsageError("--fit goes with --backend alone")
+        with report_failures():
+            from renderer.preset_catalog.fit_table import fit_table
+
+            table = fit_table(name, backend or "")
+        write(table)
+        return
     if not resolved:
         if model or backend or overrides:
             raise click.UsageError("--model, --backend and --set go with --resolved")

@@ -61,7 +61,7 @@ def read_attention(facts: Mapping[str, object]) -> Attention | None:
         if record.window:
             return None
         record = Attention(**numbers | {"full_layers": record.layers - others}, recurrent=record.recurrent)
-    is_known = record.is_latent or (record.kv_heads and record.head_dim)
+    is_known = record.is_latent or (record.kv_heads and record.head_dim and record.full_layers)
     is_whole = record.window_layers == 0 or (record.window_layers > 0 and record.window > 0)
     return record if record.layers and is_known and is_whole else None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from renderer.fit.accelerator_types import AcceleratorType
@@ -87,10 +89,51 @@ def test_speculation_and_prefix_caching_take_pages() -> None:
         {"layers": 32, "kvHeads": 8, "headDim": 128, "slidingWindow": 1024},  # how many layers have it is not said
         {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8},  # what the others keep is not said
         {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8, "recurrent": {"layers": 24}},
+        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 0, "slidingWindow": 128},  # no layer grows
+        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 40},
     ],
 )
 def test_what_is_missing_is_unknown(attention: dict[str, object]) -> None:
     assert read_attention({"attention": attention}) is None
+
+
+numbers = st.integers(1, 2**40)
+SIZES = (
+    "layers",
+    "fullLayers",
+    "kvHeads",
+    "headDim",
+    "slidingWindow",
+    "latentDim",
+    "ropeDim",
+    "indexDim",
+    "indexLayers",
+)
+STATES = ("layers", "valueHeads", "keyHeads", "keyDim", "valueDim", "convKernel")
+
+
+@given(
+    st.dictionaries(st.sampled_from((*SIZES, "valueDim", "globalKVHeads", "globalHeadDim")), numbers),
+    st.dictionaries(st.sampled_from(STATES), numbers),
+    st.builds(
+        CacheSettings,
+        value_type=st.sampled_from(("auto", "fp8", "q4_0")),
+        tensor=numbers,
+        pipeline=numbers,
+        decode_context=numbers,
+        batched_tokens=numbers,
+    ),
+    st.integers(0, 2**40),
+    st.floats() | st.floats(0, 2),
+)
+def test_any_facts_have_an_answer(
+    attention: dict[str, object], states: dict[str, int], settings: CacheSettings, length: int, fraction: float
+) -> None:
+    facts = {"attention": {**attention, **({"recurrent": states} if states else {})}}
+    question = FitQuestion(CARD, Budget(TOTAL, fraction), QUESTION.weights, settings, read_attention(facts), length)
+    verdict = judge_fit(question)
+    assert verdict.kind in (FITS, TIGHT, CONTEXT, WEIGHTS)
+    first_remedy(question, verdict, takes_fp8=True)
 
 
 def test_weights() -> None:
