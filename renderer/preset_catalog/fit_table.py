@@ -26,8 +26,8 @@ shorter one may fit. weights: they do not fit. -: the attention heads cannot be 
 
 def fit_table(name: str, backend: str = "") -> str:
     """A table of types and counts that share each layer, for the model preset `name` with its longest context on a
-    backend as it is shipped; '': that of Playgrounds that name none. Raises PresetRefused for a name that is not known, for a model without the facts, and for
-    a backend that says nothing of memory.
+    backend as it is shipped; '': that of Playgrounds that name none. Raises PresetRefused for a name that is not known,
+    for a model without the facts, and for a backend that says nothing of memory.
     """
     backend = backend or str(spec_default("Playground", "backendRuntimeConfig", "backendName"))
     path = load.find_preset(name, load.preset_paths())
