@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from msgspec import Struct
 
@@ -33,23 +34,25 @@ class AcceleratorTypes:
         self._labels = map_at(spec, "labels")
         self._families = {text_at(family, "family"): family for family in families}
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
+        self._readers: dict[str, Callable[[Mapping[str, str]], AcceleratorType | None]] = {
+            text_at(self._labels, "gke"): self._read_gke,
+            text_at(self._labels, "product"): self._read_product,
+            INSTANCE_TYPE: self._read_instance,
+        }
+        for key in texts_at(self._labels, "karpenter"):
+            self._readers[f"{key}-name"] = partial(self._read_karpenter, key)
 
     def of_labels(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         """The type of nodes with these labels; None where no label tells, or two tell different ones."""
-        types = [
-            self._of_gke(labels.get(text_at(self._labels, "gke"), "")),
-            self._of_product(labels.get(text_at(self._labels, "product"), "")),
-            self._of_instance(labels.get(INSTANCE_TYPE, "")),
-        ]
-        for key in texts_at(self._labels, "karpenter"):
-            types.append(self._of_karpenter(labels.get(f"{key}-name", ""), labels.get(f"{key}-memory", "")))
-        names = {known.name for known in types if known}
+        names = {known.name for key, find in self._readers.items() if key in labels and (known := find(labels))}
         return self.by_name[names.pop()] if len(names) == 1 else None
 
-    def _of_gke(self, value: str) -> AcceleratorType | None:
+    def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
+        value = labels[text_at(self._labels, "gke")]
         return self._only(row for row in self._rows if value in texts_at(row, "gke"))
 
-    def _of_product(self, value: str) -> AcceleratorType | None:
+    def _read_product(self, labels: Mapping[str, str]) -> AcceleratorType | None:
+        value = labels[text_at(self._labels, "product")]
         if _PART in value:
             return None
         name = value.removesuffix(_SHARED)
@@ -57,10 +60,13 @@ class AcceleratorTypes:
             row for row in self._rows if any(fnmatchcase(name, part) for part in texts_at(row, "product"))
         )
 
-    def _of_instance(self, value: str) -> AcceleratorType | None:
+    def _read_instance(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         """Of an instance type of EC2, such as p5.48xlarge."""
-        family = self._families.get(value.partition(".")[0], {})
+        family = self._families.get(labels[INSTANCE_TYPE].partition(".")[0], {})
         return self._of_karpenter(text_at(family, "name"), str(family.get("memory", "")))
+
+    def _read_karpenter(self, key: str, labels: Mapping[str, str]) -> AcceleratorType | None:
+        return self._of_karpenter(labels[f"{key}-name"], labels.get(f"{key}-memory", ""))
 
     def _of_karpenter(self, name: str, memory: str) -> AcceleratorType | None:
         """Of a name; where two types have it, of that with the memory in MiB."""
