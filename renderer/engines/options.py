@@ -48,15 +48,6 @@ def last_number(style: Dialect, args: Sequence[str], options: frozenset[str]) ->
     return None if last is None else number_at(args, last)
 
 
-def last_text(style: Dialect, args: Sequence[str], options: frozenset[str]) -> str | None:
-    """The value that the last of these options in a command line has; None without such an option."""
-    last = next((i for i in range(len(args) - 1, -1, -1) if style.name(args[i]) in options), None)
-    if last is None:
-        return None
-    _, glued, value = args[last].partition("=")
-    return value if glued else "".join(args[last + 1 : last + 2])
-
-
 def number_at(args: Sequence[str], i: int) -> int | None:
     """The whole number given to the option at an index; None without one."""
     _, glued, value = args[i].partition("=")

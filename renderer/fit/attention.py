@@ -51,8 +51,9 @@ class Attention(Struct, frozen=True):
 def read_attention(facts: Mapping[str, object]) -> Attention | None:
     """The attention that `spec.facts` of an OpenModel describes; None where something that counts is missing."""
     attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
-    numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items()}
+    numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items() if field in attention}
     states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
+    numbers = {"layers": 0, "full_layers": 0, **numbers}
     if recurrent and not {"layers", "value_heads", "key_heads", "key_dim", "value_dim"} <= states.keys():
         return None
     record = Attention(**numbers, recurrent=Recurrent(**states) if recurrent else None)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from renderer.engines.options import given_options, last_number, last_text
+from renderer.engines.options import number_at
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
 from renderer.fit.verdict import FitQuestion, FitVerdict, judge_fit
 from renderer.fit.weights import read_weights
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
+from renderer.kubernetes.json_values import maps_at
 from renderer.resolve.workload.command_line import CommandLine
+
+if TYPE_CHECKING:
+    from renderer.input_types import MemorySpec
 
 
 class GpuFit(Struct, frozen=True):
@@ -31,29 +35,63 @@ def gpu_fit(command: CommandLine) -> GpuFit | None:
     the engine puts weights elsewhere, by itself or as it was told.
     """
     run = command.run
-    facts, memory = map_at(run.base.claim.main.spec.get("facts")), map_at(run.engine.spec.get("memory"))
-    spreads_experts = run.size.parallelism.expert and run.size.parallelism.data > 1
-    if not facts or memory.get("offload") != "none" or "budget" not in memory or spreads_experts:
+    facts, memory = run.base.claim.main.spec.get("facts"), run.engine.spec.get("memory")
+    if not facts or not memory or memory.get("offload") != "none" or "budget" not in memory:
         return None
-    weights, accelerator = read_weights(facts), _accelerator_type(command)
-    settings = _settings(command, memory)
-    if weights is None or accelerator is None or settings is None:
+    accelerator = _accelerator_type(command)
+    weights = read_weights(facts) if accelerator else None
+    if accelerator is None or weights is None or (run.size.parallelism.expert and run.size.parallelism.data > 1):
         return None
-    fraction = map_at(memory, "fraction")
-    stated = last_text(run.engine.style, command.args, _names(command, text_at(fraction, "option")))
-    try:
-        part = float(stated) if stated else number_at(fraction, "default", default=1)
-    except ValueError:
+    options = _Options(command)
+    settings, part = _settings(options, memory), options.fraction(memory)
+    if settings is None or part is None:
         return None
     question = FitQuestion(
         accelerator=accelerator,
-        budget=Budget(text_at(memory, "budget"), part),
+        budget=Budget(memory["budget"], part),
         weights=weights,
         settings=settings,
         attention=read_attention(facts),
-        length=_length(command, facts),
+        length=options.number(run.engine.length_options) or facts.get("contextLength") or 0,
     )
     return GpuFit(command, question, judge_fit(question), _measured(question, run.engine.runtime.name, facts))
+
+
+class _Options:
+    """The options of a command line by their names; of one that is given again the last."""
+
+    def __init__(self, command: CommandLine) -> None:
+        style = command.run.engine.style
+        self.command, self._args, self._name = command, command.args, style.name
+        self._indexes = {name: i for i, arg in enumerate(command.args) if (name := style.name(arg))}
+
+    def holds(self, options: Iterable[str]) -> bool:
+        """Whether one of them is given."""
+        return any(self._name(option) in self._indexes for option in options)
+
+    def text(self, option: str) -> str:
+        """The value of an option; '' without it."""
+        index = self._indexes.get(self._name(option)) if option else None
+        if index is None:
+            return ""
+        _, glued, value = self._args[index].partition("=")
+        return value if glued else "".join(self._args[index + 1 : index + 2])
+
+    def number(self, options: Iterable[str]) -> int:
+        """The number that one of the options has; 0 without one."""
+        for option in options:
+            index = self._indexes.get(self._name(option))
+            if index is not None and (number := number_at(self._args, index)):
+                return number
+        return 0
+
+    def fraction(self, memory: MemorySpec) -> float | None:
+        """The part of the memory that the engine takes; None for what is not a number."""
+        fraction = memory.get("fraction") or {}
+        try:
+            return float(self.text(fraction.get("option", "")) or fraction.get("default", 1))
+        except ValueError:
+            return None
 
 
 def _accelerator_type(command: CommandLine) -> AcceleratorType | None:
@@ -66,45 +104,28 @@ def _accelerator_type(command: CommandLine) -> AcceleratorType | None:
     return chosen.pop() if len(chosen) == 1 else None
 
 
-def _settings(command: CommandLine, memory: Mapping[str, object]) -> CacheSettings | None:
+def _settings(options: _Options, memory: MemorySpec) -> CacheSettings | None:
     """What the engine was told; None where that is nothing that the formulas know."""
-    run, style = command.run, command.run.engine.style
-    chosen = given_options(style, command.user_layers)
-    others = (*texts_at(memory, "sizeOptions"), *texts_at(memory, "offloadOptions"))
-    unknown = frozenset(style.name(option) for option in others)
-    if chosen & (unknown | run.engine.uncountable_options):
-        return None
-    value_type = map_at(memory, "valueType")
-    value = last_text(style, command.args, _names(command, text_at(value_type, "option")))
-    cache_type = text_at(value_type, "values", value) if value else "auto"
-    batched = map_at(memory, "batchedTokens")
-    tensor = run.size.parallelism.tensor
-    if not chosen.isdisjoint(run.engine.parallel_options):
-        tensor = last_number(style, command.args, run.engine.size_options) or tensor
-    if not cache_type:
+    run = options.command.run
+    others = (*memory.get("sizeOptions", ()), *memory.get("offloadOptions", ()), *run.engine.uncountable_options)
+    value_type, batched = memory.get("valueType") or {}, memory.get("batchedTokens") or {}
+    value = options.text(value_type.get("option", ""))
+    cache_type = (value_type.get("values") or {}).get(value, "") if value else "auto"
+    if not cache_type or options.holds(others):
         return None
     return CacheSettings(
         value_type=cache_type,
-        tensor=tensor,
+        tensor=options.number(run.engine.size_options) or run.size.parallelism.tensor,
         pipeline=run.size.parallelism.pipeline,
-        decode_context=last_number(style, command.args, _names(command, text_at(memory, "decodeContext"))) or 1,
-        batched_tokens=last_number(style, command.args, _names(command, text_at(batched, "option")))
-        or int(number_at(batched, "default", default=2048)),
+        decode_context=options.number((memory.get("decodeContext", ""),)) or 1,
+        batched_tokens=options.number((batched.get("option", ""),)) or batched.get("default", 2048),
     )
-
-
-def _length(command: CommandLine, facts: Mapping[str, object]) -> int:
-    """The tokens of the longest request that the engine takes; 0 where nobody says it."""
-    stated = last_number(command.run.engine.style, command.args, command.run.engine.length_options)
-    return stated or int(number_at(facts, "contextLength"))
-
-
-def _names(command: CommandLine, option: str) -> frozenset[str]:
-    return frozenset([command.run.engine.style.name(option)] if option else ())
 
 
 def _measured(question: FitQuestion, backend: str, facts: Mapping[str, object]) -> Mapping[str, object] | None:
     """The last measurement of the same backend, accelerator and tensor parallel size."""
+    if "measured" not in facts:
+        return None
     conditions = {
         "backend": backend, "accelerator": question.accelerator.name, "tensor": question.settings.tensor
     }  # fmt: skip
