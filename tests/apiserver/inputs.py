@@ -469,6 +469,8 @@ def flavors(draw: st.DrawFn, engine: Engine) -> list[Node]:
             flavor.setdefault("limits", {})["rdma/hca"] = 1
         if draw(st.booleans()):
             flavor["nodeSelector"] = draw(labels)
+        if accelerator == "nvidia" and draw(st.integers(0, 3)) == 0:
+            flavor["accelerator"] = draw(one_of("h100-80g", "l4-24g"))
         params = {"INSTANCE-TYPE": label_value.filter(bool), "MAX-MODEL-LEN": one_of("4096", "131072"), "own": text}
         if accelerator != "none":
             params["TP"] = one_of("1")
@@ -490,7 +492,12 @@ def model(draw: st.DrawFn, engine: Engine, form: str, *, draft: bool = False) ->
             ownedBy=text,
             **({"modelCache": model_cache} if _is_loaded(spec["source"]) else {}),
             createdAt=one_of("2026-01-31T12:00:00Z"),
-            facts=record(parameters=one_of("8.2B", "500M"), weightsGiB=one_of(0.5, 16.4), contextLength=one_of(32768)),
+            facts=record(
+                parameters=one_of("8.2B", "500M"),
+                weightsGiB=one_of(0.5, 16.4),
+                contextLength=one_of(32768),
+                attention=one_of({"layers": 32, "kvHeads": 8, "headDim": 128}, {"layers": 61, "latentDim": 512}),
+            ),
         )
         spec |= draw(more)
     if engine.name and not draft and draw(st.integers(0, 3)) == 0:

@@ -78,6 +78,14 @@ def _flavor(limits: Node | None) -> Change:
     return change
 
 
+def _typed_flavor(documents: Documents) -> None:
+    """Accelerators of a type that is known, and a model whose size is."""
+    flavor = {"name": "flavor", "limits": {"nvidia.com/gpu": 2}, "accelerator": "h100-80g"}
+    documents.model["inferenceConfig"] = {"flavors": [flavor]}
+    attention = {"layers": 32, "heads": 32, "kvHeads": 8, "headDim": 128}
+    documents.model["facts"] = {"weightsGiB": 15.0, "contextLength": 8192, "attention": attention}
+
+
 def _second_model(role: str, facts: Node | None = None) -> Change:
     def change(documents: Documents) -> None:
         hub = {"modelID": f"org/{role}"}
@@ -155,6 +163,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "eight": _flavor({"nvidia.com/gpu": 8}),
         "amd": _flavor({"amd.com/gpu": 1}),
         "declared": _flavor({"squat.ai/nvidia": 2}),
+        "typed": _typed_flavor,
         "none": _flavor(None),
     },
     "workload": {

@@ -32,6 +32,7 @@ FLAVORS: Mapping[str, Mapping[str, int]] = {
     "eight": {"nvidia.com/gpu": 8},
     "amd": {"amd.com/gpu": 1},
     "declared": {"squat.ai/nvidia": 2},
+    "typed": {"nvidia.com/gpu": 2},
     "none": {},
 }
 GIVEN = frozenset(
