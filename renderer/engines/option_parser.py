@@ -353,7 +353,12 @@ def _quote(args: Sequence[str], index: int) -> str:
     """An argument for a message: secrets hidden, in one line, truncated."""
     from renderer.secrets.detection import hide_in_args, hide_in_text  # few runs need it
 
-    line = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
+    # Whether a word is a secret depends on what stands before it, back to the nearest option and the word before that.
+    start = index
+    while start and not (args[start].startswith("-") and args[start].split() == [args[start]]):
+        start -= 1
+    start = max(start - 1, 0)
+    line = " ".join(hide_in_text(hide_in_args(args[start : index + 1])[-1]).split("\n"))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from typing import Any
 
@@ -11,13 +12,14 @@ import yaml
 from renderer import load
 from renderer.api import BackendRuntime, RenderOptions
 from renderer.diagnostics import Collector
-from renderer.engines import image_version
+from renderer.engines import image_version, option_parser
 from renderer.engines.option_parser import validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.pipeline import render
 from renderer.resolve.engine import preset_args
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
+from renderer.secrets.detection import hide_in_args, hide_in_text
 from tests.paths import ROOT, TESTS
 
 DATA = TESTS / "data" / "option_judgements.yaml"
@@ -111,3 +113,21 @@ def test_every_option_of_a_preset_is_one_of_its_engine(name: str) -> None:
 def test_every_option_of_an_example_is_one_of_its_engine(folder: str) -> None:
     done = render(RenderOptions(paths=(str(ROOT / "examples" / folder),), texts=True))
     assert [problem for problem in done.problems if problem.code[1:] in ("231", *CODES)] == []
+
+
+def test_quotes_hide_what_the_whole_line_hides() -> None:
+    """A quoted word is hidden as it is in the whole command line."""
+    words = [
+        "--api-key",
+        "s3cr3t-value-1",
+        "s3cr3t-value-2",
+        "env",
+        "TOKEN=s3cr3t",
+        "A_PASSWORD=s3cr3t",
+        "-x y",
+        "plain",
+    ]
+    for args in itertools.permutations(words, 4):
+        for index in range(len(args)):
+            whole = " ".join(hide_in_text(hide_in_args(args)[index]).split("\n"))
+            assert option_parser._quote(args, index) == whole
