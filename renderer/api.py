@@ -307,7 +307,7 @@ class Inputs(Struct, frozen=True, eq=False):
     own_accelerators: Mapping[str, Mapping[str, str]]  # those that RenderConfig declares, by the resource
     definitions: tuple[OpenModel | BackendRuntime, ...]  # the user's models and runtimes below PATHS
     option_files: OptionFiles
-    accelerator_types: Callable[[], AcceleratorTypes]
+    accelerator_types: Callable[[], AcceleratorTypes]  # read where one is asked for
     broken: Mapping[tuple[str, str], Document]  # invalid documents, by kind and name
     unreadable: bool  # documents may be missing
     foreign: int  # the number of documents of other kinds

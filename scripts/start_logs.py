@@ -10,12 +10,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from renderer.fit.attention import Attention, read_attention
-from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, WHOLE, Budget, cache_room
+from renderer.fit.budget import Budget, cache_room
 from renderer.fit.kv_cache import CacheSettings, RequestCache, request_cache
+from renderer.load.preset_files import preset
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "fit_logs.json"
 GIB = 2**30
-_FORMS = {"vllm": TOTAL, "sglang": FREE_BEFORE, "tensorrt-llm": REST, "llamacpp": WHOLE}
 
 
 class StartLog:
@@ -67,8 +67,8 @@ class StartLog:
     @property
     def room(self) -> float:
         """The GiB for the cache, as the budget of the engine says."""
-        budget = Budget(_FORMS[self.backend], self.record["fraction"])
-        return cache_room(budget, self.card_gib, self.weights_gib)
+        memory = preset(f"backends/{self.backend}").value["spec"]["engine"]["memory"]
+        return cache_room(Budget(memory["budget"], self.record["fraction"]), self.card_gib, self.weights_gib)
 
 
 def settings_of(log: StartLog, **more: Any) -> CacheSettings:

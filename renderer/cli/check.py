@@ -15,6 +15,7 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
 if TYPE_CHECKING:
+    from renderer.load.hand_written import Manifests
     from renderer.yamlio import Document
 
 _SHOWN = 3  # names of files that hold no objects
@@ -92,10 +93,10 @@ def check(
     if not paths and not kustomizations:
         raise click.UsageError("Missing argument 'PATHS...'.")
     with report_failures(form):
-        from renderer.check.engines import is_release
-        from renderer.load.manifest_tree import manifests, no_manifests
+        from renderer.load.hand_written import Manifests
+        from renderer.load.manifest_tree import manifests
 
-        files = manifests(paths) if paths else no_manifests()
+        files = manifests(paths) if paths else Manifests()
         problems, sets = _built_sets(kustomizations)
         sets = [_ManifestSet(paths, files.documents), *sets] if paths else sets
         problems += files.problems
@@ -106,7 +107,17 @@ def check(
             findings, unknown_kinds = _judge(manifest_set, external, policy, alone=alone)
             problems += findings
             kinds += unknown_kinds
-    failed = report(problems, form, strict)
+    failed = report(problems, form, strict) + (len(kinds) if strict else 0)
+    _print_unchecked(files, sets, kinds, form)
+    count = sum(len(manifest_set.documents) for manifest_set in sets)
+    print_line(form, f"{counted(count - len(kinds), 'object')} checked, {counted(failed, 'error')}")
+    exit_with(INVALID if failed or not count else 0)
+
+
+def _print_unchecked(files: Manifests, sets: list[_ManifestSet], kinds: list[str], form: str) -> None:
+    """Prints what was not checked. `kinds`: of the objects without a schema."""
+    from renderer.check.engines import is_release
+
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
     documents = [document for manifest_set in sets for document in manifest_set.documents]
@@ -120,10 +131,6 @@ def check(
     ):
         if names:
             print_line(form, f"not checked, {what}: {_some(names)}")
-    checked = len(documents) - len(kinds)
-    failed += len(kinds) if strict else 0
-    print_line(form, f"{counted(checked, 'object')} checked, {counted(failed, 'error')}")
-    exit_with(INVALID if failed or not documents else 0)
 
 
 class _ManifestSet(Struct):
@@ -138,7 +145,7 @@ def _built_sets(folders: tuple[str, ...]) -> tuple[list[Diagnostic], list[_Manif
     """What kustomize builds of each folder, and the problems."""
     if not folders:
         return [], []
-    from renderer.check.programs import build_kustomization
+    from renderer.check.programs.kustomize import build_kustomization
     from renderer.load.run_scope import require_paths
 
     require_paths(folders, os.path.isdir)
@@ -152,7 +159,7 @@ def _built_sets(folders: tuple[str, ...]) -> tuple[list[Diagnostic], list[_Manif
 
 def _add_charts(sets: list[_ManifestSet], folder: str) -> list[Diagnostic]:
     """Adds the objects of HelmReleases whose charts lie in the folder to their sets. The problems."""
-    from renderer.check.programs import render_charts
+    from renderer.check.programs.helm import render_charts
     from renderer.load.run_scope import require_paths
 
     require_paths((folder,), os.path.isdir)

@@ -86,29 +86,12 @@ def presets_show(
     if fit:
         if version or resolved or model or overrides:
             raise click.UsageError("--fit goes with --backend alone")
-        with report_failures():
-            from renderer.preset_catalog.fit_table import fit_table
-
-            table = fit_table(name, backend or "")
-        write(table)
+        _print_fit(name, backend or "")
         return
     if not resolved:
         if model or backend or overrides:
             raise click.UsageError("--model, --backend and --set go with --resolved")
-        from renderer import load
-
-        if version:
-            with report_failures():
-                from renderer.preset_catalog.preview import version_preview
-
-                text = version_preview(name, version)
-            write(text)
-            return
-
-        with report_failures():
-            path = os.path.join(load.PRESETS, load.find_preset(name, load.preset_paths()) + ".yaml")
-            with open(path, encoding="utf-8") as file:
-                write(file.read())
+        _print_as_shipped(name, version)
         return
     with report_failures():
         from renderer.preset_catalog.preview import backend_preview as make_preview
@@ -120,6 +103,31 @@ def presets_show(
     if preview.chosen:
         print_line("text", f"for the model {preview.chosen}; --model names another")
     write(preview.text)
+
+
+def _print_fit(name: str, backend: str) -> None:
+    """Prints on which accelerators a model fits."""
+    with report_failures():
+        from renderer.preset_catalog.fit_table import fit_table
+
+        table = fit_table(name, backend)
+    write(table)
+
+
+def _print_as_shipped(name: str, version: str | None) -> None:
+    """Prints a preset's YAML, or the options of a version."""
+    with report_failures():
+        if version:
+            from renderer.preset_catalog.preview import version_preview
+
+            text = version_preview(name, version)
+        else:
+            from renderer import load
+
+            path = os.path.join(load.PRESETS, load.find_preset(name, load.preset_paths()) + ".yaml")
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+    write(text)
 
 
 @presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.engines.image_version import version_of_tag
-from renderer.engines.known_engine import build_dialect, build_option_rules, shares_memory, size_options
+from renderer.engines.known_engine import build_dialect, build_option_rules, length_options, shares_memory, size_options
 from renderer.engines.option_lists import read_option_list
 from renderer.engines.option_parser import OptionRules
 from renderer.engines.running_engine import KnownEngine
@@ -60,6 +60,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
             parallel_options=sizes.all,
             multipliers=sizes.multipliers,
             uncountable_options=sizes.uncountable,
+            length_options=length_options(style, runtime.spec.get("engine") or {}),
             shares_memory=shares_memory(runtime.spec.get("engine") or {}),
         )
         rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None

@@ -52,6 +52,11 @@ def size_options(style: Dialect, engine_spec: EngineSpec) -> SizeOptions:
     )
 
 
+def length_options(style: Dialect, engine_spec: EngineSpec) -> frozenset[str]:
+    """The options of a runtime that set the context length."""
+    return frozenset(style.name(option) for _, option in given_options(engine_spec, "MaxModelLen"))
+
+
 def shares_memory(engine_spec: EngineSpec) -> bool:
     """Whether the processes of several accelerators need more shared memory than a container has by itself."""
     return any("sharedMemory" in entry for entry in engine_spec.get("derived") or ())

@@ -53,9 +53,3 @@ def number_at(args: Sequence[str], i: int) -> int | None:
     _, glued, value = args[i].partition("=")
     value = value if glued else "".join(args[i + 1 : i + 2])
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
-
-
-def heads_words(heads: int, size: int) -> dict[str, object]:
-    """The words of the warning about attention heads that are not divisible by a tensor parallel size."""
-    fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
-    return {"size": size, "heads": heads, "fits": fits}

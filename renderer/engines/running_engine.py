@@ -24,6 +24,7 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     parallel_options: frozenset[str]  # all that distribute accelerators, `size_options` too
     multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
     uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
+    length_options: frozenset[str] = frozenset()  # that set the context length
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
     # A cache, by version and arguments:
     option_findings: dict[tuple[str, frozenset[str], Sequence[str]], tuple[OptionFinding, ...]] = field(

@@ -53,15 +53,13 @@ def read_attention(facts: Mapping[str, object]) -> Attention | None:
     attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
     numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items() if field in attention}
     states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
-    numbers = {"layers": 0, "full_layers": 0, **numbers}
     if recurrent and not {"layers", "value_heads", "key_heads", "key_dim", "value_dim"} <= states.keys():
         return None
-    record = Attention(**numbers, recurrent=Recurrent(**states) if recurrent else None)
-    if "fullLayers" not in attention:
-        others = record.recurrent.layers if record.recurrent else 0
-        if record.window:
+    if "full_layers" not in numbers:
+        if "window" in numbers:
             return None
-        record = Attention(**numbers | {"full_layers": record.layers - others}, recurrent=record.recurrent)
+        numbers["full_layers"] = numbers.get("layers", 0) - states.get("layers", 0)
+    record = Attention(**{"layers": 0, **numbers}, recurrent=Recurrent(**states) if recurrent else None)
     is_known = record.is_latent or (record.kv_heads and record.head_dim and record.full_layers)
     is_whole = record.window_layers == 0 or (record.window_layers > 0 and record.window > 0)
     return record if record.layers and is_known and is_whole else None

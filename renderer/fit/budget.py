@@ -17,7 +17,7 @@ class Budget(Struct, frozen=True):
     fraction: float = 1.0
 
 
-def cache_room(budget: Budget, card_gib: float, weights_gib: float, overhead_gib: float | None = None) -> float:
+def cache_room(budget: Budget, card_gib: float, weights_gib: float) -> float:
     """The GiB that are left for the KV cache; below 0 where the weights alone are too large.
 
     totalFraction: the engine takes a part of the GPU, and the cache is what weights and the rest leave of it.
@@ -25,7 +25,7 @@ def cache_room(budget: Budget, card_gib: float, weights_gib: float, overhead_gib
     restFraction: a part of what is free once the engine is there.
     wholeContext: all that is left.
     """
-    overhead = OVERHEAD * card_gib if overhead_gib is None else overhead_gib
+    overhead = OVERHEAD * card_gib
     if budget.form == TOTAL:
         return card_gib * budget.fraction - weights_gib - overhead
     if budget.form == FREE_BEFORE:

@@ -21,17 +21,17 @@ _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
 class Manifests(Struct, frozen=True):
     """The manifests in the files of a tree."""
 
-    documents: list[Document]  # with Kubernetes objects, Lists expanded
-    problems: list[Diagnostic]
-    file_count: int  # of the files that were read
-    charts: Sequence[str]  # folders that Helm has to render first
-    patches: list[str]  # files that a kustomization names as a part of it
-    others: list[str]  # files without an object
+    documents: list[Document] = []  # with Kubernetes objects, Lists expanded
+    problems: list[Diagnostic] = []
+    file_count: int = 0  # of the files that were read
+    charts: Sequence[str] = ()  # folders that Helm has to render first
+    patches: list[str] = []  # files that a kustomization names as a part of it
+    others: list[str] = []  # files without an object
 
 
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:
     """The manifests of a tree below the paths. A file that is itself one of the paths is always judged."""
-    manifests = Manifests([], [], len(input_tree.files), input_tree.charts, [], [])
+    manifests = Manifests(file_count=len(input_tree.files), charts=input_tree.charts)
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
     absolute_paths = {os.path.abspath(path) for path in paths}
@@ -51,7 +51,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             documents, problems = yamlio.parse(file.name, data)
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
-                    manifests.documents.extend(document.parts("items") if _is_list(document.value) else [document])
+                    manifests.documents.extend(document.objects)
                 manifests.problems.extend(problems)
             elif documents or problems:
                 manifests.others.append(file.name)
@@ -69,13 +69,6 @@ def _is_meant_as_object(value: object) -> bool:
     """Whether the document has two of the fields that nearly every object has, in whatever case."""
     keys = {str(key).lower() for key in value} if isinstance(value, dict) else set()
     return len(keys & {"apiversion", "kind", "metadata", "spec"}) > 1
-
-
-def _is_list(value: object) -> bool:
-    """Whether this is a non-empty List, such as `kubectl get -o yaml` prints for several objects."""
-    if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != ("v1", "List"):
-        return False
-    return isinstance(value.get("items"), list) and bool(value["items"])
 
 
 def _kustomizations_above(base: str, paths: Sequence[str]) -> Iterator[tree.InputFile]:

@@ -34,11 +34,6 @@ def manifests(paths: Sequence[str]) -> Manifests:
     return result
 
 
-def no_manifests() -> Manifests:
-    """The manifests of no path."""
-    return Manifests([], [], 0, (), [], [])
-
-
 def split_by_cluster(
     paths: Sequence[str], documents: Sequence[Document]
 ) -> list[tuple[RenderConfig, list[Diagnostic], list[Document]]]:

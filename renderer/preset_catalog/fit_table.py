@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from msgspec.structs import replace
 
 from renderer import load
 from renderer.fit.accelerator_types import AcceleratorType
@@ -10,7 +10,7 @@ from renderer.fit.attention import read_attention
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
 from renderer.fit.verdict import CONTEXT, FITS, TIGHT, WEIGHTS, FitQuestion, judge_fit
-from renderer.fit.weights import ModelWeights, read_weights
+from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import map_at, number_at, text_at
 from renderer.load import PresetRefused
 from renderer.load.preset_files import accelerator_types
@@ -42,37 +42,32 @@ def fit_table(name: str, backend: str = "") -> str:
         raise PresetRefused(f"'{backend}' says nothing of what it leaves for the KV cache")
     if weights is None:
         raise PresetRefused(f"'{name}' lacks facts.weightsGiB, and parameters with a precision that is known")
-    length = int(number_at(facts, "contextLength"))
+    question = FitQuestion(
+        AcceleratorType("", "", 0),
+        Budget(text_at(memory, "budget"), number_at(memory, "fraction", "default", default=1)),
+        weights,
+        CacheSettings(batched_tokens=int(number_at(memory, "batchedTokens", "default", default=2048))),
+        read_attention(facts),
+        int(number_at(facts, "contextLength")),
+    )
+    heads = int(number_at(facts, "attention", "heads"))
     size = f"{weights.gib:.1f} GiB of weights" if weights.is_measured else f"about {weights.gib:.0f} GiB of weights"
-    head = f"{path.partition('/')[2]} on {backend} {text_at(runtime, 'version')}: {size}, {length:,} tokens\n"
+    head = f"{path.partition('/')[2]} on {backend} {text_at(runtime, 'version')}: {size}, {question.length:,} tokens\n"
     known = sorted(accelerator_types().by_name.values(), key=lambda known: (known.memory_gib, known.name))
     width = max(len(accelerator.name) for accelerator in known)
     titles = "".join(f"{count:>9}" for count in COUNTS)
     lines = [f"  {'type':<{width}}  {'GiB':>6}{titles}\n"]
     for accelerator in known:
-        cells = "".join(f"{_cell(accelerator, count, weights, facts, memory):>9}" for count in COUNTS)
+        cells = "".join(f"{_cell(replace(question, accelerator=accelerator), count, heads):>9}" for count in COUNTS)
         lines.append(f"  {accelerator.name:<{width}}  {accelerator.memory_gib:>6.1f}{cells}\n")
     return f"{head}\n{''.join(lines)}\n{_LEGEND}"
 
 
-def _cell(
-    accelerator: AcceleratorType,
-    count: int,
-    weights: ModelWeights,
-    facts: Mapping[str, object],
-    memory: Mapping[str, object],
-) -> str:
-    if number_at(facts, "attention", "heads") % count:
+def _cell(question: FitQuestion, count: int, heads: int) -> str:
+    """The answer for accelerators that share each layer. `heads`: of the model, 0 where nobody says it."""
+    if heads % count:
         return "-"
-    question = FitQuestion(
-        accelerator,
-        Budget(text_at(memory, "budget"), number_at(memory, "fraction", "default", default=1)),
-        weights,
-        CacheSettings(tensor=count, batched_tokens=int(number_at(memory, "batchedTokens", "default", default=2048))),
-        read_attention(facts),
-        int(number_at(facts, "contextLength")),
-    )
-    verdict = judge_fit(question)
+    verdict = judge_fit(replace(question, settings=replace(question.settings, tensor=count)))
     if verdict.kind != FITS:
         return _WORDS[verdict.kind]
     return f"{verdict.requests:.1f}" if verdict.requests else "fits"

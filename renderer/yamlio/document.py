@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
+from renderer.kubernetes.object_lists import is_object_list
 from renderer.yamlio import fast_reader
 from renderer.yamlio.scalars import UncertainError
 
@@ -83,6 +84,11 @@ class Document:
         for part in path:
             items = items[part]
         return [_ListItem(self, (*path, i), value) for i, value in enumerate(items)]
+
+    @property
+    def objects(self) -> list[Document]:
+        """The objects of a List of Kubernetes as documents, else the document itself."""
+        return self.parts("items") if is_object_list(self.value) else [self]
 
 
 class _ListItem(Document):

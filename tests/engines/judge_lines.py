@@ -3,9 +3,8 @@
 
     .venv/bin/python tests/engines/judge_lines.py vllm PYTHON CACHE
     .venv/bin/python tests/engines/judge_lines.py sglang PYTHON CACHE
-    .venv/bin/python tests/engines/judge_lines.py llamacpp PATH/llama-server
 
-README.md says how sources, Python and the server are had. The marks of all versions are written into the data.
+README.md says how sources and Python are had. The marks of all versions are written into the data.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +25,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests" / "data" / "command_lines.yaml"
-COMMANDS = {"vllm": 2, "sglang": 3, "llamacpp": 1}  # words before the options
+COMMANDS = {"vllm": 2, "sglang": 3}  # words before the options
 SEEDS = ("0", "1", "2", "3")  # vLLM's parser depends on the order of hashes
 DERIVED = ("max_model_len",)  # fields that a configuration has of another one, which has read the value
-LOADING = "failed to load model"  # what llama-server says of a model that is not there, after its parser
 
 
 def words_of(engine: str) -> dict[str, list[str]]:
@@ -76,19 +73,6 @@ def python_marks(engine: str, sources: Path) -> dict[str, str]:
     return {line: mark(words) for line, words in words_of(engine).items()}
 
 
-def server_marks(server: str) -> dict[str, str]:
-    """What llama-server says: it takes a line where it fails on the model alone."""
-    marks = {}
-    with tempfile.TemporaryDirectory() as home:
-        for line, words in words_of("llamacpp").items():
-            environment = {"HOME": home, "PATH": "/usr/bin:/bin", "LLAMA_ARG_OFFLINE": "1"}
-            done = subprocess.run(
-                [server, *words], capture_output=True, text=True, env=environment, timeout=60, check=False
-            )
-            marks[line] = "+" if LOADING in done.stderr + done.stdout else "-"
-    return marks
-
-
 def version_marks(engine: str, python: str, sources: Path) -> dict[str, str]:
     """The marks of one version; a line that is taken under any order of hashes is taken."""
     marks: dict[str, str] = {}
@@ -116,8 +100,6 @@ def write(engine: str, every: list[dict[str, str]]) -> None:
 def main(engine: str, *rest: str) -> None:
     if engine == "--print":
         sys.stdout.write(json.dumps(python_marks(rest[0], Path(rest[1]))))
-    elif engine == "llamacpp":
-        write(engine, [server_marks(rest[0])])
     else:
         versions = yaml.safe_load(DATA.read_text("utf-8"))[engine]["versions"]
         python, cache = rest

@@ -17,7 +17,6 @@ DATA = yaml.safe_load((TESTS / "data" / "command_lines.yaml").read_text("utf-8")
 IMAGES = {
     "vllm": "vllm/vllm-openai:v{}",
     "sglang": "lmsysorg/sglang:v{}",
-    "llamacpp": "ghcr.io/ggml-org/llama.cpp:server-{}",
 }
 # What we say differently: lines by engine, with the versions and why.
 OTHERWISE: Mapping[tuple[str, str, str], str] = {
@@ -43,7 +42,7 @@ OF_OPTIONS = re.compile(r"^line\.yaml:(\d+):.*\[E4[34]\d\]$", re.MULTILINE)
 def container(line: str, image: str, form: int) -> dict[str, object]:
     """A container that runs the line, in one of the forms that people write."""
     words = shlex.split(line)
-    options = {"vllm": 2, "python3": 3, "llama-server": 1}[words[0]]
+    options = {"vllm": 2, "python3": 3}[words[0]]
     forms: tuple[dict[str, object], ...] = (
         {"command": words[:options], "args": words[options:]},
         {"command": words},

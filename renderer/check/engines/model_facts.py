@@ -8,8 +8,8 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import table_entry
-from renderer.engines.known_engine import given_options
-from renderer.engines.options import heads_words, last_given_number
+from renderer.engines.options import last_given_number
+from renderer.engines.rules.accelerators import heads_words
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
 
@@ -25,9 +25,8 @@ def beyond_the_model(container: EngineContainer, line: EngineLine, catalog: Engi
     size = last_given_number(line.engine.style, line.written, line.engine.size_options)
     if size and heads and heads % size.value:
         yield make_diagnostic("W226", size.origin, **heads_words(heads, size.value))
-    engine_spec = container.recognised.engine.runtime.spec.get("engine") or {}
-    names = frozenset(line.engine.style.name(option) for _, option in given_options(engine_spec, "MaxModelLen"))
-    length, longest = last_given_number(line.engine.style, line.written, names), number_at(facts, "contextLength")
+    length = last_given_number(line.engine.style, line.written, line.engine.length_options)
+    longest = number_at(facts, "contextLength")
     if length and longest and length.value > longest and not _is_stretched(container, line):
         yield make_diagnostic("W227", length.origin, length=length.value, longest=int(longest))
 

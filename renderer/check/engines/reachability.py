@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.engines.containers import EngineContainer
-from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.check.finding import Body
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 
@@ -46,11 +47,7 @@ def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for each probe that asks a port on which neither the engine nor a container beside it listens."""
     number = _port(container)
     ports = {text_at(port, "name"): port.get("containerPort") for port in maps_at(container.body, "ports")}
-    others = [
-        port.get("containerPort")
-        for body in (*maps_at(container.pod, "containers"), *maps_at(container.pod, "initContainers"))
-        for port in (maps_at(body, "ports") if body is not container.body else ())
-    ]
+    others = [port.get("containerPort") for _, _, port in _ports_beside(container)]
     for field in _PROBES if number else ():
         for handler in ("httpGet", "tcpSocket"):
             target_port = value_at(container.body, field, handler, "port")
@@ -65,14 +62,20 @@ def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
     number = _port(container)
     if any(port.get("containerPort") == number for port in maps_at(container.body, "ports")):
         return
-    for field in ("containers", "initContainers") if number else ():
+    for path, body, port in _ports_beside(container) if number else ():
+        stays = path[0] == "containers" or body.get("restartPolicy") == "Always"
+        if stays and port.get("containerPort") == number and port.get("protocol", "TCP") == "TCP":
+            origin = container.document.origin(*container.pod_path, *path, "containerPort")
+            words = {"name": text_at(body, "name"), "port": number, "runner": container.name, "where": ""}
+            yield make_diagnostic("E262", origin, **words)
+
+
+def _ports_beside(container: EngineContainer) -> Iterator[tuple[Path, Body, Body]]:
+    """The ports that other containers of the pod name: their paths in it, their containers, and themselves."""
+    for field in ("containers", "initContainers"):
         for i, body in enumerate(maps_at(container.pod, field)):
-            stays = field == "containers" or body.get("restartPolicy") == "Always"
-            for p, port in enumerate(maps_at(body, "ports") if stays and body is not container.body else ()):
-                if port.get("containerPort") == number and port.get("protocol", "TCP") == "TCP":
-                    origin = container.document.origin(*container.pod_path, field, i, "ports", p, "containerPort")
-                    words = {"name": text_at(body, "name"), "port": number, "runner": container.name, "where": ""}
-                    yield make_diagnostic("E262", origin, **words)
+            for p, port in enumerate(maps_at(body, "ports") if body is not container.body else ()):
+                yield (field, i, "ports", p), body, port
 
 
 def undrained(container: EngineContainer) -> Iterator[Diagnostic]:

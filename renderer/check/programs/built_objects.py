@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path
-from renderer.kubernetes.json_values import list_at, text_at
+from renderer.kubernetes.json_values import text_at
 from renderer.yamlio import BuiltDocument, Document
 
 FindOrigin: TypeAlias = Callable[[Document, Path], Origin | None]
@@ -20,13 +20,10 @@ def built_objects(data: bytes, maker: Origin, find: FindOrigin) -> tuple[list[Do
     says.
     """
     documents, problems = yamlio.parse(maker.source.name, data)
-    return [BuiltDocument(part, partial(_origin, part, maker, find)) for part in _objects(documents)], problems
-
-
-def _objects(documents: list[Document]) -> Iterator[Document]:
-    for document in documents:
-        is_list = text_at(document.value, "kind") == "List" and list_at(document.value, "items")
-        yield from document.parts("items") if is_list else [document]
+    objects: list[Document] = [
+        BuiltDocument(part, partial(_origin, part, maker, find)) for document in documents for part in document.objects
+    ]
+    return objects, problems
 
 
 def _origin(built: Document, maker: Origin, find: FindOrigin, path: Path) -> Origin:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diagnostics.rule import NamedSource, read_error
-from renderer.kubernetes.json_values import list_at, text_at
-from renderer.source.kustomizations import KUSTOMIZATIONS
+from renderer.kubernetes.json_values import text_at
+from renderer.source.kustomizations import KUSTOMIZATIONS, PATCHES, PLUGINS, RESOURCES, named_files
 from renderer.source.paths import read_file, real_path_inside, tree_root
 from renderer.source.tree import refuse_links_out
 from renderer.yamlio import Document
 
-_OBJECTS = ("resources", "bases", "components", "patchesstrategicmerge")  # fields that name objects, or patches of them
-_PLUGINS = ("generators", "transformers", "validators")  # and these name what may name files in its turn
-_INLINE = ("patchesstrategicmerge", *_PLUGINS)  # a text of several lines stands for the file there
-_FILES = ("crds", "configurations", "paths", "files", "envs")
-_WITH_PATH = ("patches", "patchesjson6902", "replacements")
-_GENERATORS = ("configmapgenerator", "secretgenerator")
+_INLINE = ("patchesstrategicmerge", *PLUGINS)  # a text of several lines stands for the file there
 
 
 class KustomizeFiles:
@@ -60,14 +54,14 @@ class KustomizeFiles:
         """Reads what a kustomization, or the configuration of a plugin, names. `whole`: where the document stands as a
         text.
         """
-        for field, path, name in _named_files(document.value):
+        for field, path, name in named_files(document.value):
             origin = whole or document.origin(*path)
             if "\n" in name and field in _INLINE:
-                for configuration in yamlio.parse(document.name, name.encode())[0] if field in _PLUGINS else ():
+                for configuration in yamlio.parse(document.name, name.encode())[0] if field in PLUGINS else ():
                     self._follow(configuration, folder, origin)
             elif os.path.isdir(target := self._target(folder, name, origin)):
                 self._visit(target)
-            elif target and field in (*_OBJECTS, *_PLUGINS, *_WITH_PATH):
+            elif target and field in (*RESOURCES, *PATCHES, *PLUGINS):
                 self._read_objects(target, folder, field)
 
     def _target(self, folder: str, name: str, origin: Origin) -> str:
@@ -81,26 +75,6 @@ class KustomizeFiles:
 
     def _read_objects(self, path: str, folder: str, field: str) -> None:
         for document in self._read(path):
-            if field in _PLUGINS or text_at(document.value, "apiVersion") == "builtin":
+            if field in PLUGINS or text_at(document.value, "apiVersion") == "builtin":
                 self._follow(document, folder)
-            is_list = text_at(document.value, "kind") == "List" and list_at(document.value, "items")
-            self.objects += document.parts("items") if is_list else [document]
-
-
-def _named_files(value: object) -> Iterator[tuple[str, Path, str]]:
-    """Each file or folder that a kustomization names: the field in small letters, as Go's JSON takes any, the path of
-    the name, and the name.
-    """
-    for key, entry in value.items() if isinstance(value, dict) else ():
-        field = str(key).casefold()
-        if field in (*_OBJECTS, *_PLUGINS, *_FILES):
-            for i, name in enumerate(entry if isinstance(entry, list) else ()):
-                if isinstance(name, str):
-                    yield field, (key, i), name.rpartition("=")[2] if field == "files" else name
-        elif field in ("path", "env") and isinstance(entry, str):
-            yield field, (key,), entry
-        elif field in (*_WITH_PATH, *_GENERATORS, "openapi"):
-            for i, part in enumerate(entry if isinstance(entry, list) else [entry]):
-                step = (key, i) if isinstance(entry, list) else (key,)
-                for below, path, name in _named_files(part):
-                    yield field if below == "path" else below, (*step, *path), name
+            self.objects += document.objects

@@ -52,3 +52,9 @@ def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:
                 return None
             size *= number
     return size
+
+
+def heads_words(heads: int, size: int) -> dict[str, object]:
+    """The words of the warning about attention heads that are not divisible by a tensor parallel size."""
+    fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
+    return {"size": size, "heads": heads, "fits": fits}

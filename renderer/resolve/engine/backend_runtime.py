@@ -153,7 +153,6 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     volumes: tuple[tuple[str, str], ...]  # name and mount path
     reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
-    length_options: frozenset[str]  # that set the context length
     shared_tokens: SharedTokens | None
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
     reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
