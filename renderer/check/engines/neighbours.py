@@ -33,22 +33,31 @@ class Neighbours:
     """The manifests of a set by kind, namespace and name."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._objects: dict[tuple[str, str, str], Document] = {}
+        self._objects: dict[str, dict[tuple[str, str], Document]] = {}
         for document in documents:
             metadata = map_at(document.value, "metadata")
-            key = text_at(document.value, "kind"), text_at(metadata, "namespace"), text_at(metadata, "name")
-            self._objects.setdefault(key, document)
+            objects = self._objects.setdefault(text_at(document.value, "kind"), {})
+            objects.setdefault((text_at(metadata, "namespace"), text_at(metadata, "name")), document)
 
     def find(self, kind: str, namespace: str, name: str) -> Body:
         """The object; {} where there is none."""
-        document = self._objects.get((kind, namespace, name))
+        document = self._objects.get(kind, {}).get((namespace, name))
         return document.value if document else {}
 
     def all(self, kind: str) -> Iterator[tuple[str, Document]]:
         """The namespace of each object of a kind, and its document."""
-        for (other, namespace, _), document in self._objects.items():
-            if other == kind:
-                yield namespace, document
+        for (namespace, _), document in self._objects.get(kind, {}).items():
+            yield namespace, document
+
+    @cached_property
+    def scaled_objects(self) -> Mapping[tuple[str, str, str], list[Document]]:
+        """The ScaledObjects by namespace, kind and name of what they scale."""
+        scaled_objects: dict[tuple[str, str, str], list[Document]] = {}
+        for namespace, document in self.all("ScaledObject"):
+            target = map_at(document.value, "spec", "scaleTargetRef")
+            key = namespace, text_at(target, "kind", default="Deployment"), text_at(target, "name")
+            scaled_objects.setdefault(key, []).append(document)
+        return scaled_objects
 
     @cached_property
     def services(self) -> Mapping[tuple[str, str], str]:
@@ -141,14 +150,12 @@ def sleeping_engine(container: EngineContainer, neighbours: Neighbours) -> Itera
     metrics = map_at(container.recognised.engine.runtime.spec, "engine", "metrics")
     prefixes = {as_text(name).partition(":")[0] + ":" for name in metrics.values() if ":" in as_text(name)}
     value = container.document.value
-    identity = text_at(value, "kind"), text_at(value, "metadata", "name")
-    for namespace, document in neighbours.all("ScaledObject") if prefixes else ():
+    name = text_at(value, "metadata", "name")
+    scaled_objects = neighbours.scaled_objects.get((container.namespace, text_at(value, "kind"), name), ())
+    for document in scaled_objects if prefixes else ():
         spec = map_at(document.value, "spec")
-        target = map_at(spec, "scaleTargetRef")
-        if namespace != container.namespace or (target.get("kind", "Deployment"), target.get("name")) != identity:
-            continue
         least = min(number_at(spec, "minReplicaCount", default=0), number_at(spec, "idleReplicaCount", default=1))
         queries = [text_at(trigger, "metadata", "query") for trigger in maps_at(spec, "triggers")]
         if not least and all(any(prefix in query for prefix in prefixes) for query in queries):
-            words = {"kind": "ScaledObject", "name": text_at(document.value, "metadata", "name"), "target": identity[1]}
+            words = {"kind": "ScaledObject", "name": text_at(document.value, "metadata", "name"), "target": name}
             yield make_diagnostic("W429", document.origin("spec", "minReplicaCount"), **words)
