@@ -293,6 +293,7 @@ spec:
           ports: [{{name: http, containerPort: 8000}}]
           resources: {{limits: {{nvidia.com/gpu: 2, memory: 64Gi}}, requests: {{cpu: "4", memory: 64Gi}}}}
           volumeMounts: [{{name: shm, mountPath: /dev/shm}}]
+          lifecycle: {{preStop: {{sleep: {{seconds: 5}}}}}}
       volumes: [{{name: shm, emptyDir: {{medium: Memory}}}}]
 """
 
