@@ -79,6 +79,23 @@ class Neighbours:
             for request in self._requests_of(namespace, route)
         ]
 
+    @cached_property
+    def _requests_by_label(self) -> Mapping[tuple[str, str, str], list[int]]:
+        """The numbers of the requests, by the namespace of their pods and the first label that these have to have."""
+        numbers: dict[tuple[str, str, str], list[int]] = {}
+        for number, request in enumerate(self.requests):
+            key, value = next(iter(request.selector.items()))
+            numbers.setdefault((request.namespace, key, str(value)), []).append(number)
+        return numbers
+
+    def requests_to(self, namespace: str, labels: Body) -> Iterator[ModelRequest]:
+        """The requests that reach pods with these labels, in their order."""
+        known = self._requests_by_label
+        numbers = sorted(
+            number for key, value in labels.items() for number in known.get((namespace, key, str(value)), ())
+        )
+        yield from (self.requests[i] for i in numbers if self.requests[i].selector.items() <= labels.items())
+
     def _requests_of(self, namespace: str, route: Document) -> Iterator[ModelRequest]:
         for i, rule in enumerate(maps_at(route.value, "spec", "rules")):
             rule_origin = route.origin("spec", "rules", i)
@@ -129,11 +146,8 @@ def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[
     if not command.names or not all(word.known for word in command.names):
         return
     texts = [word.text for word in command.words]
-    for request in neighbours.requests:
-        pods_are_asked = (
-            request.namespace == container.namespace and request.selector.items() <= container.labels.items()
-        )
-        if not pods_are_asked or any(request.name in text for text in texts):  # also as the name of an adapter
+    for request in neighbours.requests_to(container.namespace, container.labels):
+        if any(request.name in text for text in texts):  # also as the name of an adapter
             continue
         first = command.names[0]
         file, line, _ = request.origin.place
