@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -121,16 +122,20 @@ def _print_unchecked(files: Manifests, sets: list[_ManifestSet], kinds: list[str
     for kind in sorted(set(kinds)):
         print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
     documents = [document for manifest_set in sets for document in manifest_set.documents]
-    rendered = sum(len(manifest_set.rendered) for manifest_set in sets)
-    if releases := sum(is_release(document.value) for document in documents) - rendered:
-        print_line(form, f"charts not rendered, looked into for engines alone: {counted(releases, 'HelmRelease')}")
-    for what, names in (
+    rendered = {id(release) for manifest_set in sets for release in manifest_set.rendered}
+    releases = Counter(
+        document.value["kind"] for document in documents if id(document) not in rendered and is_release(document.value)
+    )
+    if releases:
+        names = ", ".join(counted(count, kind) for kind, count in sorted(releases.items()))
+        print_line(form, f"charts not rendered, looked into for engines alone: {names}")
+    for what, file_names in (
         ("no Kubernetes object", files.others),
         ("part of a kustomization", files.patches),
         ("chart, which Helm has to render first", files.charts),
     ):
-        if names:
-            print_line(form, f"not checked, {what}: {_some(names)}")
+        if file_names:
+            print_line(form, f"not checked, {what}: {_some(file_names)}")
 
 
 class _ManifestSet(Struct):

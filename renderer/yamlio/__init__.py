@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from renderer.yamlio.document import BuiltDocument, ChangedDocument, Document, documents, parse, source_path
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
+from renderer.yamlio.nested_text import read_nested_texts
 from renderer.yamlio.writer import Markup, SharedMap, block_text, dump, dump_template, is_block, quoted_part, scalar
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "is_block",
     "parse",
     "quoted_part",
+    "read_nested_texts",
     "scalar",
     "source_path",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from renderer import yamlio
 from renderer.check.finding import Body
-from renderer.diagnostics import Path
+from renderer.diagnostics import Diagnostic, Path
 from renderer.kubernetes.json_values import as_text, list_at, map_at, text_at, value_at
 from renderer.source.paths import PRESETS
+from renderer.yamlio import Document, read_nested_texts
 
-KIND = "HelmRelease"
-_GROUP = "helm.toolkit.fluxcd.io/"
 _DEEPEST = 30
+_TEMPLATE = "{{"
+_EACH = "*"  # in a path: each item of a list
 
 
 class ValuesContainer(Struct, frozen=True):
@@ -28,14 +29,58 @@ class ValuesContainer(Struct, frozen=True):
     fields: Mapping[str, Path]  # below `path`, by field of a container
 
 
+class _ReleaseKind(Struct, frozen=True):
+    """A kind whose objects give values to a chart, with paths in them."""
+
+    values: Sequence[Path]
+    chart: Sequence[Path]
+
+
 def is_release(value: Body) -> bool:
-    """Whether an object gives values to a chart: Flux's HelmRelease."""
-    return text_at(value, "kind") == KIND and text_at(value, "apiVersion").startswith(_GROUP)
+    """Whether an object gives values to a chart or names one, such as Flux's HelmRelease."""
+    kind = _release_kind(value)
+    return kind is not None and any(True for path in (*kind.values, *kind.chart) for _ in _find_fields(value, path))
+
+
+def values_paths(release: Body) -> Sequence[Path]:
+    """Where an object has values of a chart, as maps or as texts; nothing for an object that gives none."""
+    kind = _release_kind(release)
+    by_parent: dict[Path, Path] = {}
+    for pattern in kind.values if kind else ():
+        for path in _find_fields(release, pattern):
+            by_parent.setdefault(path[:-1], path)
+    return [*by_parent.values()]
+
+
+def read_values(release: Document) -> tuple[Document, list[Diagnostic]]:
+    """The object with its values as maps, and the problems of texts that are not YAML; of texts with template
+    expressions nothing is said, since they are YAML only when these are filled in.
+    """
+    paths = values_paths(release.value)
+    document, problems = read_nested_texts(release, paths)
+    is_template = any(_TEMPLATE in str(value_at(release.value, *path)) for path in paths) if problems else False
+    return document, [] if is_template else problems
 
 
 def containers_in_values(release: Body) -> Iterator[ValuesContainer]:
-    """The containers that the values of a HelmRelease hold in a known shape."""
-    yield from _containers(map_at(release, "spec", "values"), ("spec", "values"))
+    """The containers that the values in an object hold in a known shape; they are maps by now."""
+    for path in values_paths(release):
+        yield from _containers(value_at(release, *path), path)
+
+
+def _release_kind(value: Body) -> _ReleaseKind | None:
+    return _release_kinds().get((text_at(value, "kind"), text_at(value, "apiVersion").partition("/")[0]))
+
+
+def _find_fields(value: object, pattern: Path, path: Path = ()) -> Iterator[Path]:
+    """The paths of the fields that a path with `*` leads to."""
+    if not pattern:
+        yield path
+    elif pattern[0] == _EACH:
+        for i, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _find_fields(item, pattern[1:], (*path, i))
+    elif isinstance(value, dict) and value.get(pattern[0]) is not None:
+        yield from _find_fields(value[pattern[0]], pattern[1:], (*path, pattern[0]))
 
 
 def _containers(value: object, path: Path) -> Iterator[ValuesContainer]:
@@ -77,7 +122,30 @@ def _says_more(values: Mapping[str, Any], shape: Mapping[str, Path]) -> bool:
 @cache
 def _shapes() -> tuple[Mapping[str, Path], ...]:
     """The shapes of presets/chart_values.yaml, each with the paths of its fields."""
+    return tuple(
+        {key: _as_path(path) for key, path in shape.items() if key != "chart"} for shape in _chart_values()["shapes"]
+    )
+
+
+@cache
+def _release_kinds() -> Mapping[tuple[str, str], _ReleaseKind]:
+    """The kinds of presets/chart_values.yaml that give values to a chart, by kind and group."""
+    return {
+        (release["kind"], release["group"]): _ReleaseKind(
+            [_as_path(path) for path in release["values"]], [_as_path(path) for path in release["chart"]]
+        )
+        for release in _chart_values()["releases"]
+    }
+
+
+def _as_path(text: str) -> Path:
+    return tuple(text.split("."))
+
+
+@cache
+def _chart_values() -> Mapping[str, Any]:
+    """What presets/chart_values.yaml says."""
     with open(os.path.join(PRESETS, "chart_values.yaml"), "rb") as file:
         documents, _ = yamlio.parse("presets/chart_values.yaml", file.read())
-    shapes: list[Mapping[str, str]] = documents[0].value["spec"]["shapes"]
-    return tuple({key: tuple(path.split(".")) for key, path in shape.items() if key != "chart"} for shape in shapes)
+    spec: Mapping[str, Any] = documents[0].value["spec"]
+    return spec

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.check.engines.chart_values import containers_in_values, is_release
+from renderer.check.engines.chart_values import containers_in_values, read_values, values_paths
 from renderer.check.finding import Body
 from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog
@@ -17,6 +17,7 @@ from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, t
 from renderer.yamlio import Document
 
 _CONTAINERS = "containers"
+_RUNNER = "runner"  # OME's kinds have one container by this name in place of a list
 _DEEPEST = 30
 _WORDS = ("command", "args")  # fields of a container
 _FILLED_IN = "$(VALUE)"  # in place of `on` or 1, which a chart makes a text of
@@ -64,18 +65,25 @@ class EngineContainer(Struct, frozen=True):
 
 
 def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
-    """The engines in the pods of a manifest, of whatever kind: a map with a list of containers is the spec of a pod.
-    Of a HelmRelease those in its values.
+    """The engines in the pods of a manifest, of whatever kind: a map with a list of containers, or with a runner as OME
+    has it, is the spec of a pod. Of an object that gives values to a chart those in its values.
     """
-    if is_release(document.value):
-        yield from _engines_in_values(document, catalog)
+    if values_paths(document.value):
+        yield from _engines_in_values(read_values(document)[0], catalog)
         return
     for pod_path, pod in _pods(document.value, ()):
-        for i, body in enumerate(maps_at(pod, _CONTAINERS)):
-            path = (*pod_path, _CONTAINERS, i)
+        for path, body in _containers(pod_path, pod):
             origin = document.origin(*path)
             if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):
                 yield EngineContainer(document, pod_path, pod, path, body, recognised)
+
+
+def _containers(pod_path: Path, pod: Body) -> Iterator[tuple[Path, Body]]:
+    """The containers of a pod, with their paths."""
+    for i, body in enumerate(maps_at(pod, _CONTAINERS)):
+        yield (*pod_path, _CONTAINERS, i), body
+    if runner := map_at(pod, _RUNNER):
+        yield (*pod_path, _RUNNER), runner
 
 
 def _engines_in_values(release: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
@@ -90,7 +98,7 @@ def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]
     if len(path) > _DEEPEST:
         return
     if isinstance(value, dict):
-        if isinstance(value.get(_CONTAINERS), list):
+        if isinstance(value.get(_CONTAINERS), list) or isinstance(value.get(_RUNNER), dict):
             yield path, value
             return
         for key, item in value.items():

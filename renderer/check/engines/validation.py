@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from renderer.check.engines.chart_values import is_release
+from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.model_facts import beyond_the_model
 from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
@@ -28,10 +28,12 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
     engines = [container for document in listed for container in engine_containers(document, catalog)]
     neighbours = Neighbours(listed if engines else ())
     for release in {id(engine.document): engine.document for engine in engines}.values():
-        if is_release(release.value):
+        if paths := values_paths(release.value):
             count = sum(engine.document is release for engine in engines)
-            words = {"name": text_at(release.value, "metadata", "name"), "count": counted(count, "engine")}
-            yield make_diagnostic("N517", release.origin("spec", "values"), **words)
+            words = {"kind": text_at(release.value, "kind"), "name": text_at(release.value, "metadata", "name")}
+            yield make_diagnostic("N517", release.origin(*paths[0]), count=counted(count, "engine"), **words)
+    for document in listed:
+        yield from read_values(document)[1]
     for container in engines:
         line = engine_line_of(container, catalog)
         yield from _judged(line)

@@ -30,6 +30,7 @@ from renderer.check.graph import (
     route_timeouts,
     routes,
     set_pods,
+    vertical_autoscalers,
 )
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
@@ -128,13 +129,16 @@ _RULES_OF_SETS: Rules = {
         ("LeaderWorkerSet", "Deployment", "StatefulSet", "DaemonSet", "Job.batch"),
         (pod_references.validate_pod_references,),
     ),
+    vertical_autoscalers.VERTICAL: (vertical_autoscalers.validate_vertical_autoscaler,),
     "RoleBinding.rbac.authorization.k8s.io": (pod_references.validate_binding,),
     "Role.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
     "ClusterRole.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),
 }
 """Rules about labels and names that people mistype, and about what our own objects always have, for `check` alone."""
 
-NAMED_KINDS = frozenset((pools.OLD, *(f"InferenceObjective.{group}" for group in pools.STEERING)))
+NAMED_KINDS = frozenset(
+    (pools.OLD, vertical_autoscalers.VERTICAL, *(f"InferenceObjective.{group}" for group in pools.STEERING))
+)
 """Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from renderer.check.engines import is_release
 from renderer.check.programs.built_objects import built_objects
 from renderer.check.programs.chart_folder import LocalChart, locate_chart
 from renderer.check.programs.process import ProgramOutput, run_program
@@ -20,6 +19,7 @@ from renderer.kubernetes.wellknown import CLUSTER_SCOPED
 from renderer.yamlio import Document
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
+_KIND, _GROUP = "HelmRelease", "helm.toolkit.fluxcd.io/"
 _CHART = ("spec", "chart", "spec")
 
 
@@ -37,7 +37,7 @@ def render_charts(documents: Sequence[Document], folder: str) -> RenderedCharts:
     """
     rendered = RenderedCharts()
     for document in documents:
-        if is_release(document.value):
+        if text_at(document.value, "kind") == _KIND and text_at(document.value, "apiVersion").startswith(_GROUP):
             release = _Release(document, documents)
             if chart := _chart(release, folder, rendered.problems):
                 _render(release, chart, rendered)

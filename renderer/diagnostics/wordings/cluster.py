@@ -116,13 +116,18 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select by a label that only the pods of engines have",
     ),
     "N517": Wording(
-        "the chart of the HelmRelease '{name}' is not rendered: {count} in its values, and nothing else, is judged",
-        "render it: --charts DIR, with a folder in which it lies",
+        "the chart of the {kind} '{name}' is not rendered: {count} in its values, and nothing else, is judged",
+        "render it: --charts DIR for a HelmRelease whose chart lies in a folder, else check what helm template prints",
     ),
     "W518": Wording(
         "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so no node with one can be drained: "
         "{why}",
         "write maxUnavailable: 1",
+    ),
+    "W519": Wording(
+        "the VerticalPodAutoscaler '{name}' changes the requests of {resource} by which {scaler} works out how many "
+        "replicas it takes, so each undoes what the other does",
+        "leave {resource} out of controlledResources, or scale on another metric",
     ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
     "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),

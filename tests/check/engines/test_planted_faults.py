@@ -123,6 +123,53 @@ ONE_IMAGE = f"""{RELEASE}\
       - --model=org/blue
       {{args}}
 """
+HELM_CHART = """\
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: chat, namespace: kube-system}
+spec:
+  chart: stack
+  valuesContent: |-
+    servingEngineSpec:
+      modelSpec:
+        - name: blue
+          repository: vllm/vllm-openai
+          tag: v0.24.0
+          vllmConfig:
+            extraArgs:
+              - --disable-uvicorn-access-log
+              {args}
+"""
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: chat, namespace: argocd}
+spec:
+  sources:
+    - {repoURL: 'https://example.com/values.git', ref: values}
+    - repoURL: https://example.com/charts
+      chart: app-template
+      helm:
+        FIELD
+          image: {repository: vllm/vllm-openai, tag: v0.24.0}
+          args:
+            - --model=org/blue
+            {args}
+"""
+RUNNER = """\
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: chat}
+spec:
+  engineConfig:
+    runner:
+      name: ome-container
+      image: vllm/vllm-openai:v0.24.0
+      command: [vllm, serve]
+      args:
+        - org/blue
+        {args}
+"""
 SHAPES: Mapping[str, str] = {
     "Deployment": DEPLOYMENT,
     "LeaderWorkerSet": GROUP,
@@ -131,6 +178,10 @@ SHAPES: Mapping[str, str] = {
     "llm-d-modelservice": MODEL_SERVICE,
     "production-stack": STACK,
     "one-image": ONE_IMAGE,
+    "HelmChart": HELM_CHART,
+    "Application": APPLICATION.replace("FIELD", "valuesObject:"),
+    "Application with a text": APPLICATION.replace("FIELD", "values: |"),
+    "runner": RUNNER,
 }
 ARGUMENTS: Mapping[str, str] = {
     "--task=embed": "E431",

@@ -1,0 +1,61 @@
+"""VerticalPodAutoscalers beside autoscalers of replicas that measure by the requests that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.check.finding import Body, Finding
+from renderer.check.graph.view import ObjectView
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at
+
+VERTICAL = "VerticalPodAutoscaler.autoscaling.k8s.io"
+_IDLE = ("Off", "Initial")  # modes that change no pod while it runs
+_CHANGED = ("cpu", "memory")
+_RELATIVE = "Utilization"
+
+
+def validate_vertical_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
+    """A finding where an HPA or a ScaledObject of the same workload scales on the use of what this autoscaler changes
+    the requests of (upstream: "should not be used with HPA on CPU or memory at this moment").
+    """
+    if text_at(body, "spec", "updatePolicy", "updateMode") in _IDLE:
+        return
+    target = map_at(body, "spec", "targetRef")
+    changed = _changed_resources(body)
+    for (kind, scaler_namespace, scaler_name), scaler in view.objects.items():
+        if kind not in wellknown.AUTOSCALERS or scaler_namespace != namespace or not scaler:
+            continue
+        other = map_at(scaler, "spec", "scaleTargetRef")
+        if text_at(other, "name") != text_at(target, "name"):
+            continue
+        if text_at(other, "kind", default="Deployment") != text_at(target, "kind"):
+            continue
+        if resource := next((resource for resource in _measured_resources(scaler) if resource in changed), None):
+            words = {"name": name, "resource": resource, "scaler": f"{kind} '{scaler_name}'"}
+            yield "W519", ("spec", "targetRef", "name"), words
+            return
+
+
+def _changed_resources(body: Body) -> set[str]:
+    """The resources whose requests it changes, of any container."""
+    policies = maps_at(body, "spec", "resourcePolicy", "containerPolicies")
+    if not policies:
+        return {*_CHANGED}
+    return {
+        str(resource)
+        for policy in policies
+        if text_at(policy, "mode") != "Off"
+        for resource in list_at(policy, "controlledResources") or _CHANGED
+    }
+
+
+def _measured_resources(scaler: Body) -> Iterator[str]:
+    """The resources of pods whose use, in percent of the request, an HPA or a ScaledObject scales on."""
+    for metric in maps_at(scaler, "spec", "metrics"):
+        for source in (map_at(metric, "resource"), map_at(metric, "containerResource")):
+            if text_at(source, "target", "type") == _RELATIVE:
+                yield text_at(source, "name")
+    for trigger in maps_at(scaler, "spec", "triggers"):
+        if text_at(trigger, "metricType", default=_RELATIVE) == _RELATIVE:
+            yield text_at(trigger, "type")
