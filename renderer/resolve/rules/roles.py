@@ -43,7 +43,7 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
     file, line, _ = app.origin(*KEY).place
     for layer in command.user_layers:
         for i, token in enumerate(layer.args):
-            if engine.style.name(token).partition(".")[0] in options:
+            if engine.style.name(token) in options:
                 yield make_diagnostic("E383", layer.origin_of(i), given=token.partition("=")[0], file=file, line=line)
     for env in [*command_line.env_layers(command.run)[-2:], command_line.patched_env(app)]:
         for i, variable in enumerate(env.value):
