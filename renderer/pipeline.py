@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 from itertools import chain
 from operator import add
@@ -23,6 +23,7 @@ from renderer.result import Changes, Part, RenderResult, merge_results
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
+    from renderer.fit.verdict import FitVerdict
     from renderer.policy.admission import AdmissionRun
 
 Result = TypeVar("Result")
@@ -89,6 +90,7 @@ class Rendered(Struct, frozen=True):
     texts: Sequence[OutputFile]
     problems: Sequence[Diagnostic]
     needs: Sequence[SharedNeed] = ()  # the shared objects that the item needs
+    fits: Mapping[tuple[str, str], FitVerdict] = {}  # by namespace and name of the workload
 
 
 def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderResult:
@@ -135,6 +137,7 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
         skipped_shared=skipped_shared,
         changes=[Changes(scope.folder, changed, [*leftovers.stale, *leftovers.temporary])],
         listed_parts=listed_parts,
+        fits={place: verdict for part in parts for place, verdict in part.fits.items()},
     )
 
 
@@ -214,11 +217,13 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
     states: list[tuple[str, str]] = []
     texts: list[OutputFile] = []
     needs: set[SharedNeed] = set()
+    fits: dict[tuple[str, str], FitVerdict] = {}
     objects = 0
     rendered = render_apps(run, apps, listed=listed)
     for app in rendered:
         problems += app.problems
         needs.update(app.needs)
+        fits |= app.fits
         if app.texts:
             objects += len(app.manifests)
             compared = manifest_files.compare(run.output, app.texts)
@@ -228,7 +233,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
                 texts += [text for text, (_, state) in pairs if options.texts or state != "same"]
     own_objects = compared_objects(apps, rendered) if run.compares_foreign else ()
     unjudged = run.admission.unjudged() if run.admission else ()
-    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged)
+    return Part(problems, states, [] if listed else texts, objects, needs, own_objects, unjudged, fits=fits)
 
 
 def split_apps(chunk: Sequence[Item]) -> tuple[list[App | TrafficInput], list[OpenModel | BackendRuntime]]:
@@ -258,9 +263,8 @@ def render_apps(run: Run, apps: Sequence[App | TrafficInput], *, listed: bool = 
     if run.admission:
         problems = list(map(add, problems, each_of(apps, run.admission.judge, manifests)))
     texts = each_of(apps, make_texts, plans, manifests)
-    return list(
-        map(Rendered, manifests, texts, map(add, plan_problems, problems), each_of(apps, resolve.shared_needs, plans))
-    )
+    needs, fits = each_of(apps, resolve.shared_needs, plans), each_of(apps, resolve.fit_verdicts, plans)
+    return list(map(Rendered, manifests, texts, map(add, plan_problems, problems), needs, fits))
 
 
 def each_of(items: Sequence[Item], stage: Callable[..., Result], *columns: Iterable[object]) -> list[Result]:

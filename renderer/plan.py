@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
+
+if TYPE_CHECKING:
+    from renderer.fit.verdict import FitVerdict
 
 Body = Mapping[str, object]
 FieldOrigins: TypeAlias = Callable[[], Mapping[Path, Origin]]  # by path in the record, worked out when it is called
@@ -455,6 +458,7 @@ class Plan(Struct, frozen=True):
     rank_ports: tuple[Port, ...] = ()  # of the data parallel ranks of a pod, where each has its own, `port` first
     role: Role | None = None  # where prefill and decode are two workloads
     partner: Plan | None = None  # in the first of these where both are one object, the other one
+    fit: FitVerdict | None = None  # whether it fits on its accelerators, where that is known
 
     @property
     def shared_name(self) -> str:

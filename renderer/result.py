@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from renderer.plan import SharedNeed
 if TYPE_CHECKING:
     from renderer.admission.records import UnjudgedReason
     from renderer.check.foreign import OwnObject
+    from renderer.fit.verdict import FitVerdict
 
 
 class Part(Struct, frozen=True):
@@ -29,6 +30,7 @@ class Part(Struct, frozen=True):
     needs: Set[SharedNeed]  # the shared objects that the items need
     compared: Sequence[OwnObject] = ()  # the objects, where foreign ones are compared with them
     unjudged: Sequence[UnjudgedReason] = ()  # what of ValidatingAdmissionPolicies could not be judged
+    fits: Mapping[tuple[str, str], FitVerdict] = {}  # by namespace and name of the workload
 
 
 class Changes(Struct, frozen=True):
@@ -51,6 +53,8 @@ class RenderResult(Struct, frozen=True):
     skipped_shared: list[str]  # shared files that a run with PATHS needs, but does not write
     changes: Sequence[Changes] = ()  # for `pipeline.write`, none with errors
     listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
+    # Whether models fit on their accelerators, by namespace and name of the workload; of one environment.
+    fits: Mapping[tuple[str, str], FitVerdict] = {}
 
 
 def merge_results(

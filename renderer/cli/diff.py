@@ -95,7 +95,7 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         from renderer.diff.comparison import compare
         from renderer.diff.formats import FORMS
 
-        comparison = compare(sides.before, sides.after, replaces=not older, show=flags["show"])
+        comparison = compare(sides.before, sides.after, fits=sides.fits, replaces=not older, show=flags["show"])
         comparison = replace(comparison, notes=tuple(sides.notes), risks=(*sides.risks, *comparison.risks))
         text = FORMS[form](comparison, sides.environment)
     write(text)

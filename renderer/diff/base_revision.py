@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load, pipeline
@@ -19,7 +21,18 @@ from renderer.result import RenderResult
 from renderer.source import git
 from renderer.source.commit import CommitTree
 
+if TYPE_CHECKING:
+    from renderer.fit.verdict import FitVerdict
+
 _NOTES = 10  # errors of a base that are shown; the rest is counted
+
+
+class BaseFiles(Struct, frozen=True):
+    """The rendered files of a commit."""
+
+    files: list[OutputFile] = []
+    notes: list[str] = []
+    fits: Mapping[tuple[str, str], FitVerdict] = {}  # as in RenderResult; none of files that the commit holds
 
 
 class BaseRevision:
@@ -61,28 +74,25 @@ class BaseRevision:
             return frozenset()
         return self._inputs.unchanged
 
-    def output_files(self, later_paths: Set[str], later: RenderResult | None) -> tuple[list[OutputFile], list[str]]:
+    def output_files(self, later_paths: Set[str], later: RenderResult | None) -> BaseFiles:
         """The rendered files of this side, and notes.
 
         `later_paths`: the paths of the later side; `later`: the later side's result, None if it has errors.
         """
         if not self._options:
-            return [], []
+            return BaseFiles()
         if self._committed:
             scope, files, chart = self._committed
             notes: list[str] = []
             if chart:
                 files, notes = chart.manifests(later_paths)
-            return [
-                file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)
-            ], notes
+            files = [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)]
+            return BaseFiles(files, notes)
         if self._form == "rendered":
-            return [], [f"{self._name} holds no rendered files, so everything counts as added"]
+            return BaseFiles(notes=[f"{self._name} holds no rendered files, so everything counts as added"])
         return self._render(self._options, f"base {self._name}", later)
 
-    def _render(
-        self, options: RenderOptions, name: str, later: RenderResult | None
-    ) -> tuple[list[OutputFile], list[str]]:
+    def _render(self, options: RenderOptions, name: str, later: RenderResult | None) -> BaseFiles:
         """The files that the valid inputs render to, and notes about the others."""
         options = replace(options, texts=True)
         try:
@@ -93,11 +103,11 @@ class BaseRevision:
         except git.GitError:
             raise
         except RenderError as error:
-            return [], [f"{name} cannot be rendered, so everything counts as added", *_error_lines(error.problems)]
+            first = f"{name} cannot be rendered, so everything counts as added"
+            return BaseFiles(notes=[first, *_error_lines(error.problems)])
         errors = [problem for problem in rendered.problems if problem.forbids()]
-        if not errors:
-            return rendered.texts, []
-        return rendered.texts, [f"{name} has errors, and what is wrong there counts as added", *_error_lines(errors)]
+        first = f"{name} has errors, and what is wrong there counts as added"
+        return BaseFiles(rendered.texts, [first, *_error_lines(errors)] if errors else [], rendered.fits)
 
     @cached_property
     def _committed(self) -> tuple[Scope, list[OutputFile], Chart | None] | None:

@@ -13,7 +13,15 @@ from renderer import load
 from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
 from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices, sum_gpus
-from renderer.diff.models import ModelChange, ModelSummary, autoscalers, join_replaced, model_change, summarize_model
+from renderer.diff.models import (
+    Fits,
+    ModelChange,
+    ModelSummary,
+    autoscalers,
+    join_replaced,
+    model_change,
+    summarize_model,
+)
 from renderer.diff.objects import (
     ROLES,
     WORKLOAD,
@@ -32,6 +40,7 @@ from renderer.diff.objects import (
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
+from renderer.fit.verdict import describe_verdict
 from renderer.kubernetes.disaggregated_sets import KIND
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.output.manifest_files import OutputFile
@@ -68,12 +77,18 @@ class TreeDiff(Struct, frozen=True):
 
 
 def compare(
-    before: Sequence[OutputFile], after: Sequence[OutputFile], *, replaces: bool = True, show: bool = False
+    before: Sequence[OutputFile],
+    after: Sequence[OutputFile],
+    *,
+    fits: tuple[Fits, Fits] = ({}, {}),
+    replaces: bool = True,
+    show: bool = False,
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
-    `replaces`: the second side replaces the first; False for two clusters side by side, where only the risks of
-    STANDING count. `show`: also shows values that may be secrets.
+    `fits`: whether the models of each side fit on their accelerators; `replaces`: the second side replaces the first;
+    False for two clusters side by side, where only the risks of STANDING count. `show`: also shows values that may be
+    secrets.
     """
     before_files, after_files, unchanged = changed_files(before, after)
     old, new = items(before_files), items(after_files)
@@ -81,7 +96,7 @@ def compare(
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
     count = _accelerates()
-    states = _State(old, autoscalers(old), claimed_devices(old)), _State(new, autoscalers(new), claimed_devices(new))
+    states = _state(old, fits[0]), _state(new, fits[1])
     models = tuple(join_replaced(_model_changes(pairs, *states, count)))
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, count) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
@@ -191,10 +206,15 @@ class _State(Struct, frozen=True):
     objects: Items
     scalers: Mapping[tuple[str, str], Body]
     devices: Mapping[tuple[str, str], Mapping[str, int]]
+    fits: Fits
 
     def summarize(self, item: ObjectItem | None, count: Callable[[str], bool]) -> ModelSummary | None:
         """The model of a workload; None without one."""
-        return summarize_model(item, self.scalers, count, self.devices) if item else None
+        if not item:
+            return None
+        model = summarize_model(item, self.scalers, count, self.devices)
+        verdict = self.fits.get((item.key.namespace, item.key.name))
+        return replace(model, memory=describe_verdict(verdict)) if verdict else model
 
     def summarize_roles(
         self, count: Callable[[str], bool], places: set[tuple[str, str]]
@@ -207,6 +227,10 @@ class _State(Struct, frozen=True):
                 if place in places:
                     roles.setdefault(place, []).append(summarize_model(role, self.scalers, count, self.devices))
         return roles
+
+
+def _state(objects: Items, fits: Fits) -> _State:
+    return _State(objects, autoscalers(objects), claimed_devices(objects), fits)
 
 
 def _workload_changes(

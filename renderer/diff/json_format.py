@@ -96,6 +96,7 @@ def _side(model: ModelSummary | None) -> dict[str, object] | None:
         "minReplicas": model.low,
         "maxReplicas": model.high,
         "autoscaled": model.scaled,
+        "gpuMemory": model.memory or None,
     }
 
 

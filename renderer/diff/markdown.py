@@ -171,7 +171,10 @@ def _model(change: ModelChange) -> str:
     lines += [_option(flag) for flag in change.flags]
     if len(lines) > _LINES:
         lines = [*lines[:_LINES], f"and {len(lines) - _LINES} more"]
-    return f"| {_code(change.key.place)}{name} | {'<br>'.join(lines) or _change_summary(change)} | {replicas(change)} |"
+    summary = "<br>".join(
+        [*(lines or [_change_summary(change)]), *([f"GPU memory: {change.memory}"] if change.memory else [])]
+    )
+    return f"| {_code(change.key.place)}{name} | {summary} | {replicas(change)} |"
 
 
 def _change_summary(change: ModelChange) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +14,9 @@ from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, 
 from renderer.diff.options import OptionChange, compare_options
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
+
+if TYPE_CHECKING:
+    from renderer.fit.verdict import FitVerdict
 
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {
@@ -27,6 +31,10 @@ _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
 _KINDS = (WORKLOAD, wellknown.DEPLOYMENT, disaggregated_sets.ROLE_SCALER)
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
+
+
+Fits: TypeAlias = "Mapping[tuple[str, str], FitVerdict]"
+"""Whether models fit on their accelerators, by namespace and name of the workload, where that is known."""
 
 
 class SideContainer(Struct, frozen=True):
@@ -70,6 +78,7 @@ class ModelSummary(Struct, frozen=True):
     scaler: str = ""  # the kind of its autoscaler
     app: str = ""  # where the workload does a part of an app's work
     role: str = ""  # likewise
+    memory: str = ""  # whether it fits on its accelerators, in words; '' where that is not known
 
     @property
     def range(self) -> str:
@@ -110,6 +119,13 @@ class ModelChange(Struct, frozen=True):
     facts: tuple[ModelFact, ...]
     flags: tuple[OptionChange, ...]
     gpus: tuple[GpuChange, ...]
+
+    @property
+    def memory(self) -> str:
+        """Whether the model fits on its accelerators, behind an arrow where that changes; '' where it is not known."""
+        after = self.after.memory if self.after else ""
+        before = self.before.memory if self.before else ""
+        return f"{before} → {after}" if before and after and before != after else after
 
     @property
     def renamed_from(self) -> ObjectKey | None:

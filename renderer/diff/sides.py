@@ -20,6 +20,7 @@ from renderer.source.commit import CommitTree, commit_tree
 
 if TYPE_CHECKING:
     from renderer.diff.base_revision import BaseRevision
+    from renderer.diff.models import Fits
     from renderer.diff.risks import Risk
     from renderer.output.manifest_files import OutputFile
     from renderer.result import RenderResult
@@ -44,6 +45,7 @@ class Sides(Struct, frozen=True):
     notes: list[str]
     environment: str = ""  # its name, or two names with `-` between them where environments are compared
     risks: tuple[Risk, ...] = ()  # of changed settings
+    fits: tuple[Fits, Fits] = ({}, {})  # of both sides
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
@@ -90,14 +92,15 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         return Sides([], [], problems, [], now.env, judgement.risks)
     if later_result and not may_reuse:
         earlier.expect_contents(later_result.inputs)
-    base_files, notes = earlier.output_files({text.path for text in texts}, None if failed else later_result)
-    if failed and not base_files:
+    base_side = earlier.output_files({text.path for text in texts}, None if failed else later_result)
+    if failed and not base_side.files:
         return Sides([], [], problems, [], now.env, judgement.risks)
     if failed and later:  # E123: no input is left, so all objects are removed
         later_result = pipeline.render(replace(later, texts=True, allow_empty=True))
         texts, problems = later_result.texts, later_result.problems
-    all_notes = [*(env_notes if base_files else ()), *dict.fromkeys([*notes, *judgement.notes])]
-    return Sides(base_files, texts, problems, all_notes, now.env, judgement.risks)
+    notes = [*(env_notes if base_side.files else ()), *dict.fromkeys([*base_side.notes, *judgement.notes])]
+    fits = base_side.fits, later_result.fits if later_result else {}
+    return Sides(base_side.files, texts, problems, notes, now.env, judgement.risks, fits)
 
 
 def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:
@@ -148,7 +151,7 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
     problems = [*before.problems, *after.problems]
     if has_errors(problems, options.strict):
         return Sides([], [], problems, [], f"{older}-{newer}")
-    return Sides(before.texts, after.texts, problems, [], f"{older}-{newer}")
+    return Sides(before.texts, after.texts, problems, [], f"{older}-{newer}", fits=(before.fits, after.fits))
 
 
 def _repository_top(paths: Sequence[str]) -> str:

@@ -81,6 +81,8 @@ def _model(change: ModelChange) -> Iterator[str]:
         yield f"      replicas: {replicas(change)}"
     for gpus in change.gpus:
         yield f"      {line(gpus.name)}: {per_replica(gpus)} a replica, {accelerators(gpus)} at most"
+    if change.memory:
+        yield f"      GPU memory: {change.memory}"
 
 
 def _object(object_change: ObjectChange) -> Iterator[str]:

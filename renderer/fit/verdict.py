@@ -37,6 +37,7 @@ class FitVerdict(Struct, frozen=True):
     room_gib: float  # for the KV cache
     request_gib: float = 0  # of the longest request; 0 where it is not known
     requests: float = 0  # such requests at once
+    length: int = 0  # tokens of it
 
 
 class Remedy(Struct, frozen=True):
@@ -56,11 +57,30 @@ def judge_fit(question: FitQuestion) -> FitVerdict:
         return FitVerdict(WEIGHTS, weights, room)
     if question.attention is None or not question.length:
         return FitVerdict(TIGHT if room < margin else FITS, weights, room)
-    request = request_cache(question.attention, settings).request_bytes(question.length) / GIB
+    length = question.length
+    request = request_cache(question.attention, settings).request_bytes(length) / GIB
     if room < margin:
-        return FitVerdict(TIGHT, weights, room, request)
+        return FitVerdict(TIGHT, weights, room, request, length=length)
     kind = CONTEXT if request - room > margin else TIGHT if abs(request - room) <= margin else FITS
-    return FitVerdict(kind, weights, room, request, room / request)
+    return FitVerdict(kind, weights, room, request, room / request, length)
+
+
+def measured_verdict(question: FitQuestion, tokens: int) -> FitVerdict:
+    """The answer where an engine said how many tokens its cache has room for."""
+    verdict = judge_fit(question)
+    if not question.length:
+        return replace(verdict, kind=FITS)
+    requests = tokens / question.length
+    return replace(verdict, kind=FITS if requests >= 1 else CONTEXT, requests=requests, length=question.length)
+
+
+def describe_verdict(verdict: FitVerdict) -> str:
+    """The answer for people, in a few words."""
+    if verdict.kind == CONTEXT:
+        return f"a request of {verdict.length:,} tokens does not fit"
+    if verdict.kind == FITS and verdict.requests:
+        return f"fits, {verdict.requests:.1f} requests of {verdict.length:,} tokens at once"
+    return verdict.kind
 
 
 def first_remedy(question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool) -> Remedy | None:

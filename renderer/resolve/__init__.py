@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from renderer.resolve.apps.conflicts import name_conflicts, route_conflicts
 from renderer.resolve.apps.definitions import validate_item, validate_references
-from renderer.resolve.apps.item_plans import plan, referenced_objects, shared_needs
+from renderer.resolve.apps.item_plans import fit_verdicts, plan, referenced_objects, shared_needs
 from renderer.resolve.apps.judged_context import run_context
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
@@ -25,6 +25,7 @@ __all__ = [
     "app_placements",
     "claimed_names",
     "device_resource",
+    "fit_verdicts",
     "flavor_origin",
     "name_conflicts",
     "plan",

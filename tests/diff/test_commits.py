@@ -54,6 +54,38 @@ spec:
 {kind}    prefill: {{inferenceFlavors: [h100], replicas: 2}}
     decode: {{inferenceFlavors: [l4], replicas: {replicas}}}
 """
+# A model of which is known how much memory it takes: another type for one Playground, another context for a second, a
+# label for a third, of which the answer stays, and a fourth that comes.
+SIZED = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: sized-8b}
+spec:
+  familyName: sized
+  source: {modelHub: {modelID: example/Sized-8B, revision: v1}}
+  inferenceConfig:
+    flavors:
+      - {name: l4, limits: {nvidia.com/gpu: 1}, accelerator: l4-24g}
+      - {name: h100, limits: {nvidia.com/gpu: 1}, accelerator: h100-80g}
+  facts: {weightsGiB: 15.0, contextLength: 131072, attention: {layers: 32, heads: 32, kvHeads: 8, headDim: 128}}
+"""
+SIZED_PLAYGROUND = """\
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {{name: {name}, namespace: llm}}
+spec:
+  modelClaim: {{modelName: sized-8b, inferenceFlavors: [{flavor}]}}
+  servedModelName: {name}
+  replicas: {replicas}
+  backendRuntimeConfig: {{args: [--max-model-len, "{length}"]}}
+"""
+SIZES = {
+    "other-type": (("h100", 131072, 1), ("l4", 131072, 1)),
+    "shorter": (("l4", 131072, 1), ("l4", 16384, 1)),
+    "more": (("h100", 131072, 1), ("h100", 131072, 2)),
+    "new": (None, ("l4", 16384, 1)),
+}
 FORMATS = {"text": "txt", "markdown": "md", "json": "json"}
 
 
@@ -98,7 +130,38 @@ def test_roles(name: str, form: str, repository: Repository, llmaz: Llmaz, golde
     golden(f"diff/commits/{name}.stderr.txt", done.err)
 
 
+def sized(side: int) -> str:
+    """The Playgrounds of the model, as they are in one of the two commits."""
+    return "".join(
+        SIZED_PLAYGROUND.format(name=name, flavor=size[0], length=size[1], replicas=size[2])
+        for name, sides in SIZES.items()
+        if (size := sides[side])
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_memory(form: str, repository: Repository, llmaz: Llmaz, golden: Golden) -> None:
+    repository.write(models=SIZED, mails="", chat=sized(0))
+    repository.commit("before")
+    repository.write(chat=sized(1))
+    repository.commit("after")
+    done = llmaz("diff", "HEAD~1..HEAD", "--format", form)
+    assert done.code == 0, done.err
+    golden(f"diff/commits/memory.{FORMATS[form]}", done.out)
+    golden("diff/commits/memory.stderr.txt", done.err)
+
+
+def test_the_memory_of_rendered_files_is_that_of_the_later_side(repository: Repository, llmaz: Llmaz) -> None:
+    repository.write(models=SIZED, mails="", chat=sized(0))
+    assert llmaz("render").code == 0
+    repository.commit("before")
+    repository.write(chat=sized(1))
+    verdicts = [line for line in llmaz("diff").out.splitlines() if "GPU memory" in line]
+    assert len(verdicts) == len(SIZES)
+    assert not [line for line in verdicts if "→" in line]
+
+
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     ends = ("md", "txt", "json", "stderr.txt")
-    goldens = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES) for end in ends}
+    goldens = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES, "memory") for end in ends}
     assert superfluous(HERE / "commits", goldens) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,6 +15,9 @@ from renderer.resolve.apps import inference_models, model_routes
 from renderer.resolve.apps.app_routes import with_route
 from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.context import RunContext
+
+if TYPE_CHECKING:
+    from renderer.fit.verdict import FitVerdict
 
 
 def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | TrafficPlan, ...], list[Diagnostic]]:
@@ -40,6 +44,13 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
 def shared_needs(plans: Sequence[Plan | TrafficPlan]) -> tuple[SharedNeed, ...]:
     """The shared objects that the workloads of an app need."""
     return plans[0].shared if len(plans) == 1 else tuple(need for plan in plans for need in plan.shared)
+
+
+def fit_verdicts(plans: Sequence[Plan | TrafficPlan]) -> dict[tuple[str, str], FitVerdict]:
+    """Whether the models of workloads fit on their accelerators, by namespace and name of the workload; without those
+    of which that is not known.
+    """
+    return {(plan.namespace, plan.name): plan.fit for plan in plans if isinstance(plan, Plan) and plan.fit}
 
 
 def referenced_objects(plans: Sequence[Plan | TrafficPlan]) -> frozenset[tuple[str, str, str]]:

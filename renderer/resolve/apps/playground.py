@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
+from renderer.fit.verdict import FitVerdict
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import monitoring
@@ -46,14 +47,15 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     with _reporting_templates(choice, diagnostics):
         run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = judged(resolve_command_line(run, diagnostics), diagnostics)
-        if fit := gpu_fit(command):
+        fit = gpu_fit(command)
+        if fit:
             judged(fit, diagnostics)
         line = judged(engine_line(command), diagnostics)
         planned = judged(plan_pod(command, diagnostics), diagnostics)
     judged(running_engine(line, planned), diagnostics)
     if written := patched_pod(planned):
         judged(written, diagnostics)
-    return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode)
+    return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode, fit.verdict if fit else None)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
@@ -85,7 +87,7 @@ def _reporting_templates(choice: EngineChoice, diagnostics: Collector) -> Iterat
         diagnostics.stop("E420", origin, what=error, hint=compilation.template_hint(error))
 
 
-def _plan(scaling: PlannedScaling, mode: str) -> Plan:
+def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
     planned, run, command = scaling.planned, scaling.planned.run, scaling.planned.command
     base, app, engine, hosts = run.base, planned.app, run.engine, run.size.parallelism.hosts
     settings, port = gateway_settings(base.context, app.namespace), ports.request_port(app)
@@ -125,6 +127,7 @@ def _plan(scaling: PlannedScaling, mode: str) -> Plan:
         adapters=adapters.plan_adapters(engine, run.adapters, run.served_name)
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
         role=_role(command) if app.role else None,
+        fit=fit,
     )
 
 

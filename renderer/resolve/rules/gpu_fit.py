@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.fit.verdict import CONTEXT, WEIGHTS, Remedy, first_remedy
-from renderer.kubernetes.json_values import number_at, text_at
+from renderer.kubernetes.json_values import text_at
 from renderer.resolve.workload.gpu_fit import GpuFit
 
 
@@ -30,14 +30,14 @@ def too_large_weights(fit: GpuFit) -> Iterator[Diagnostic]:
 def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
     """A warning where the cache has no room for one request of the longest context."""
     verdict, question = fit.verdict, fit.question
+    if verdict.kind != CONTEXT:
+        return
     if fit.measured:
-        tokens = int(number_at(fit.measured, "kvTokens"))
-        if question.length > tokens:
-            version = text_at(fit.measured, "version")
-            where = f" by version {version}" if version and version != fit.command.run.version else ""
-            words = {"length": f"{question.length:,}", "tokens": f"{tokens:,}", "where": where}
-            yield make_diagnostic("W457", _origin(fit), **words)
-    elif verdict.kind == CONTEXT:
+        version = text_at(fit.measured, "version")
+        where = f" by version {version}" if version and version != fit.command.run.version else ""
+        words = {"length": f"{question.length:,}", "tokens": f"{fit.measured['kvTokens']:,}", "where": where}
+        yield make_diagnostic("W457", _origin(fit), **words)
+    else:
         words = {
             "length": f"{question.length:,}",
             "request": f"{verdict.request_gib:.1f}",

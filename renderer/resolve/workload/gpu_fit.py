@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
-from renderer.fit.verdict import FitQuestion, FitVerdict, judge_fit
+from renderer.fit.verdict import FitQuestion, FitVerdict, judge_fit, measured_verdict
 from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import maps_at
 from renderer.resolve.workload.command_line import CommandLine
@@ -27,7 +27,7 @@ class GpuFit(Struct, frozen=True):
     command: CommandLine
     question: FitQuestion
     verdict: FitVerdict
-    measured: Mapping[str, object] | None = None  # of facts.measured, under the same conditions
+    measured: Mapping[str, Any] | None = None  # of facts.measured, under the same conditions
 
 
 def gpu_fit(command: CommandLine) -> GpuFit | None:
@@ -54,7 +54,9 @@ def gpu_fit(command: CommandLine) -> GpuFit | None:
         attention=read_attention(facts),
         length=options.number(run.engine.length_options) or facts.get("contextLength") or 0,
     )
-    return GpuFit(command, question, judge_fit(question), _measured(question, run.engine.runtime.name, facts))
+    measured = _measured(question, run.engine.runtime.name, facts)
+    verdict = measured_verdict(question, int(measured["kvTokens"])) if measured else judge_fit(question)
+    return GpuFit(command, question, verdict, measured)
 
 
 class _Options:
@@ -122,7 +124,7 @@ def _settings(options: _Options, memory: MemorySpec) -> CacheSettings | None:
     )
 
 
-def _measured(question: FitQuestion, backend: str, facts: Mapping[str, object]) -> Mapping[str, object] | None:
+def _measured(question: FitQuestion, backend: str, facts: Mapping[str, object]) -> Mapping[str, Any] | None:
     """The last measurement of the same backend, accelerator and tensor parallel size."""
     if "measured" not in facts:
         return None
