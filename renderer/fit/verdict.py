@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -27,6 +29,7 @@ class FitQuestion(Struct, frozen=True):
     settings: CacheSettings
     attention: Attention | None = None  # None: what a request takes is not known
     length: int = 0  # tokens of the longest request, 0 where nobody says it
+    heads: int = 0  # of the attention, which accelerators share out alike; 0 where nobody says it
 
 
 class FitVerdict(Struct, frozen=True):
@@ -46,6 +49,7 @@ class Remedy(Struct, frozen=True):
     length: int = 0
     value_type: str = ""
     tensor: int = 0
+    flavor: str = ""
 
 
 def judge_fit(question: FitQuestion) -> FitVerdict:
@@ -59,8 +63,6 @@ def judge_fit(question: FitQuestion) -> FitVerdict:
         return FitVerdict(TIGHT if room < margin else FITS, weights, room)
     length = question.length
     request = request_cache(question.attention, settings).request_bytes(length) / GIB
-    if room < margin:
-        return FitVerdict(TIGHT, weights, room, request, length=length)
     kind = CONTEXT if request - room > margin else TIGHT if abs(request - room) <= margin else FITS
     return FitVerdict(kind, weights, room, request, room / request, length)
 
@@ -83,9 +85,12 @@ def describe_verdict(verdict: FitVerdict) -> str:
     return verdict.kind
 
 
-def first_remedy(question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool) -> Remedy | None:
-    """The first change that would fit: a shorter context, a cache of 8 bits, more accelerators; None where none would.
-    `takes_fp8`: engine and accelerators can have such a cache.
+def first_remedy(
+    question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool, flavors: Iterable[tuple[str, FitQuestion]] = ()
+) -> Remedy | None:
+    """The first change that would fit: a shorter context, a cache of 8 bits, more accelerators, another flavor; None
+    where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of the model,
+    with the question on each.
     """
     if verdict.kind == CONTEXT and question.attention:
         longest = request_cache(question.attention, question.settings).longest(verdict.room_gib * GIB)
@@ -94,11 +99,11 @@ def first_remedy(question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool)
         if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
             return Remedy(value_type="fp8")
     tensor = question.settings.tensor * 2
-    while tensor <= _LARGEST_GROUP:
+    while tensor <= _LARGEST_GROUP and question.heads % tensor == 0:
         if _would_fit(replace(question, settings=replace(question.settings, tensor=tensor))):
             return Remedy(tensor=tensor)
         tensor *= 2
-    return None
+    return next((Remedy(flavor=name) for name, other in flavors if _would_fit(other)), None)
 
 
 def _would_fit(question: FitQuestion) -> bool:

@@ -58,6 +58,7 @@ class RunContext(Struct, frozen=True, eq=False):
     problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
+    strict: bool  # warnings are errors, and what nobody knows is told
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload
     engines: dict[
         tuple[str, int, str, int], tuple[backend_runtime.Engine | None, list[Diagnostic]]

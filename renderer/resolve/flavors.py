@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -287,6 +288,22 @@ def _merged_flavor(
     if merged.claim:
         diagnostics.problems += _limits_beside_claim(inputs, spec.get("limits") or {}, flavor_origin)
     return merged
+
+
+def model_flavors(inputs: Inputs, catalog: Mapping[str, Flavor | None], model: OpenModel) -> Iterator[Flavor]:
+    """The flavors of a model over those of the catalog, without invalid ones."""
+    for i in range(len((model.spec.get("inferenceConfig") or {}).get("flavors") or ())):
+        diagnostics = Collector()
+        with suppress(Stop):
+            flavor = _merged_flavor(inputs, catalog, model, i, diagnostics)
+            if not diagnostics.problems:
+                yield flavor
+
+
+def accelerator_count(inputs: Inputs, flavor: Flavor) -> int:
+    """The accelerators of a flavor's limits; 0 where it has none, or several kinds."""
+    counts = [number for name, number in flavor.limits.items() if accelerates(inputs, name)]
+    return int(counts[0]) if len(counts) == 1 and is_whole_number(counts[0]) else 0
 
 
 def _unlike_flavors(app: App, claim: Claim, policy: str, flavors: Sequence[Flavor]) -> Iterator[Diagnostic]:

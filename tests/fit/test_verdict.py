@@ -11,7 +11,18 @@ from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import Attention, read_attention
 from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, Budget, cache_room
 from renderer.fit.kv_cache import CacheSettings, request_cache
-from renderer.fit.verdict import CONTEXT, FITS, TIGHT, WEIGHTS, FitQuestion, Remedy, first_remedy, judge_fit
+from renderer.fit.verdict import (
+    CONTEXT,
+    FITS,
+    TIGHT,
+    WEIGHTS,
+    FitQuestion,
+    Remedy,
+    describe_verdict,
+    first_remedy,
+    judge_fit,
+    measured_verdict,
+)
 from renderer.fit.weights import ModelWeights, read_weights
 
 CARD = AcceleratorType("card-80g", "maker", 80.0, fp8=True)
@@ -27,7 +38,9 @@ def test_kinds_by_length(length: int, kind: str) -> None:
     assert judge_fit(replace(QUESTION, length=length)).kind == kind  # 52.8 GiB are left: 432,537 tokens
 
 
-@pytest.mark.parametrize(("gib", "kind"), [(60, FITS), (66, TIGHT), (72, TIGHT), (74, WEIGHTS), (90, WEIGHTS)])
+@pytest.mark.parametrize(
+    ("gib", "kind"), [(60, FITS), (66, TIGHT), (71.5, TIGHT), (72, CONTEXT), (74, WEIGHTS), (90, WEIGHTS)]
+)
 def test_kinds_by_weights(gib: float, kind: str) -> None:
     assert judge_fit(replace(QUESTION, weights=ModelWeights(gib, is_measured=True))).kind == kind
 
@@ -149,3 +162,30 @@ def test_budgets() -> None:
     assert cache_room(Budget(TOTAL, 0.9), 100, 20) == pytest.approx(66)
     assert cache_room(Budget(FREE_BEFORE, 0.8), 100, 20) == pytest.approx(60)
     assert cache_room(Budget(REST, 0.9), 100, 20) == pytest.approx(68.4)
+
+
+def test_other_remedies() -> None:
+    heavy = replace(QUESTION, weights=ModelWeights(150, is_measured=True))
+    large = replace(heavy, accelerator=AcceleratorType("card-288g", "maker", 288.0))
+    assert first_remedy(heavy, judge_fit(heavy), takes_fp8=True, flavors=[("large", large)]) == Remedy(tensor=4)
+    odd = replace(heavy, heads=7)  # which no number of accelerators shares out
+    assert first_remedy(odd, judge_fit(odd), takes_fp8=True, flavors=[("same", odd), ("large", large)]) == Remedy(
+        flavor="large"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (8191, "a request of 8,192 tokens does not fit"),
+        (8192, "fits, 1.0 requests of 8,192 tokens at once"),
+        (20480, "fits, 2.5 requests of 8,192 tokens at once"),
+    ],
+)
+def test_what_was_measured_counts(tokens: int, words: str) -> None:
+    assert describe_verdict(measured_verdict(QUESTION, tokens)) == words
+
+
+def test_words_of_verdicts() -> None:
+    questions = [replace(QUESTION, weights=ModelWeights(gib, is_measured=True), attention=None) for gib in (16, 70, 90)]
+    assert [describe_verdict(judge_fit(question)) for question in questions] == [FITS, TIGHT, WEIGHTS]

@@ -216,6 +216,16 @@ ENGINES: Final[dict[str, Wording]] = {
         "a request of {length} tokens does not fit into the KV cache of {tokens} tokens that was measured{where}",
         "lower the longest context",
     ),
+    "W458": Wording(
+        "nobody knows whether it fits: about {room} GiB are left for the KV cache on an accelerator of type {type}, of "
+        "{card} GiB{request}",
+        "lower the longest context, or write what the engine prints at its start into facts.measured",
+    ),
+    "N459": Wording(
+        "tensor parallel size {tensor} is above the {heads} of the model, so several accelerators keep the same: a "
+        "request of {length} tokens takes {whole} GiB of KV cache on all of them together, and {least} without copies",
+        "share the layers among fewer accelerators, with more replicas, or by pipeline or context parallelism",
+    ),
     "N454": Wording(
         "{name} has no preStop hook: requests that reach it while it ends are lost, at each rollout",
         "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that longer answers fit in",

@@ -12,10 +12,10 @@ from renderer.resolve.rules import judged
 from renderer.resolve.workload import run_context as workload_context
 
 
-def run_context(inputs: Inputs) -> RunContext:
-    """The context of a run over these inputs, with empty caches."""
+def run_context(inputs: Inputs, *, strict: bool = False) -> RunContext:
+    """The context of a run over these inputs, with empty caches. `strict`: warnings are errors."""
     context, diagnostics = workload_context.run_context(inputs), Collector()
     gateways = judged(settings.collect_gateways(inputs.config), diagnostics)
     for gateway in gateways.by_name.values():
         judged(gateway, diagnostics)
-    return replace(context, problems=(*context.problems, *diagnostics.problems))
+    return replace(context, strict=strict, problems=(*context.problems, *diagnostics.problems))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
-from renderer.fit.verdict import CONTEXT, WEIGHTS, Remedy, first_remedy
+from renderer.fit.kv_cache import request_cache
+from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, Remedy, first_remedy
+from renderer.fit.weights import GIB
 from renderer.kubernetes.json_values import text_at
-from renderer.resolve.workload.gpu_fit import GpuFit
+from renderer.resolve.workload.gpu_fit import GpuFit, questions_of_other_flavors
+
+_AUTO = "auto"  # a context as long as the engine finds room for
 
 
 def too_large_weights(fit: GpuFit) -> Iterator[Diagnostic]:
@@ -49,6 +55,39 @@ def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
         yield make_diagnostic("W456", _origin(fit), **words, hint=_hint(fit))
 
 
+def unknown_fit(fit: GpuFit) -> Iterator[Diagnostic]:
+    """With `--strict` a warning where it is so close that nobody knows."""
+    verdict, question = fit.verdict, fit.question
+    if verdict.kind == TIGHT and fit.command.run.base.context.strict:
+        words = {
+            "room": f"{max(verdict.room_gib, 0):.1f}",
+            "request": f", and a request of {question.length:,} tokens takes {verdict.request_gib:.1f}"
+            if verdict.request_gib
+            else "",
+            "type": question.accelerator.name,
+            "card": f"{question.accelerator.memory_gib:.1f}",
+        }
+        yield make_diagnostic("W458", _origin(fit), **words)
+
+
+def copied_heads(fit: GpuFit) -> Iterator[Diagnostic]:
+    """A note on what it costs that several accelerators keep the same heads."""
+    attention, settings, length = fit.question.attention, fit.question.settings, fit.question.length
+    if attention is None or attention.is_latent or not length or settings.tensor <= attention.kv_heads:
+        return
+    whole = request_cache(attention, settings).request_bytes(length) * settings.tensor / GIB
+    fewer = replace(settings, tensor=attention.kv_heads)
+    least = request_cache(attention, fewer).request_bytes(length) * attention.kv_heads / GIB
+    words = {
+        "tensor": settings.tensor,
+        "heads": counted(attention.kv_heads, "KV head"),
+        "length": f"{length:,}",
+        "whole": f"{whole:.1f}",
+        "least": f"{least:.1f}",
+    }
+    yield make_diagnostic("N459", _origin(fit), **words)
+
+
 def _hint(fit: GpuFit) -> str:
     """The first change that would fit."""
     engine, question = fit.command.run.engine, fit.question
@@ -56,14 +95,25 @@ def _hint(fit: GpuFit) -> str:
     takes_fp8 = (
         question.accelerator.fp8 and question.settings.value_type == "auto" and "fp8" in values.get("values", {})
     )
-    remedy = first_remedy(question, fit.verdict, takes_fp8=takes_fp8) or Remedy()
+    flavors = questions_of_other_flavors(fit)
+    remedy = first_remedy(question, fit.verdict, takes_fp8=takes_fp8, flavors=flavors) or Remedy()
     if remedy.length:
-        return f"{min(engine.length_options, default='a context')} {remedy.length} would fit"
+        option = min(engine.length_options, default="a context")
+        return f"{option} {remedy.length} would fit{_or_auto(fit, option)}"
     if remedy.value_type:
         return f"{values.get('option')} {remedy.value_type} would fit"
     if remedy.tensor:
         return f"{remedy.tensor} accelerators that share each layer would fit"
+    if remedy.flavor:
+        return f"flavor '{remedy.flavor}' of the model would fit"
     return "take larger accelerators, or a smaller model"
+
+
+def _or_auto(fit: GpuFit, option: str) -> str:
+    """That the engine itself lowers the context to what fits, where its version can."""
+    rules = fit.command.option_rules
+    known = rules.option_list.options.get(option) if rules else None
+    return f", and {_AUTO} takes what does" if known and _AUTO in known.choices.values else ""
 
 
 def _origin(fit: GpuFit) -> Origin:

@@ -115,7 +115,9 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         ),
         (lambda run: run.name_in_engine != run.served_name, (runtimes.unreachable_name,)),
     ),
-    GpuFit: ((_always, (gpu_fit.too_large_weights, gpu_fit.too_long_context)),),
+    GpuFit: (
+        (_always, (gpu_fit.too_large_weights, gpu_fit.too_long_context, gpu_fit.unknown_fit, gpu_fit.copied_heads)),
+    ),
     CommandLine: (
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),
         (lambda command: command.run.engine.style.splits, (args.split_paths,)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from renderer.api import Inputs
 from renderer.engines.options import number_at
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
@@ -15,6 +17,8 @@ from renderer.fit.kv_cache import CacheSettings
 from renderer.fit.verdict import FitQuestion, FitVerdict, judge_fit, measured_verdict
 from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import maps_at
+from renderer.resolve import flavors
+from renderer.resolve.flavors import Flavor
 from renderer.resolve.workload.command_line import CommandLine
 
 if TYPE_CHECKING:
@@ -53,10 +57,23 @@ def gpu_fit(command: CommandLine) -> GpuFit | None:
         settings=settings,
         attention=read_attention(facts),
         length=options.number(run.engine.length_options) or facts.get("contextLength") or 0,
+        heads=(facts.get("attention") or {}).get("heads") or 0,
     )
     measured = _measured(question, run.engine.runtime.name, facts)
     verdict = measured_verdict(question, int(measured["kvTokens"])) if measured else judge_fit(question)
     return GpuFit(command, question, verdict, measured)
+
+
+def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]:
+    """The same question on each other flavor of the model, with the name of the flavor."""
+    run = fit.command.run
+    inputs, claimed = run.base.context.inputs, {flavor.name for flavor in run.base.placement.flavors}
+    for flavor in flavors.model_flavors(inputs, run.base.context.catalog, run.base.claim.main):
+        accelerator = _type_of(inputs, flavor)
+        count = flavors.accelerator_count(inputs, flavor)
+        if flavor.name not in claimed and accelerator and count:
+            settings = replace(fit.question.settings, tensor=count)
+            yield flavor.name, replace(fit.question, accelerator=accelerator, settings=settings)
 
 
 class _Options:
@@ -98,12 +115,17 @@ class _Options:
 
 def _accelerator_type(command: CommandLine) -> AcceleratorType | None:
     """The one type of all accelerators on which the pods may run."""
-    flavors = command.run.base.placement.flavors
-    if not command.run.size.accelerator.number or not flavors:
+    placement, inputs = command.run.base.placement, command.run.base.context.inputs
+    if not command.run.size.accelerator.number or not placement.flavors:
         return None
-    types = command.run.base.context.inputs.accelerator_types()
-    chosen = {types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node) for flavor in flavors}
+    chosen = {_type_of(inputs, flavor) for flavor in placement.flavors}
     return chosen.pop() if len(chosen) == 1 else None
+
+
+def _type_of(inputs: Inputs, flavor: Flavor) -> AcceleratorType | None:
+    """The type of a flavor's accelerators, by its name or by the labels of its nodes."""
+    types = inputs.accelerator_types()
+    return types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node)
 
 
 def _settings(options: _Options, memory: MemorySpec) -> CacheSettings | None:

@@ -42,6 +42,7 @@ def run_context(inputs: Inputs) -> RunContext:
         problems=tuple(diagnostics.problems),
         apps=apps,
         traffic=_traffic_by_app(inputs.traffic),
+        strict=False,
         foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
         engines={},
         gateways={},
