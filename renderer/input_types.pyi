@@ -206,6 +206,11 @@ class FractionSpec(TypedDict, total=False):
     default: float
     option: str
 
+class SpeculationSpec(TypedDict, total=False):
+    layers: Mapping[str, int]
+    method: str
+    tokens: str
+
 class ValueTypeSpec(TypedDict, total=False):
     option: str
     values: Mapping[str, str]
@@ -218,7 +223,9 @@ class MemorySpec(TypedDict, total=False):
     offload: Literal["automatic", "none"]
     offloadOptions: Sequence[str]
     sizeOptions: Sequence[str]
+    speculation: SpeculationSpec
     valueType: ValueTypeSpec
+    withoutPrefixCaching: Sequence[str]
 
 class MetricsSpec(TypedDict, total=False):
     adapters: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -30,6 +31,7 @@ class FitQuestion(Struct, frozen=True):
     attention: Attention | None = None  # None: what a request takes is not known
     length: int = 0  # tokens of the longest request, 0 where nobody says it
     heads: int = 0  # of the attention, which accelerators share out alike; 0 where nobody says it
+    draft: Attention | None = None  # of a draft model beside it, whose weights are among `weights`
 
 
 class FitVerdict(Struct, frozen=True):
@@ -62,9 +64,22 @@ def judge_fit(question: FitQuestion) -> FitVerdict:
     if question.attention is None or not question.length:
         return FitVerdict(TIGHT if room < margin else FITS, weights, room)
     length = question.length
-    request = request_cache(question.attention, settings).request_bytes(length) / GIB
+    request = request_gib(question, length)
     kind = CONTEXT if request - room > margin else TIGHT if abs(request - room) <= margin else FITS
     return FitVerdict(kind, weights, room, request, room / request, length)
+
+
+def request_gib(question: FitQuestion, length: int) -> float:
+    """The GiB of KV cache that a request of `length` tokens takes on an accelerator, with that of a draft model."""
+    models = filter(None, (question.attention, question.draft))
+    return sum(request_cache(attention, question.settings).request_bytes(length) for attention in models) / GIB
+
+
+def _longest(question: FitQuestion, room_gib: float) -> int:
+    """The longest request, in steps of _ROUND tokens, that fits into the cache; 0 for none."""
+    lengths = range(0, question.length, _ROUND)
+    count = bisect_right(lengths, room_gib, lo=1, key=lambda length: request_gib(question, length))
+    return lengths[count - 1]
 
 
 def measured_verdict(question: FitQuestion, tokens: int) -> FitVerdict:
@@ -92,9 +107,8 @@ def first_remedy(
     where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of the model,
     with the question on each.
     """
-    if verdict.kind == CONTEXT and question.attention:
-        longest = request_cache(question.attention, question.settings).longest(verdict.room_gib * GIB)
-        if length := longest // _ROUND * _ROUND:
+    if verdict.kind == CONTEXT:
+        if length := _longest(question, verdict.room_gib):
             return Remedy(length=length)
         if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
             return Remedy(value_type="fp8")

@@ -6,19 +6,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from renderer.api import BackendRuntime, OptionFiles, UnreadableList
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic
 from renderer.engines import option_lists
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_option_rules
 from renderer.engines.option_lists import OptionList
 from renderer.engines.option_parser import OptionRules, validate_options
+from renderer.kubernetes.json_values import list_at, text_at
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS
 from renderer.template import split_template
+
+if TYPE_CHECKING:
+    from renderer.input_types import MemorySpec
+
+_NO_SUCH_OPTION = ("430", "431")
 
 
 def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionRules | None:
@@ -77,6 +84,19 @@ def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collec
         filled = ["$(VALUE)".join(split_template(arg)[::2]) for arg in args]
         for finding in validate_options(rules, filled, len(args)):
             yield make_diagnostic(finding.code, origin.at(finding.index), **finding.words)
+    for path, option in _memory_options(engine_spec.get("memory") or {}):
+        for finding in validate_options(rules, [option]):
+            if finding.code[1:] in _NO_SUCH_OPTION:
+                yield make_diagnostic(finding.code, engine.origin.at("engine", "memory", *path), **finding.words)
+
+
+def _memory_options(memory: MemorySpec) -> Iterator[tuple[Path, str]]:
+    """The options that `engine.memory` names, each with its path there."""
+    maps = ("fraction", "valueType", "batchedTokens", "speculation")
+    fields = [(field, key) for field in maps for key in ("option", "method", "tokens")]
+    yield from ((path, option) for path in [*fields, ("decodeContext",)] if (option := text_at(memory, *path)))
+    for field in ("sizeOptions", "offloadOptions", "withoutPrefixCaching"):
+        yield from (((field, i), str(option)) for i, option in enumerate(list_at(memory, field)))
 
 
 def unfilled_words(runtime: BackendRuntime) -> Iterator[Diagnostic]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -14,12 +16,13 @@ from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
-from renderer.fit.verdict import FitQuestion, FitVerdict, judge_fit, measured_verdict
-from renderer.fit.weights import read_weights
-from renderer.kubernetes.json_values import maps_at
+from renderer.fit.verdict import FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
+from renderer.fit.weights import ModelWeights, read_weights
+from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.flavors import Flavor
 from renderer.resolve.workload.command_line import CommandLine
+from renderer.text import patterns
 
 if TYPE_CHECKING:
     from renderer.input_types import MemorySpec
@@ -59,9 +62,38 @@ def gpu_fit(command: CommandLine) -> GpuFit | None:
         length=options.number(run.engine.length_options) or facts.get("contextLength") or 0,
         heads=(facts.get("attention") or {}).get("heads") or 0,
     )
+    if draft := _draft_facts(command):
+        draft_weights = read_weights(draft)
+        question = replace(
+            question,
+            weights=ModelWeights(weights.gib + (draft_weights.gib if draft_weights else 0), weights.is_measured),
+            draft=read_attention(draft),
+        )
     measured = _measured(question, run.engine.runtime.name, facts)
     verdict = measured_verdict(question, int(measured["kvTokens"])) if measured else judge_fit(question)
+    if verdict.kind in (FITS, TIGHT) and not measured and _holds_more(options, memory, question):
+        return None
     return GpuFit(command, question, verdict, measured)
+
+
+def _draft_facts(command: CommandLine) -> Mapping[str, object]:
+    """What is known of the draft model; nothing without one."""
+    drafts = [claimed.model for claimed in command.run.base.claim.models if claimed.role == "draft"]
+    return map_at(drafts[0].spec, "facts") if drafts else {}
+
+
+def _holds_more(options: _Options, memory: MemorySpec, question: FitQuestion) -> bool:
+    """Whether the engine holds weights or layers for speculation of which nobody knows how much they take."""
+    if options.command.run.base.claim.draft:
+        return question.draft is None
+    method = options.text((memory.get("speculation") or {}).get("method", ""))
+    return bool(method) and _speculation_layers(memory, method) is None
+
+
+def _speculation_layers(memory: MemorySpec, method: str) -> int | None:
+    """The layers that a method of speculation adds to the model's own; None where it has weights of its own."""
+    layers = (memory.get("speculation") or {}).get("layers") or {}
+    return next((number for pattern, number in layers.items() if patterns.fits(method, pattern)), None)
 
 
 def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]:
@@ -92,9 +124,17 @@ class _Options:
         """The value of an option; '' without it."""
         index = self._indexes.get(self._name(option)) if option else None
         if index is None:
-            return ""
+            head, dot, key = option.partition(".")
+            return self._text_in_json(head, key) if dot else ""
         _, glued, value = self._args[index].partition("=")
         return value if glued else "".join(self._args[index + 1 : index + 2])
+
+    def _text_in_json(self, option: str, key: str) -> str:
+        """The value of a key in the JSON that an option has; '' without it."""
+        with suppress(ValueError):
+            value = json.loads(self.text(option) or "{}")
+            return str(value.get(key, "")) if isinstance(value, dict) else ""
+        return ""
 
     def number(self, options: Iterable[str]) -> int:
         """The number that one of the options has; 0 without one."""
@@ -133,6 +173,7 @@ def _settings(options: _Options, memory: MemorySpec) -> CacheSettings | None:
     run = options.command.run
     others = (*memory.get("sizeOptions", ()), *memory.get("offloadOptions", ()), *run.engine.uncountable_options)
     value_type, batched = memory.get("valueType") or {}, memory.get("batchedTokens") or {}
+    speculation = memory.get("speculation") or {}
     value = options.text(value_type.get("option", ""))
     cache_type = (value_type.get("values") or {}).get(value, "") if value else "auto"
     if not cache_type or options.holds(others):
@@ -142,6 +183,9 @@ def _settings(options: _Options, memory: MemorySpec) -> CacheSettings | None:
         tensor=options.number(run.engine.size_options) or run.size.parallelism.tensor,
         pipeline=run.size.parallelism.pipeline,
         decode_context=options.number((memory.get("decodeContext", ""),)) or 1,
+        speculative_tokens=int(tokens) if (tokens := options.text(speculation.get("tokens", ""))).isdecimal() else 0,
+        draft_layers=_speculation_layers(memory, options.text(speculation.get("method", ""))) or 0,
+        prefix_caching=not options.holds(memory.get("withoutPrefixCaching") or ()),
         batched_tokens=options.number((batched.get("option", ""),)) or batched.get("default", 2048),
     )
 
