@@ -18,6 +18,7 @@ from renderer.engines.option_lists import OptionList
 from renderer.engines.option_parser import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Body
+from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import SINGLE, Parallelism
 from renderer.resolve.kube.resources import MergedResources
@@ -154,6 +155,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
     shared_tokens: SharedTokens | None
+    memory: MemoryOptions | None  # what it takes of an accelerator, where that is known
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
     reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
     # Caches:

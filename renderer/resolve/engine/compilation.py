@@ -47,6 +47,7 @@ from renderer.resolve.engine.backend_runtime import (
     SharedTokens,
     word_getter,
 )
+from renderer.resolve.engine.memory import memory_options
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.preset_args import find_option_list
 from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, constant_words
@@ -207,6 +208,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         pipeline_options=grouped_options(style, engine_spec, "PP"),
         length_options=length_options(style, engine_spec),
         shared_tokens=_shared_tokens(style, engine_spec),
+        memory=memory_options(style, engine_spec, length_options(style, engine_spec), sizes),
         parallel_options=sizes.all,
         multipliers=sizes.multipliers,
         uncountable_options=sizes.uncountable,

@@ -1,0 +1,170 @@
+"""How `engine.memory` of a BackendRuntime says what its engine takes of a GPU, and what a command line says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from renderer.engines.dialect import Dialect
+from renderer.engines.known_engine import SizeOptions, option_names
+from renderer.fit.budget import Budget
+from renderer.fit.kv_cache import CacheSettings
+from renderer.kubernetes.json_values import map_at, number_at, text_at
+from renderer.text import patterns
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
+
+_TOKENS = 2048  # of a step, where nobody says how many
+
+
+class MemoryOptions(Struct, frozen=True):
+    """What an engine takes, and the options that change it, by their names in comparisons; '' where there is none."""
+
+    budget: str
+    fraction: float  # without its option
+    fraction_option: str
+    type_option: str
+    types: Mapping[str, str]  # of the cache, by the values of the option
+    tokens_option: str  # of a step
+    tokens: int
+    decode_context_option: str
+    method_option: str  # of speculation
+    draft_tokens_option: str
+    layers: Mapping[str, int]  # that a method adds, by pattern
+    without_prefixes: frozenset[str]
+    unknown: frozenset[str]  # with which nothing is known
+    sizes: frozenset[str]  # with the tensor parallel size
+    lengths: frozenset[str]  # with the longest context
+    names: frozenset[str]  # all of these, and options whose JSON has one of them as a key
+
+
+class MemorySettings(Struct, frozen=True):
+    """What an engine takes, as it was told."""
+
+    budget: Budget
+    cache: CacheSettings
+    length: int  # the longest context, 0 where no option says it
+    has_other_weights: bool  # it speculates by weights of which nobody knows how much they take
+
+
+def memory_options(
+    style: Dialect, engine_spec: EngineSpec, lengths: frozenset[str], sizes: SizeOptions
+) -> MemoryOptions | None:
+    """The options of a runtime; None where it says nothing of memory, and of an engine that puts weights elsewhere by
+    itself.
+    """
+    memory = engine_spec.get("memory") or {}
+    if memory.get("offload") != "none" or "budget" not in memory:
+        return None
+    fraction, value_type, batched, speculation = (
+        map_at(memory, field) for field in ("fraction", "valueType", "batchedTokens", "speculation")
+    )
+    single = {
+        option: style.name(option)
+        for option in (
+            *(text_at(field, "option") for field in (fraction, value_type, batched)),
+            *(text_at(speculation, key) for key in ("method", "tokens")),
+            text_at(memory, "decodeContext"),
+        )
+    }
+    layers = map_at(speculation, "layers")
+    heads = {option.partition(".")[0] for option in single.values()}
+    without_prefixes = option_names(style, memory.get("withoutPrefixCaching"))
+    unknown = option_names(style, memory.get("sizeOptions")) | option_names(style, memory.get("offloadOptions"))
+    unknown |= sizes.uncountable
+    return MemoryOptions(
+        budget=memory["budget"],
+        fraction=number_at(fraction, "default", default=1),
+        fraction_option=single[text_at(fraction, "option")],
+        type_option=single[text_at(value_type, "option")],
+        types={value: str(meaning) for value, meaning in map_at(value_type, "values").items()},
+        tokens_option=single[text_at(batched, "option")],
+        tokens=int(number_at(batched, "default", default=_TOKENS)),
+        decode_context_option=single[text_at(memory, "decodeContext")],
+        method_option=single[text_at(speculation, "method")],
+        draft_tokens_option=single[text_at(speculation, "tokens")],
+        layers={pattern: int(number_at(layers, pattern)) for pattern in layers},
+        without_prefixes=without_prefixes,
+        unknown=unknown,
+        sizes=sizes.size,
+        lengths=lengths,
+        names=frozenset({*single.values(), *heads} - {""}) | without_prefixes | unknown | sizes.size | lengths,
+    )
+
+
+def memory_settings(
+    options: MemoryOptions, style: Dialect, args: Sequence[str], *, tensor: int, pipeline: int
+) -> MemorySettings | None:
+    """What a command line says; None where it says something with which nothing is known. `tensor`: without an option
+    for it.
+    """
+    given = _given_options(style, args, options.names)
+    fraction = _as_fraction(given.get(options.fraction_option, ""), options.fraction)
+    value = given.get(options.type_option, "")
+    value_type = options.types.get(value, "") if value else "auto"
+    if fraction is None or not value_type or not options.unknown.isdisjoint(given):
+        return None
+    method = _value(given, options.method_option)
+    layers = _added_layers(options, method) if method else 0
+    cache = CacheSettings(
+        value_type=value_type,
+        tensor=_first_number(given, options.sizes) or tensor,
+        pipeline=pipeline,
+        decode_context=_as_number(given.get(options.decode_context_option, "")) or 1,
+        batched_tokens=_as_number(given.get(options.tokens_option, "")) or options.tokens,
+        speculative_tokens=_as_number(_value(given, options.draft_tokens_option)) if method else 0,
+        draft_layers=layers or 0,
+        prefix_caching=options.without_prefixes.isdisjoint(given),
+    )
+    length = _first_number(given, options.lengths)
+    return MemorySettings(Budget(options.budget, fraction), cache, length, has_other_weights=layers is None)
+
+
+def _given_options(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:
+    """The value of each of these options in a command line; of one that is given again the last."""
+    given: dict[str, str] = {}
+    for i, arg in enumerate(args):
+        if arg[:1] == "-" and (name := style.name(arg)) in names:
+            _, glued, value = arg.partition("=")
+            given[name] = value if glued else "".join(args[i + 1 : i + 2])
+    return given
+
+
+def _value(given: Mapping[str, str], option: str) -> str:
+    """The value of an option, or of a key in the JSON that another one has; '' without it."""
+    if option in given or not option:
+        return given.get(option, "")
+    head, _, key = option.partition(".")
+    if key and head in given:
+        with suppress(ValueError):
+            value = json.loads(given[head])
+            return str(value.get(key, "")) if isinstance(value, dict) else ""
+    return ""
+
+
+def _added_layers(options: MemoryOptions, method: str) -> int | None:
+    """The layers that a method of speculation adds to the model's own; None where it has weights of its own."""
+    return next((number for pattern, number in options.layers.items() if patterns.fits(method, pattern)), None)
+
+
+def _first_number(given: Mapping[str, str], options: frozenset[str]) -> int:
+    """The number that one of the options has; 0 without one."""
+    return next((number for option in options if (number := _as_number(given.get(option, "")))), 0)
+
+
+def _as_number(text: str) -> int:
+    """A whole number; 0 for another text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _as_fraction(text: str, otherwise: float) -> float | None:
+    """A part of the memory; None for a text that is not a number."""
+    try:
+        return float(text) if text else otherwise
+    except ValueError:
+        return None
