@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ class Recurrent(Struct, frozen=True):
 class Attention(Struct, frozen=True):
     """The geometry of a model's attention. 0: it has none of that."""
 
-    layers: int  # hidden layers of all kinds
+    layers: int  # hidden layers of all kinds that keep something of a request
     full_layers: int  # those that keep every token
     kv_heads: int = 0  # of the layers with a window, and of the full ones where global_heads is 0
     head_dim: int = 0
@@ -53,16 +53,36 @@ def read_attention(facts: Mapping[str, object]) -> Attention | None:
     attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
     numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items() if field in attention}
     states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
-    if recurrent and not {"layers", "value_heads", "key_heads", "key_dim", "value_dim"} <= states.keys():
+    if recurrent and not _STATE_NEEDS <= states.keys():
         return None
     if "full_layers" not in numbers:
         if "window" in numbers:
             return None
         numbers["full_layers"] = numbers.get("layers", 0) - states.get("layers", 0)
     record = Attention(**{"layers": 0, **numbers}, recurrent=Recurrent(**states) if recurrent else None)
-    is_known = record.is_latent or (record.kv_heads and record.head_dim and record.full_layers)
+    is_known = record.full_layers and (record.is_latent or (record.kv_heads and record.head_dim))
     is_whole = record.window_layers == 0 or (record.window_layers > 0 and record.window > 0)
     return record if record.layers and is_known and is_whole else None
+
+
+def missing_attention_fact(facts: Mapping[str, object]) -> str:
+    """The key of `spec.facts` for want of which `read_attention` knows nothing; '' where it knows enough."""
+    attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
+    if read_attention(facts):
+        return ""
+    if recurrent:
+        states = [field for name, field in _RECURRENT_FIELDS.items() if name in _STATE_NEEDS]
+        return _first_absent(recurrent, states, "attention.recurrent.")
+    if "slidingWindow" in attention:
+        return _first_absent(attention, ("fullLayers", *_HEADS), "attention.")
+    if 0 < number_at(attention, "fullLayers") < number_at(attention, "layers") and "headDim" in attention:
+        return "attention.slidingWindow or attention.recurrent"  # what the other layers keep
+    return _first_absent(attention, _HEADS, "attention.") if attention else "attention"
+
+
+def _first_absent(node: Mapping[str, object], fields: Sequence[str], prefix: str) -> str:
+    """The first of the fields that a map does not have, with what stands before it; `attention` where it has all."""
+    return next((f"{prefix}{field}" for field in fields if field not in node), "attention")
 
 
 _FIELDS = {
@@ -79,6 +99,8 @@ _FIELDS = {
     "index_dim": "indexDim",
     "index_layers": "indexLayers",
 }
+_HEADS = ("layers", "kvHeads", "headDim")
+_STATE_NEEDS = {"layers", "value_heads", "key_heads", "key_dim", "value_dim"}
 _RECURRENT_FIELDS = {
     "layers": "layers",
     "value_heads": "valueHeads",

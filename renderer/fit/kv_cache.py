@@ -81,8 +81,8 @@ def request_cache(attention: Attention, settings: CacheSettings) -> RequestCache
     layer_bytes = heads * values * width
     full_bytes = layer_bytes
     if attention.global_heads:
-        global_dim = attention.global_dim or attention.head_dim
-        full_bytes = _heads_per_gpu(attention.global_heads, settings.tensor) * 2 * global_dim * width
+        global_values = 2 * attention.global_dim or values
+        full_bytes = _heads_per_gpu(attention.global_heads, settings.tensor) * global_values * width
     full_layers = _layers_per_gpu(attention.full_layers, settings.pipeline) + settings.draft_layers
     if attention.recurrent:
         return _recurrent_need(attention.recurrent, settings, full_layers, full_bytes)
@@ -122,7 +122,10 @@ def _latent_need(attention: Attention, settings: CacheSettings) -> RequestCache:
         width = VALUE_BYTES["bf16" if settings.value_type == "auto" else settings.value_type]
         layer_bytes = (attention.latent_dim + attention.rope_dim) * width
     index_bytes = attention.index_dim * (1 + 4 / _INDEX_GROUP)
-    layers = _layers_per_gpu(attention.layers, settings.pipeline) + settings.draft_layers
+    latent_layers = attention.full_layers + attention.window_layers
+    layers = _layers_per_gpu(latent_layers, settings.pipeline) + settings.draft_layers
+    if attention.recurrent:
+        return _recurrent_need(attention.recurrent, settings, layers, layer_bytes)
     index_layers = _layers_per_gpu(attention.index_layers or attention.layers, settings.pipeline) if sparse else 0
     token_bytes = (layers * layer_bytes + index_layers * index_bytes) / settings.decode_context
     return RequestCache(token_bytes=token_bytes, page_tokens=BLOCK)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from renderer.fit.accelerator_types import AcceleratorType
-from renderer.fit.attention import Attention, read_attention
+from renderer.fit.attention import Attention, missing_attention_fact, read_attention
 from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, Budget, cache_room
 from renderer.fit.kv_cache import CacheSettings, request_cache
 from renderer.fit.verdict import (
@@ -74,6 +74,26 @@ def test_a_latent_cache_is_not_shared_by_tensor_parallelism() -> None:
     assert request_cache(sparse, CacheSettings()).token_bytes == 61 * 656 + 21 * 132
 
 
+def test_a_latent_cache_beside_states() -> None:
+    """Only layers with attention grow, and their pages are as large as a state."""
+    facts = {"layers": 93, "fullLayers": 24, "latentDim": 512, "ropeDim": 64}
+    states = {"layers": 69, "valueHeads": 96, "keyHeads": 96, "keyDim": 128, "valueDim": 128}
+    hybrid = read_attention({"attention": {**facts, "recurrent": states}})
+    assert hybrid is not None
+    need = request_cache(hybrid, CacheSettings(tensor=8))
+    assert need.token_bytes == 24 * 576 * 2
+    state = 12 * 128 * 128 * 4 + 3 * 12 * 128 * 3 * 2
+    assert need.page_tokens * 576 * 2 >= state
+    assert need.fixed_bytes == 3 * 2 * need.page_tokens * 576 * 2 * 24
+
+
+def test_full_layers_with_heads_of_their_own() -> None:
+    """Of another dimension too, or of the same as the layers with a window, values included."""
+    window = Attention(layers=48, full_layers=9, kv_heads=8, head_dim=192, value_dim=128, window=128, global_heads=4)
+    assert request_cache(window, CacheSettings()).token_bytes == 9 * 4 * (192 + 128) * 2
+    assert request_cache(replace(window, global_dim=512), CacheSettings()).token_bytes == 9 * 4 * 2 * 512 * 2
+
+
 def test_windows_keep_a_step() -> None:
     window = Attention(layers=4, full_layers=2, kv_heads=1, head_dim=1, window=128)
     small, large = (request_cache(window, CacheSettings(batched_tokens=n)) for n in (2048, 65536))
@@ -93,21 +113,29 @@ def test_speculation_and_prefix_caching_take_pages() -> None:
     assert [need / needs[0] for need in needs] == [1, 2, 5]
 
 
+DIMS = {"layers": 32, "kvHeads": 8, "headDim": 128}
+
+
 @pytest.mark.parametrize(
-    "attention",
+    ("attention", "missing"),
     [
-        {},
-        {"layers": 32},
-        {"layers": 32, "kvHeads": 8},
-        {"layers": 32, "kvHeads": 8, "headDim": 128, "slidingWindow": 1024},  # how many layers have it is not said
-        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8},  # what the others keep is not said
-        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 8, "recurrent": {"layers": 24}},
-        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 0, "slidingWindow": 128},  # no layer grows
-        {"layers": 32, "kvHeads": 8, "headDim": 128, "fullLayers": 40},
+        ({}, "attention"),
+        ({"layers": 32}, "attention.kvHeads"),
+        ({"layers": 32, "kvHeads": 8}, "attention.headDim"),
+        ({"kvHeads": 8, "headDim": 128}, "attention.layers"),
+        ({**DIMS, "slidingWindow": 1024}, "attention.fullLayers"),  # how many layers have it is not said
+        ({**DIMS, "fullLayers": 8}, "attention.slidingWindow or attention.recurrent"),  # what the others keep
+        ({**DIMS, "fullLayers": 8, "recurrent": {"layers": 24}}, "attention.recurrent.valueHeads"),
+        ({**DIMS, "fullLayers": 0, "slidingWindow": 128}, "attention"),  # no layer grows
+        ({**DIMS, "fullLayers": 0, "latentDim": 512}, "attention"),
+        ({**DIMS, "fullLayers": 40}, "attention"),
     ],
 )
-def test_what_is_missing_is_unknown(attention: dict[str, object]) -> None:
-    assert read_attention({"attention": attention}) is None
+def test_what_is_missing_is_unknown(attention: dict[str, object], missing: str) -> None:
+    facts = {"attention": attention}
+    assert read_attention(facts) is None
+    assert missing_attention_fact(facts) == missing
+    assert missing_attention_fact({"attention": DIMS}) == ""
 
 
 numbers = st.integers(1, 2**40)
