@@ -29,6 +29,8 @@ MODELS = {
     "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf": "Qwen/Qwen2.5-0.5B-Instruct",
     "qwen2-0_5b-instruct-q5_k_m.gguf": "Qwen/Qwen2.5-0.5B-Instruct",  # has the same sizes
     "Qwen3-0.6B-Q4_K_M.gguf": "Qwen/Qwen3-0.6B",
+    "Qwen3-8B-Q4_K_M.gguf": "Qwen/Qwen3-8B",
+    "MiniCPM5-1B-Q4_K_M.gguf": "openbmb/MiniCPM5-1B",
     "Qwen3-Embedding-0.6B-Q8_0.gguf": "Qwen/Qwen3-0.6B",  # made from its base
     "Qwen3-4B-Instruct-2507-Q4_K_M.gguf": "Qwen/Qwen3-4B-Instruct-2507",
     "google_gemma-3-4b-it-Q4_K_M.gguf": "google/gemma-3-4b-it",

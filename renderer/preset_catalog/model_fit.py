@@ -1,0 +1,114 @@
+"""Whether a model preset fits on accelerators of a type, on a backend as it is shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer import load
+from renderer.fit.accelerator_types import AcceleratorType
+from renderer.fit.attention import missing_attention_fact, read_attention
+from renderer.fit.budget import Budget
+from renderer.fit.kv_cache import CacheSettings
+from renderer.fit.verdict import FITS, FitQuestion, FitVerdict, judge_fit
+from renderer.fit.weights import ModelWeights, read_weights
+from renderer.kubernetes.json_values import map_at, number_at, text_at
+from renderer.load import PresetRefused
+from renderer.schema_validation import spec_default
+
+COUNTS = (1, 2, 4, 8, 16)
+"""Numbers of accelerators that share each layer."""
+
+
+class ModelFit(Struct, frozen=True):
+    """A model preset on a backend, less the accelerators."""
+
+    name: str
+    backend: str
+    version: str  # tag of the backend's image
+    question: FitQuestion  # of no type of accelerators yet
+    heads: int  # of the model; 0 where nobody says it
+    missing_fact: str  # key of `spec.facts` without which the weights alone are judged; '' where all is known
+
+    def verdict(self, accelerator: AcceleratorType, count: int) -> FitVerdict | None:
+        """The answer for so many accelerators that share each layer; None where they cannot share the heads alike."""
+        if self.heads % count:
+            return None
+        settings = replace(self.question.settings, tensor=count)
+        return judge_fit(replace(self.question, accelerator=accelerator, settings=settings))
+
+    def smallest_count(self, accelerator: AcceleratorType) -> int:
+        """The least of COUNTS on which weights and a request of the longest context fit for certain; 0 for none."""
+        return next((count for count in COUNTS if self.fits(accelerator, count)), 0)
+
+    def fits(self, accelerator: AcceleratorType, count: int) -> bool:
+        """Whether weights and a request of the longest context fit for certain."""
+        verdict = None if self.missing_fact else self.verdict(accelerator, count)
+        return verdict is not None and verdict.kind == FITS
+
+
+def model_fit(name: str, backend: str = "") -> ModelFit:
+    """The model preset `name`, with its longest context, on a backend; '': that of Playgrounds that name none, or the
+    first that the preset has settings for where that one is not among them. Raises PresetRefused for a name that is not
+    known, for a model whose weights nobody knows, and for a backend that says nothing of memory.
+    """
+    path = load.find_preset(name, load.preset_paths())
+    if not path.startswith("models/"):
+        raise PresetRefused(f"'{name}' is not a model")
+    model = map_at(load.preset(path).value, "spec")
+    backend = backend or sensible_backend(model)
+    if backend not in load.preset_names("backends"):
+        raise PresetRefused(f"no backend is named '{backend}'")
+    return fit_of_model(path.partition("/")[2], model, backend, load.preset(f"backends/{backend}").value["spec"])
+
+
+def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: Mapping[str, object]) -> ModelFit:
+    """The same for the specs of a model and of a backend."""
+    facts, memory = map_at(model, "facts"), map_at(runtime, "engine", "memory")
+    weights = read_weights(facts)
+    if memory.get("offload") == "automatic":
+        size = f"its weights take {weights.gib:.1f} GiB" if weights else f"it lacks {missing_weights_fact(facts)}"
+        raise PresetRefused(f"'{backend}' puts on the CPU what does not fit, so '{name}' has no least number; {size}")
+    if memory.get("offload") != "none":
+        raise PresetRefused(f"'{backend}' says nothing of what it leaves for the KV cache")
+    if weights is None:
+        raise PresetRefused(f"'{name}' lacks {missing_weights_fact(facts)}")
+    question = _question(model, backend, memory, weights)
+    return ModelFit(
+        name,
+        backend,
+        text_at(runtime, "version"),
+        question,
+        int(number_at(facts, "attention", "heads")),
+        missing_attention_fact(facts) or ("" if question.length else "contextLength"),
+    )
+
+
+def sensible_backend(model: Mapping[str, object]) -> str:
+    """The backend that runs a model where nobody names one."""
+    default = str(spec_default("Playground", "backendRuntimeConfig", "backendName"))
+    engines = list(map_at(model, "engines"))
+    return default if default in engines or not engines else engines[0]
+
+
+def missing_weights_fact(facts: Mapping[str, object]) -> str:
+    """The keys of `spec.facts` of which one would say how large the weights are."""
+    other = "precision, for parameters to follow from" if "parameters" in facts else "parameters with a precision"
+    return f"facts.weightsGiB, and facts.{other}"
+
+
+def _question(
+    model: Mapping[str, object], backend: str, memory: Mapping[str, object], weights: ModelWeights
+) -> FitQuestion:
+    """What is asked of each type of accelerators."""
+    facts, settings = map_at(model, "facts"), map_at(model, "engines", backend)
+    return FitQuestion(
+        AcceleratorType("", "", 0),
+        Budget(text_at(memory, "budget"), number_at(memory, "fraction", "default", default=1)),
+        weights,
+        CacheSettings(batched_tokens=int(number_at(memory, "batchedTokens", "default", default=2048))),
+        read_attention(facts),
+        int(number_at(settings, "maxModelLen") or number_at(facts, "contextLength")),
+    )
