@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the facts of the model presets from tests/data/model_facts.json, which holds each figure with its source.
 
-    scripts/make_models.py                  writes the `facts:` of each presets/models/<name>.yaml, and nothing else of it
+    scripts/make_models.py                  writes the `facts:` of each preset, and nothing else of it
     scripts/make_models.py --check          exits 1 when one is stale
     scripts/make_models.py --draft HUB_ID   prints a first version of a preset: its name, source, flavor and facts
 
@@ -51,7 +51,10 @@ spec:
       modelID: {hub_id}
 {flavor}  facts:
 {facts}"""
-GATED = "# Gated: accept the licence on the hub, and keep a token as HF_TOKEN in the Secret modelhub-secret of the namespace.\n"
+GATED = (
+    "# Gated: accept the licence on the hub, and keep a token as HF_TOKEN in the Secret modelhub-secret of the"
+    " namespace.\n"
+)
 
 
 class Base(NamedTuple):

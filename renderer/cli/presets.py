@@ -17,32 +17,51 @@ def presets() -> None:
 
 
 @presets.command("list")
-def presets_list() -> None:
-    """List the presets by name, and the versions whose options are known."""
+@click.option("--search", "text", default="", metavar="TEXT", help="Models with TEXT in their name, hub id or family.")
+@click.option("--task", default="", metavar="KIND", help="Models of that kind: chat, embedding or reranker.")
+@click.option(
+    "--fits", default="", metavar="TYPE", help="Models that fit on an accelerator of that type; on four: 4xTYPE."
+)
+def presets_list(text: str, task: str, fits: str) -> None:
+    """List the presets by name, and the versions whose options are known.
+
+    Of models also what they are for, their parameters and the size of their weights, as far as somebody knows them.
+    --search, --task and --fits leave the models that all of them hold for. A model fits where its weights and one
+    request of its longest context do, for certain.
+    """
+    with report_failures():
+        from renderer.preset_catalog.model_list import ModelSearch, model_list
+
+        search = ModelSearch(text, task, fits)
+        models = model_list(search)
+    if not search.is_open:
+        write(models)
+        return
+    write(_described("backends"))
+    write(f"models:\n{models}")
+    write(_described("loaders") + _described("pickers"))
+
+
+def _described(folder: str) -> str:
+    """The presets of a folder with their images."""
     from renderer.api import BackendRuntime
     from renderer.engines.option_lists import known_versions
     from renderer.engines.version_order import describe_versions as versions_counted
     from renderer.load import preset, preset_names
     from renderer.load.option_lists import OptionListReader
 
-    for folder in ("backends", "models", "loaders", "pickers"):
-        write(f"{folder}:\n")
-        names = preset_names(folder)
-        width = max(len(name) for name in names)
-        for name in names:
-            document = preset(f"{folder}/{name}")
-            spec = document.value["spec"]
-            if folder == "models":
-                source = spec["source"].get("modelHub") or {}
-                description = spec["source"].get("uri") or "/".join(
-                    filter(None, [source.get("modelID"), source.get("filename")])
-                )
-            else:
-                description = f"{spec['image']}:{spec['version']}"
-            if folder == "backends":
-                versions = known_versions(OptionListReader(), BackendRuntime(name, spec, document, ours=True))
-                description += f" (options of {versions_counted(versions)})" if versions else ""
-            write(f"  {name:<{width}}  {description}\n")
+    names = preset_names(folder)
+    width = max(len(name) for name in names)
+    lines = [f"{folder}:\n"]
+    for name in names:
+        document = preset(f"{folder}/{name}")
+        spec = document.value["spec"]
+        description = f"{spec['image']}:{spec['version']}"
+        if folder == "backends":
+            versions = known_versions(OptionListReader(), BackendRuntime(name, spec, document, ours=True))
+            description += f" (options of {versions_counted(versions)})" if versions else ""
+        lines.append(f"  {name:<{width}}  {description}\n")
+    return "".join(lines)
 
 
 @presets.command("show")

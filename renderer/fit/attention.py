@@ -53,7 +53,7 @@ def read_attention(facts: Mapping[str, object]) -> Attention | None:
     attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
     numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items() if field in attention}
     states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
-    if recurrent and not _STATE_NEEDS <= states.keys():
+    if recurrent and not states.keys() >= _STATE_NEEDS:
         return None
     if "full_layers" not in numbers:
         if "window" in numbers:

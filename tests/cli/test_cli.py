@@ -160,15 +160,26 @@ def test_presets_list(llmaz: Llmaz) -> None:
             listed[f"{folder}/{name}"] = what
     assert list(listed) == SHIPPED
     for name, text in listed.items():
+        if name.startswith("models/"):
+            continue
         what, _, known = text.partition(" ")
         assert bool(known) == ("list" in load.preset(name).value["spec"].get("engine", {}).get("options", {}))
         assert not known or known.startswith("(options of ")
         spec = load.preset(name).value["spec"]
-        if name.startswith("models/"):
-            source = spec["source"].get("modelHub") or {"modelID": spec["source"].get("uri")}
-            assert what == "/".join(filter(None, (source["modelID"], source.get("filename"))))
-        else:
-            assert what == f"{spec['image']}:{spec['version']}"
+        assert what == f"{spec['image']}:{spec['version']}"
+
+
+def test_presets_list_says_what_models_are(llmaz: Llmaz) -> None:
+    lines = llmaz("presets", "list").out.splitlines()
+    listed = lines[lines.index("models:") + 1 : lines.index("loaders:")]
+    assert len(listed) == sum(name.startswith("models/") for name in SHIPPED)
+    for line in listed:
+        name, kind, parameters, *size, source = line.split()
+        spec = load.preset(f"models/{name}").value["spec"]
+        facts, hub = spec["facts"], spec["source"]["modelHub"]
+        assert (kind, parameters) == (facts["kind"], facts.get("parameters", "–"))
+        assert size == ([str(facts["weightsGiB"]), "GiB"] if "weightsGiB" in facts else ["–"])
+        assert source == "/".join(filter(None, (hub["modelID"], hub.get("filename"))))
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -1,4 +1,4 @@
-"""Presets in the user's hands: `llmaz presets vendor`, `show --resolved` and `diff`."""
+"""Presets in the user's hands: `llmaz presets list` with filters, `vendor`, `show --resolved` and `diff`."""
 
 from __future__ import annotations
 
@@ -58,6 +58,80 @@ def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+# --- list
+
+
+def listed(llmaz: Llmaz, *words: str) -> list[str]:
+    """The names of the models that are left, each a line of its own."""
+    done = llmaz("presets", "list", *words)
+    assert (done.code, done.err) == (0, "")
+    names = [line.split()[0] for line in done.out.splitlines()]
+    assert set(names) <= set(MODELS)
+    return names
+
+
+def preset_facts(name: str) -> dict[str, Any]:
+    facts: dict[str, Any] = load.preset(f"models/{name}").value["spec"]["facts"]
+    return facts
+
+
+def test_models_by_a_part_of_a_name(llmaz: Llmaz) -> None:
+    coders = listed(llmaz, "--search", "CODER")
+    assert coders == [name for name in MODELS if "coder" in name]
+    assert "gemma-3-4b-it-gguf" in listed(llmaz, "--search", "bartowski/google_gemma-3-4b-it-GGUF")
+    assert listed(llmaz, "--search", "qwen3-0.6b") == ["qwen3-0--6b", "qwen3-0--6b-gguf"]  # as it is served
+    assert set(listed(llmaz, "--search", "deepseek-distill")) == {  # a family
+        name for name in MODELS if name.startswith("deepseek-r1-distill")
+    }
+
+
+def test_models_by_task(llmaz: Llmaz) -> None:
+    for kind in ("chat", "embedding", "reranker"):
+        assert listed(llmaz, "--task", kind) == [name for name in MODELS if preset_facts(name)["kind"] == kind]
+
+
+def test_models_by_accelerators(llmaz: Llmaz) -> None:
+    small, large, several = (listed(llmaz, "--fits", word) for word in ("l4-24g", "b200-180g", "8xb200-180g"))
+    assert "llama-3--1-8b-instruct" in large
+    assert "llama-3--1-8b-instruct" not in small  # its whole context takes 16 GiB
+    assert "qwen3--5-4b" in small
+    assert "deepseek-r1" in several
+    assert "deepseek-r1" not in large
+    assert "deepseek-v4-flash" not in several  # nobody knows what a request takes
+    assert "bge-m3" not in several  # nobody knows how large it is
+    assert set(small) < set(large)
+    assert listed(llmaz, "--fits", "1xl4-24g") == small
+
+
+def test_filters_hold_together(llmaz: Llmaz) -> None:
+    words = {"--search": "qwen3", "--task": "chat", "--fits": "4xh100-80g"}
+    apart = [set(listed(llmaz, *word)) for word in words.items()]
+    assert set(listed(llmaz, *(text for word in words.items() for text in word))) == set.intersection(*apart)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_list_says_what_the_table_says(name: str, llmaz: Llmaz) -> None:
+    """Where one request of the longest context fits on two accelerators of a type."""
+    table = llmaz("presets", "show", f"models/{name}", "--fit").out
+    cells = next((line.split()[3] for line in table.splitlines() if line.startswith("  h200-141g ")), "")
+    assert (name in listed(llmaz, "--fits", "2xh200-141g")) == bool(cells and cells[0].isdigit())
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--search", "nonesuch"], "no model preset is like that; llmaz presets list shows all of them"),
+        (["--search", "bge", "--task", "chat"], "no model preset is like that; llmaz presets list shows all of them"),
+        (["--task", "chatt"], "no model is for 'chatt'; did you mean 'chat'?"),
+        (["--fits", "h100-81g"], "no type of accelerators is named 'h100-81g'; did you mean 'h100-80g'?"),
+        (["--fits", "4xh100-81g"], "no type of accelerators is named 'h100-81g'; did you mean 'h100-80g'?"),
+        (["--fits", "0xh100-80g"], "no type of accelerators is named '0xh100-80g'"),
+    ],
+)
+def test_wrong_filters(words: list[str], text: str, llmaz: Llmaz) -> None:
+    assert text in refused(llmaz("presets", "list", *words))
+
+
 # --- vendor
 
 
@@ -95,7 +169,9 @@ def test_vendored_models_and_backends_render_the_same_bytes(folder: Path, llmaz:
     for name in [*BACKENDS, *MODELS]:
         assert llmaz("presets", "vendor", name, "--to", "pinned").code == 0
     assert len(files(folder / "pinned")) == len(BACKENDS) + len(MODELS)
-    assert llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai") == before
+    after = llmaz("render", "--stdout", "--set", "flavorPolicy=inftyai")
+    assert (after.code, after.out) == (0, before.out)
+    assert after.err == before.err.replace("presets/models/", "pinned/")  # notes on models whose size nobody says
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from renderer.load import preset_names
+from renderer.kubernetes.json_values import value_at
+from renderer.load import preset, preset_names
 from tests.conftest import Llmaz
 
 
@@ -33,13 +34,36 @@ def test_another_backend_takes_another_part(llmaz: Llmaz) -> None:
     assert len(by_backend) == 3
 
 
+def lacks(name: str, keys: str) -> bool:
+    """Whether the facts of a preset have none of the keys, which `or` joins."""
+    facts = preset(f"models/{name}").value["spec"]["facts"]
+    return all(value_at(facts, *key.split(".")) is None for key in keys.split(" or "))
+
+
 @pytest.mark.parametrize("name", preset_names("models"))
 def test_each_preset_fits_somewhere_or_lacks_a_fact(name: str, llmaz: Llmaz) -> None:
+    """Which the message names, and which is really not there."""
     done = llmaz("presets", "show", f"models/{name}", "--fit")
     if done.code:
-        assert "lacks facts.weightsGiB" in done.err
+        assert (done.code, done.out) == (2, "")
+        (keys,) = re.findall(r"lacks facts\.weightsGiB, and facts\.(parameters|precision)", done.err)
+        assert lacks(name, "weightsGiB")
+        assert lacks(name, keys)
+        assert ("puts on the CPU what does not fit" in done.err) == name.endswith("-gguf")
+        return
+    table = done.out.partition("\n")[2]
+    if missing := re.findall(r"^fits: the weights do; without facts\.(.+) nobody knows", table, re.MULTILINE):
+        assert lacks(name, missing[0])
+        assert re.search(r" fits( |$)", table, re.MULTILINE)
+        assert not re.search(r" [0-9]+\.[0-9]$", table, re.MULTILINE)  # no number of requests
     else:
-        assert re.search(r" (fits|[0-9]+\.[0-9])( |$)", done.out.partition("\n")[2], re.MULTILINE)
+        assert re.search(r"^  \S+ +[0-9.]+ .* [0-9]+\.[0-9]( |$)", table, re.MULTILINE)
+
+
+def test_a_shorter_context_of_the_preset_counts(llmaz: Llmaz) -> None:
+    done = llmaz("presets", "show", "llama-4-scout", "--fit")
+    assert done.out.splitlines()[0].endswith(" 131,072 tokens")
+    assert cells(done.out, "h100-80g")[2] != "context"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +73,15 @@ def test_each_preset_fits_somewhere_or_lacks_a_fact(name: str, llmaz: Llmaz) -> 
         (["backends/vllm", "--fit"], "'backends/vllm' is not a model"),
         (["bge-m3", "--fit"], "'bge-m3' lacks facts.weightsGiB"),
         (["phi-4", "--fit", "--backend", "vlm"], "no backend is named 'vlm'"),
-        (["phi-4", "--fit", "--backend", "ollama"], "'ollama' says nothing of what it leaves for the KV cache"),
+        (
+            ["phi-4", "--fit", "--backend", "ollama"],
+            "'ollama' puts on the CPU what does not fit, so 'phi-4' has no least number; its weights take 27.3 GiB",
+        ),
+        (["phi-4", "--fit", "--backend", "tgi"], "'tgi' says nothing of what it leaves for the KV cache"),
+        (
+            ["qwen3-8b-gguf", "--fit"],
+            "'llamacpp' puts on the CPU what does not fit, so 'qwen3-8b-gguf' has no least number; it lacks",
+        ),
         (["phi-4", "--fit", "--resolved"], "--fit goes with --backend alone"),
     ],
 )
