@@ -22,6 +22,8 @@ from renderer.cli import cli
 from renderer.diagnostics.wordings import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.load.option_lists import OptionListReader
+from renderer.load.preset_files import accelerator_types
+from renderer.preset_catalog import model_fit
 from renderer.preset_catalog.preview import option_lines
 from scripts import start_logs
 
@@ -180,6 +182,55 @@ def fit_table() -> str:
     errors.sort()
     lines += ["", f"Tokens of {len(errors)} logs: median {errors[len(errors) // 2]:.2%}, worst {errors[-1]:.2%}."]
     return "\n".join(lines)
+
+
+# Types of accelerators that the table of models has a column for.
+TYPES = ("l4-24g", "l40s-48g", "h100-80g", "h200-141g", "b200-180g")
+
+
+def model_table() -> str:
+    """The models that ship, what is known of them, and the least number of accelerators that they fit on."""
+    heads = ["preset", "model", "task", "parameters", "weights", "context", "licence", "asks for", *TYPES, "missing"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name in load.preset_names("models"):
+        spec = load.preset(f"models/{name}").value["spec"]
+        lines.append(f"| {' | '.join([f'`{name}`', *model_facts(spec), *least_numbers(name, spec)])} |")
+    return "\n".join(lines)
+
+
+def model_facts(spec: Spec) -> Iterator[str]:
+    """Source, facts and flavor of a model."""
+    its, hub = spec["facts"], spec["source"]["modelHub"]
+    file = f", `{hub['filename']}`" if "filename" in hub else ""
+    gated = " (gated)" if its.get("gated") else ""
+    yield f"[{hub['modelID']}](https://huggingface.co/{hub['modelID']}){file}{gated}"
+    yield its["kind"]
+    active = f", {its['activeParameters']} act" if "activeParameters" in its else ""
+    yield f"{its['parameters']}{active}" if "parameters" in its else "–"
+    yield f"{its['weightsGiB']} GiB" if "weightsGiB" in its else "–"
+    yield f"{its['contextLength']:,}" if "contextLength" in its else "–"
+    yield its.get("licence", "–")
+    for flavor in spec.get("inferenceConfig", {}).get("flavors", [{}]):
+        limits = ", ".join(f"`{key}: {value}`" for key, value in flavor.get("limits", {}).items())
+        accelerator = f", `{flavor['accelerator']}`" if "accelerator" in flavor else ""
+        yield f"{limits}{accelerator}" or "–"
+
+
+def least_numbers(name: str, spec: Spec) -> list[str]:
+    """For each of TYPES the least number of accelerators that a model fits on, and the fact that is missing."""
+    backend = model_fit.sensible_backend(spec)
+    runtime = load.preset(f"backends/{backend}").value["spec"]
+    weights = "" if "weightsGiB" in spec["facts"] else code("weightsGiB")
+    if runtime["engine"].get("memory", {}).get("offload") == "automatic":
+        return [*("CPU" for _ in TYPES), weights]
+    try:
+        fit = model_fit.fit_of_model(name, spec, backend, runtime)
+    except load.PresetRefused:
+        return [*("?" for _ in TYPES), weights]
+    if fit.missing_fact:
+        return [*("?" for _ in TYPES), ", ".join(filter(None, [weights, code(fit.missing_fact)]))]
+    counts = [fit.smallest_count(accelerator_types().by_name[name]) for name in TYPES]
+    return [*(str(count or "–") for count in counts), "–"]
 
 
 def accelerator_table() -> str:
@@ -435,6 +486,7 @@ TABLES = {
     "gateway keys": gateway_table,
     "start logs": fit_table,
     "accelerator types": accelerator_table,
+    "models": model_table,
 }
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
     "facts": (("fact", "here"), facts),

@@ -382,14 +382,27 @@ def test_the_backends() -> None:
 def test_the_models() -> None:
     expected = []
     for name, spec in presets("models"):
-        hub = spec["source"]["modelHub"]
-        source = "/".join(filter(None, [hub["modelID"], hub.get("filename")]))
-        flavors = (spec.get("inferenceConfig") or {}).get("flavors") or []
-        limits = [f"`{key}: {value}`" for flavor in flavors for key, value in (flavor.get("limits") or {}).items()]
-        asks = ", ".join(limits) or ("a flavor without an accelerator" if flavors else "no flavor")
-        gated = " (gated)" if (spec.get("facts") or {}).get("gated") else ""
-        expected.append([f"`{name}`", f"`{spec.get('servedModelName', name)}`", f"`{source}`{gated}", asks])
-    assert rows("presets.md", "models") == expected
+        hub, facts = spec["source"]["modelHub"], spec["facts"]
+        source = f"[{hub['modelID']}](https://huggingface.co/{hub['modelID']})"
+        source += f", `{hub['filename']}`" if "filename" in hub else ""
+        source += " (gated)" if facts.get("gated") else ""
+        expected.append([f"`{name}`", source, facts["kind"]])
+    table = rows("models.md", "models")
+    assert [row[:3] for row in table] == expected
+    for row in table:  # a number, or the fact that is missing
+        assert len(row) == 14
+        assert (row[-1] == "–") == all(re.fullmatch(r"[0-9]+|–", cell) for cell in row[8:-1])
+        assert row[-1] == "–" or re.fullmatch(r"`[A-Za-z.]+`.*", row[-1])
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_the_models_that_fit_are_those_that_are_listed(count: int, llmaz: Llmaz) -> None:
+    lines = llmaz("presets", "list", "--fits", f"{count}xh200-141g").out.splitlines()
+    column = 8 + ["l4-24g", "l40s-48g", "h100-80g", "h200-141g", "b200-180g"].index("h200-141g")
+    least = {plain(row[0]): row[column] for row in rows("models.md", "models")}
+    listed = {line.split()[0] for line in lines}
+    assert listed >= {name for name, cell in least.items() if cell == str(count)}
+    assert listed <= {name for name, cell in least.items() if cell.isdigit() and int(cell) <= count}
 
 
 def test_the_accelerators() -> None:

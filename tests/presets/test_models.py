@@ -17,7 +17,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from renderer import yamlio
+from renderer import schema_validation, yamlio
 from renderer.fit.attention import read_attention
 from renderer.fit.kv_cache import CacheSettings, request_cache
 from renderer.fit.verdict import FITS
@@ -224,6 +224,12 @@ def test_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_it_is_valid(name: str) -> None:
+    path = PRESETS / "models" / f"{name}.yaml"
+    assert schema_validation.findings("input/openmodel", yamlio.parse(path.name, path.read_bytes())[0][0].value) == []
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_arguments_are_those_of_the_recipe(name: str) -> None:
     model, by_engine = base(name), MODELS[name].get("engines", {})
     expected = recipe(model.known)
@@ -374,10 +380,10 @@ def test_renders(name: str, engine: str, folder: Path, llmaz: Llmaz) -> None:
     }
     (folder / "it.yaml").write_text(yaml.safe_dump(playground), "utf-8")
     done = llmaz("render", "--stdout", "--strict")
-    told = {code for line in done.err.splitlines() for code in re.findall(r"\[([ENW][0-9]+)\]$", line)}
+    codes = {code for line in done.err.splitlines() for code in re.findall(r"\[([ENW][0-9]+)\]$", line)}
     # N256: nobody knows the size of the files, and by the parameters they are large.
-    assert (done.code, told - {"N256"}) == (0, set())
-    assert not told or "weightsGiB" not in MODELS[name]["facts"]
+    assert (done.code, codes - {"N256"}) == (0, set())
+    assert not codes or "weightsGiB" not in MODELS[name]["facts"]
     workload = next(yaml.safe_load_all(done.out))
     (runner,) = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
     args = MODELS[name].get("engines", {}).get(engine, {}).get("args", [])
