@@ -485,11 +485,14 @@ def test_an_error_does_not_print_a_secret(value: str, repository: Repository, ll
 
 
 def test_what_is_rendered_of_itself_hides_nothing() -> None:
-    """All that is hidden of the goldens is what inputs of cases write: variables, and arguments of one."""
+    """All that is hidden of the goldens is what inputs of cases write: variables, and arguments of one. And the JSON of
+    a preset, one of whose keys is called after tokens: better too much than too little.
+    """
     hidden = set()
     for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
         for body in yaml.load_all(path.read_text("utf-8"), yaml.CSafeLoader):
             text, shown = (json.dumps(side, indent=1).splitlines() for side in (body, hide_secrets(body)))
             hidden |= {line.strip() for line, new in zip(text, shown, strict=True) if line != new}
     others = {line for line in hidden if not re.match(r'"value": ', line)}
-    assert others == {'"k"'}
+    assert {line for line in others if "classifier_from_token" not in line} == {'"k"'}
+    assert len(others) == 2
