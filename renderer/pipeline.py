@@ -223,7 +223,7 @@ def render_items(run: Run, chunk: Sequence[Item], *, listed: bool = False) -> Pa
     for app in rendered:
         problems += app.problems
         needs.update(app.needs)
-        fits |= app.fits
+        fits |= app.fits if options.texts else {}
         if app.texts:
             objects += len(app.manifests)
             compared = manifest_files.compare(run.output, app.texts)

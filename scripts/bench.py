@@ -275,6 +275,35 @@ def loud(size: int, lines: list[Line]) -> None:
     lines.append(_most(f"{size:,} fresh, half with a warning / none, CPU", loud_cpu / quiet_cpu, 1.15))
 
 
+FACTS = """\
+  facts:
+    weightsGiB: 15.3
+    contextLength: 131072
+    attention: {layers: 36, heads: 32, kvHeads: 8, headDim: 128}
+"""
+
+
+def fits(size: int, lines: list[Line]) -> None:
+    """Renders a corpus whose models have facts, without and with the type of their accelerators, by which it is worked
+    out whether they fit, in turns, and adds the ratio to `lines`.
+    """
+    flavors = {"no type": "- name: a100\n", "type": "- name: a100\n        accelerator: a100-80g\n"}
+    costs: dict[str, list[Cost]] = {name: [] for name in flavors}
+    for name, flavor in flavors.items():
+        fresh(f"fit-{name}")
+        shutil.copytree(WORK / f"in-{size}", WORK / f"fit-{name}")
+        for path in (WORK / f"fit-{name}").glob("team-*/*.yaml"):
+            path.write_text(path.read_text().replace("---\n", f"{FACTS}---\n", 1).replace("- name: a100\n", flavor))
+    for _ in range(15):
+        for name, samples in costs.items():
+            fresh("out-fit", WORK / f"fit-{name}")
+            samples.append(cost([*LLMAZ, "render", f"fit-{name}", "-o", "out-fit"]))
+    cpu = {name: statistics.median(sample.cpu for sample in samples) for name, samples in costs.items()}
+    for name, samples in costs.items():
+        row(size, name, Timing(statistics.median(sample.wall for sample in samples), cpu[name]))
+    lines.append(_most(f"{size:,} fresh, asked whether they fit / not, CPU", cpu["type"] / cpu["no type"], 1.03))
+
+
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -638,6 +667,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
         loud(size, lines)
         judged(size, lines)
         engines(size, lines)
+        fits(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")
         print(f"{'':>10}{len(content):,} files, {sum(len(data) for _, data in content) / 1e6:.1f} MB")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -48,12 +49,13 @@ class Attention(Struct, frozen=True):
         return self.layers - self.full_layers - (self.recurrent.layers if self.recurrent else 0)
 
 
-def read_attention(facts: Mapping[str, object]) -> Attention | None:
+def read_attention(facts: Mapping[str, Any]) -> Attention | None:
     """The attention that `spec.facts` of an OpenModel describes; None where something that counts is missing."""
-    attention, recurrent = map_at(facts, "attention"), map_at(facts, "attention", "recurrent")
-    numbers = {name: int(number_at(attention, field)) for name, field in _FIELDS.items() if field in attention}
-    states = {name: int(number_at(recurrent, field)) for name, field in _RECURRENT_FIELDS.items() if field in recurrent}
-    if recurrent and not states.keys() >= _STATE_NEEDS:
+    attention: Mapping[str, Any] = facts.get("attention") or {}
+    numbers = {_FIELDS[field]: int(value) for field, value in attention.items() if field in _FIELDS}
+    recurrent: Mapping[str, Any] = attention.get("recurrent") or {}
+    states = {_STATE_FIELDS[field]: int(value) for field, value in recurrent.items() if field in _STATE_FIELDS}
+    if recurrent and not recurrent.keys() >= _STATE_NEEDS:
         return None
     if "full_layers" not in numbers:
         if "window" in numbers:
@@ -71,8 +73,7 @@ def missing_attention_fact(facts: Mapping[str, object]) -> str:
     if read_attention(facts):
         return ""
     if recurrent:
-        states = [field for name, field in _RECURRENT_FIELDS.items() if name in _STATE_NEEDS]
-        return _first_absent(recurrent, states, "attention.recurrent.")
+        return _first_absent(recurrent, _STATE_NEEDS, "attention.recurrent.")
     if "slidingWindow" in attention:
         return _first_absent(attention, ("fullLayers", *_HEADS), "attention.")
     if 0 < number_at(attention, "fullLayers") < number_at(attention, "layers") and "headDim" in attention:
@@ -80,32 +81,33 @@ def missing_attention_fact(facts: Mapping[str, object]) -> str:
     return _first_absent(attention, _HEADS, "attention.") if attention else "attention"
 
 
-def _first_absent(node: Mapping[str, object], fields: Sequence[str], prefix: str) -> str:
+def _first_absent(node: Mapping[str, object], fields: Iterable[str], prefix: str) -> str:
     """The first of the fields that a map does not have, with what stands before it; `attention` where it has all."""
     return next((f"{prefix}{field}" for field in fields if field not in node), "attention")
 
 
 _FIELDS = {
     "layers": "layers",
-    "full_layers": "fullLayers",
-    "kv_heads": "kvHeads",
-    "head_dim": "headDim",
-    "value_dim": "valueDim",
-    "window": "slidingWindow",
-    "global_heads": "globalKVHeads",
-    "global_dim": "globalHeadDim",
-    "latent_dim": "latentDim",
-    "rope_dim": "ropeDim",
-    "index_dim": "indexDim",
-    "index_layers": "indexLayers",
+    "fullLayers": "full_layers",
+    "kvHeads": "kv_heads",
+    "headDim": "head_dim",
+    "valueDim": "value_dim",
+    "slidingWindow": "window",
+    "globalKVHeads": "global_heads",
+    "globalHeadDim": "global_dim",
+    "latentDim": "latent_dim",
+    "ropeDim": "rope_dim",
+    "indexDim": "index_dim",
+    "indexLayers": "index_layers",
+}
+"""Fields of Attention by those of `facts.attention`."""
+_STATE_FIELDS = {
+    "layers": "layers",
+    "valueHeads": "value_heads",
+    "keyHeads": "key_heads",
+    "keyDim": "key_dim",
+    "valueDim": "value_dim",
+    "convKernel": "conv_kernel",
 }
 _HEADS = ("layers", "kvHeads", "headDim")
-_STATE_NEEDS = {"layers", "value_heads", "key_heads", "key_dim", "value_dim"}
-_RECURRENT_FIELDS = {
-    "layers": "layers",
-    "value_heads": "valueHeads",
-    "key_heads": "keyHeads",
-    "key_dim": "keyDim",
-    "value_dim": "valueDim",
-    "conv_kernel": "convKernel",
-}
+_STATE_NEEDS = dict.fromkeys(("layers", "valueHeads", "keyHeads", "keyDim", "valueDim")).keys()

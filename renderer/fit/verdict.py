@@ -71,8 +71,11 @@ def judge_fit(question: FitQuestion) -> FitVerdict:
 
 def request_gib(question: FitQuestion, length: int) -> float:
     """The GiB of KV cache that a request of `length` tokens takes on an accelerator, with that of a draft model."""
-    models = filter(None, (question.attention, question.draft))
-    return sum(request_cache(attention, question.settings).request_bytes(length) for attention in models) / GIB
+    size = 0.0
+    for attention in (question.attention, question.draft):
+        if attention:
+            size += request_cache(attention, question.settings).request_bytes(length)
+    return size / GIB
 
 
 def _longest(question: FitQuestion, room_gib: float) -> int:

@@ -115,8 +115,8 @@ def memory_settings(
         value_type=value_type,
         tensor=_first_number(given, options.sizes) or tensor,
         pipeline=pipeline,
-        decode_context=_as_number(given.get(options.decode_context_option, "")) or 1,
-        batched_tokens=_as_number(given.get(options.tokens_option, "")) or options.tokens,
+        decode_context=_number(given, options.decode_context_option) or 1,
+        batched_tokens=_number(given, options.tokens_option) or options.tokens,
         speculative_tokens=_as_number(_value(given, options.draft_tokens_option)) if method else 0,
         draft_layers=layers or 0,
         prefix_caching=options.without_prefixes.isdisjoint(given),
@@ -152,9 +152,17 @@ def _added_layers(options: MemoryOptions, method: str) -> int | None:
     return next((number for pattern, number in options.layers.items() if patterns.fits(method, pattern)), None)
 
 
+def _number(given: Mapping[str, str], option: str) -> int:
+    """The number that an option has; 0 without it."""
+    return _as_number(given[option]) if option in given else 0
+
+
 def _first_number(given: Mapping[str, str], options: frozenset[str]) -> int:
     """The number that one of the options has; 0 without one."""
-    return next((number for option in options if (number := _as_number(given.get(option, "")))), 0)
+    for option in options:
+        if number := _number(given, option):
+            return number
+    return 0
 
 
 def _as_number(text: str) -> int:

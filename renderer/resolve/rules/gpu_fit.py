@@ -73,7 +73,7 @@ def unknown_fit(fit: GpuFit) -> Iterator[Diagnostic]:
 def copied_heads(fit: GpuFit) -> Iterator[Diagnostic]:
     """A note on what it costs that several accelerators keep the same heads."""
     attention, settings, length = fit.question.attention, fit.question.settings, fit.question.length
-    if attention is None or attention.is_latent or not length or settings.tensor <= attention.kv_heads:
+    if attention is None or not length:
         return
     whole = request_cache(attention, settings).request_bytes(length) * settings.tensor / GIB
     fewer = replace(settings, tensor=attention.kv_heads)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
 from renderer.engines import rules as rules_of_engines
+from renderer.fit.verdict import FITS
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.rules import (
     adapters,
@@ -116,7 +117,11 @@ RULES: Mapping[type, tuple[Section, ...]] = {
         (lambda run: run.name_in_engine != run.served_name, (runtimes.unreachable_name,)),
     ),
     GpuFit: (
-        (_always, (gpu_fit.too_large_weights, gpu_fit.too_long_context, gpu_fit.unknown_fit, gpu_fit.copied_heads)),
+        (
+            lambda fit: fit.verdict.kind != FITS,
+            (gpu_fit.too_large_weights, gpu_fit.too_long_context, gpu_fit.unknown_fit),
+        ),
+        (lambda fit: fit.copies_heads, (gpu_fit.copied_heads,)),
     ),
     CommandLine: (
         (lambda command: command.run.engine.reserved_env, (args.reserved_variables,)),

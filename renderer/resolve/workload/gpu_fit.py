@@ -28,6 +28,12 @@ class GpuFit(Struct, frozen=True):
     verdict: FitVerdict
     measured: Mapping[str, Any] | None = None  # of facts.measured, under the same conditions
 
+    @property
+    def copies_heads(self) -> bool:
+        """Whether several accelerators keep the same heads of the cache."""
+        attention, tensor = self.question.attention, self.question.settings.tensor
+        return attention is not None and 0 < attention.kv_heads < tensor and not attention.is_latent
+
 
 def gpu_fit(command: CommandLine) -> GpuFit | None:
     """Whether the model fits; None where model, engine or type of the accelerators are not known well enough, and where
