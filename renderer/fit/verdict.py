@@ -106,12 +106,12 @@ def describe_verdict(verdict: FitVerdict) -> str:
 def first_remedy(
     question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool, flavors: Iterable[tuple[str, FitQuestion]] = ()
 ) -> Remedy | None:
-    """The first change that would fit: a shorter context, a cache of 8 bits, more accelerators, another flavor; None
-    where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of the model,
-    with the question on each.
+    """The first change that would fit for certain: a shorter context, a cache of 8 bits, more accelerators, another
+    flavor; None where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of
+    the model, with the question on each.
     """
     if verdict.kind == CONTEXT:
-        if length := _longest(question, verdict.room_gib):
+        if length := _longest(question, verdict.room_gib - MARGIN * question.accelerator.memory_gib):
             return Remedy(length=length)
         if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
             return Remedy(value_type="fp8")
@@ -124,4 +124,4 @@ def first_remedy(
 
 
 def _would_fit(question: FitQuestion) -> bool:
-    return judge_fit(question).kind in (FITS, TIGHT)
+    return judge_fit(question).kind == FITS

@@ -47,7 +47,7 @@ def test_kinds_by_weights(gib: float, kind: str) -> None:
 
 def test_remedies() -> None:
     question = replace(QUESTION, length=500_000)
-    assert first_remedy(question, judge_fit(question), takes_fp8=True) == Remedy(length=432_128)
+    assert first_remedy(question, judge_fit(question), takes_fp8=True) == Remedy(length=399_360)
     heavy = replace(QUESTION, weights=ModelWeights(150, is_measured=True))
     assert first_remedy(heavy, judge_fit(heavy), takes_fp8=True) == Remedy(tensor=4)
     endless = replace(QUESTION, weights=ModelWeights(5000, is_measured=True))
@@ -217,3 +217,22 @@ def test_what_was_measured_counts(tokens: int, words: str) -> None:
 def test_words_of_verdicts() -> None:
     questions = [replace(QUESTION, weights=ModelWeights(gib, is_measured=True), attention=None) for gib in (16, 70, 90)]
     assert [describe_verdict(judge_fit(question)) for question in questions] == [FITS, TIGHT, WEIGHTS]
+
+
+@given(st.integers(1, 140), st.integers(1, 4_000_000), st.sampled_from([16, 24, 28, 32, 40]))
+def test_every_offer_fits(gib: int, length: int, heads: int) -> None:
+    question = replace(QUESTION, weights=ModelWeights(gib, is_measured=True), length=length, heads=heads)
+    large = replace(question, accelerator=AcceleratorType("card-288g", "maker", 288.0))
+    verdict = judge_fit(question)
+    if verdict.kind not in (CONTEXT, WEIGHTS):
+        return
+    remedy = first_remedy(question, verdict, takes_fp8=True, flavors=[("large", large)])
+    if remedy is None:
+        return
+    settings = replace(
+        question.settings,
+        tensor=remedy.tensor or question.settings.tensor,
+        value_type=remedy.value_type or question.settings.value_type,
+    )
+    changed = replace(large if remedy.flavor else question, settings=settings, length=remedy.length or length)
+    assert judge_fit(changed).kind == FITS

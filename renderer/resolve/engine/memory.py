@@ -61,9 +61,8 @@ def memory_options(
     memory = engine_spec.get("memory") or {}
     if memory.get("offload") != "none" or "budget" not in memory:
         return None
-    fraction, value_type, batched, speculation = (
-        map_at(memory, field) for field in ("fraction", "valueType", "batchedTokens", "speculation")
-    )
+    fraction, value_type = map_at(memory, "fraction"), map_at(memory, "valueType")
+    batched, speculation = map_at(memory, "batchedTokens"), map_at(memory, "speculation")
     single = {
         option: style.name(option)
         for option in (
@@ -103,46 +102,46 @@ def memory_settings(
     """What a command line says; None where it says something with which nothing is known. `tensor`: without an option
     for it.
     """
-    given = _given_options(style, args, options.names)
-    fraction = _as_fraction(given.get(options.fraction_option, ""), options.fraction)
-    value = given.get(options.type_option, "")
+    option_values = _option_values(style, args, options.names)
+    fraction = _as_fraction(option_values.get(options.fraction_option, ""), options.fraction)
+    value = option_values.get(options.type_option, "")
     value_type = options.types.get(value, "") if value else "auto"
-    if fraction is None or not value_type or not options.unknown.isdisjoint(given):
+    if fraction is None or not value_type or not options.unknown.isdisjoint(option_values):
         return None
-    method = _value(given, options.method_option)
+    method = _value(option_values, options.method_option)
     layers = _added_layers(options, method) if method else 0
     cache = CacheSettings(
         value_type=value_type,
-        tensor=_first_number(given, options.sizes) or tensor,
+        tensor=_first_number(option_values, options.sizes) or tensor,
         pipeline=pipeline,
-        decode_context=_number(given, options.decode_context_option) or 1,
-        batched_tokens=_number(given, options.tokens_option) or options.tokens,
-        speculative_tokens=_as_number(_value(given, options.draft_tokens_option)) if method else 0,
+        decode_context=_number(option_values, options.decode_context_option) or 1,
+        batched_tokens=_number(option_values, options.tokens_option) or options.tokens,
+        speculative_tokens=_as_number(_value(option_values, options.draft_tokens_option)) if method else 0,
         draft_layers=layers or 0,
-        prefix_caching=options.without_prefixes.isdisjoint(given),
+        prefix_caching=options.without_prefixes.isdisjoint(option_values),
     )
-    length = _first_number(given, options.lengths)
+    length = _first_number(option_values, options.lengths)
     return MemorySettings(Budget(options.budget, fraction), cache, length, has_other_weights=layers is None)
 
 
-def _given_options(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:
+def _option_values(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:
     """The value of each of these options in a command line; of one that is given again the last."""
-    given: dict[str, str] = {}
+    option_values: dict[str, str] = {}
     for i, arg in enumerate(args):
         if arg[:1] == "-" and (name := style.name(arg)) in names:
             _, glued, value = arg.partition("=")
-            given[name] = value if glued else "".join(args[i + 1 : i + 2])
-    return given
+            option_values[name] = value if glued else "".join(args[i + 1 : i + 2])
+    return option_values
 
 
-def _value(given: Mapping[str, str], option: str) -> str:
+def _value(option_values: Mapping[str, str], option: str) -> str:
     """The value of an option, or of a key in the JSON that another one has; '' without it."""
-    if option in given or not option:
-        return given.get(option, "")
+    if option in option_values or not option:
+        return option_values.get(option, "")
     head, _, key = option.partition(".")
-    if key and head in given:
+    if key and head in option_values:
         with suppress(ValueError):
-            value = json.loads(given[head])
+            value = json.loads(option_values[head])
             return str(value.get(key, "")) if isinstance(value, dict) else ""
     return ""
 
@@ -152,15 +151,15 @@ def _added_layers(options: MemoryOptions, method: str) -> int | None:
     return next((number for pattern, number in options.layers.items() if patterns.fits(method, pattern)), None)
 
 
-def _number(given: Mapping[str, str], option: str) -> int:
+def _number(option_values: Mapping[str, str], option: str) -> int:
     """The number that an option has; 0 without it."""
-    return _as_number(given[option]) if option in given else 0
+    return _as_number(option_values[option]) if option in option_values else 0
 
 
-def _first_number(given: Mapping[str, str], options: frozenset[str]) -> int:
+def _first_number(option_values: Mapping[str, str], options: frozenset[str]) -> int:
     """The number that one of the options has; 0 without one."""
     for option in options:
-        if number := _number(given, option):
+        if number := _number(option_values, option):
             return number
     return 0
 
