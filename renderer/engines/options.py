@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -53,3 +55,25 @@ def number_at(args: Sequence[str], i: int) -> int | None:
     _, glued, value = args[i].partition("=")
     value = value if glued else "".join(args[i + 1 : i + 2])
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
+
+
+def option_values(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:
+    """The value of each of these options in a command line; of one that is given again the last."""
+    values: dict[str, str] = {}
+    for i, arg in enumerate(args):
+        if arg[:1] == "-" and (name := style.name(arg)) in names:
+            _, glued, value = arg.partition("=")
+            values[name] = value if glued else "".join(args[i + 1 : i + 2])
+    return values
+
+
+def value_or_key(values: Mapping[str, str], option: str) -> str:
+    """The value of an option, or of a key in the JSON that another one has; '' without it."""
+    if option in values or not option:
+        return values.get(option, "")
+    head, _, key = option.partition(".")
+    if key and head in values:
+        with suppress(ValueError):
+            value = json.loads(values[head])
+            return str(value.get(key, "")) if isinstance(value, dict) else ""
+    return ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from renderer.engines.dialect import Dialect
 from renderer.engines.known_engine import SizeOptions, option_names
+from renderer.engines.options import option_values, value_or_key
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
 from renderer.kubernetes.json_values import map_at, number_at, text_at
@@ -102,48 +101,26 @@ def memory_settings(
     """What a command line says; None where it says something with which nothing is known. `tensor`: without an option
     for it.
     """
-    option_values = _option_values(style, args, options.names)
-    fraction = _as_fraction(option_values.get(options.fraction_option, ""), options.fraction)
-    value = option_values.get(options.type_option, "")
+    values = option_values(style, args, options.names)
+    fraction = _as_fraction(values.get(options.fraction_option, ""), options.fraction)
+    value = values.get(options.type_option, "")
     value_type = options.types.get(value, "") if value else "auto"
-    if fraction is None or not value_type or not options.unknown.isdisjoint(option_values):
+    if fraction is None or not value_type or not options.unknown.isdisjoint(values):
         return None
-    method = _value(option_values, options.method_option)
+    method = value_or_key(values, options.method_option)
     layers = _added_layers(options, method) if method else 0
     cache = CacheSettings(
         value_type=value_type,
-        tensor=_first_number(option_values, options.sizes) or tensor,
+        tensor=_first_number(values, options.sizes) or tensor,
         pipeline=pipeline,
-        decode_context=_number(option_values, options.decode_context_option) or 1,
-        batched_tokens=_number(option_values, options.tokens_option) or options.tokens,
-        speculative_tokens=_as_number(_value(option_values, options.draft_tokens_option)) if method else 0,
+        decode_context=_number(values, options.decode_context_option) or 1,
+        batched_tokens=_number(values, options.tokens_option) or options.tokens,
+        speculative_tokens=_as_number(value_or_key(values, options.draft_tokens_option)) if method else 0,
         draft_layers=layers or 0,
-        prefix_caching=options.without_prefixes.isdisjoint(option_values),
+        prefix_caching=options.without_prefixes.isdisjoint(values),
     )
-    length = _first_number(option_values, options.lengths)
+    length = _first_number(values, options.lengths)
     return MemorySettings(Budget(options.budget, fraction), cache, length, has_other_weights=layers is None)
-
-
-def _option_values(style: Dialect, args: Sequence[str], names: frozenset[str]) -> dict[str, str]:
-    """The value of each of these options in a command line; of one that is given again the last."""
-    option_values: dict[str, str] = {}
-    for i, arg in enumerate(args):
-        if arg[:1] == "-" and (name := style.name(arg)) in names:
-            _, glued, value = arg.partition("=")
-            option_values[name] = value if glued else "".join(args[i + 1 : i + 2])
-    return option_values
-
-
-def _value(option_values: Mapping[str, str], option: str) -> str:
-    """The value of an option, or of a key in the JSON that another one has; '' without it."""
-    if option in option_values or not option:
-        return option_values.get(option, "")
-    head, _, key = option.partition(".")
-    if key and head in option_values:
-        with suppress(ValueError):
-            value = json.loads(option_values[head])
-            return str(value.get(key, "")) if isinstance(value, dict) else ""
-    return ""
 
 
 def _added_layers(options: MemoryOptions, method: str) -> int | None:
@@ -151,15 +128,15 @@ def _added_layers(options: MemoryOptions, method: str) -> int | None:
     return next((number for pattern, number in options.layers.items() if patterns.fits(method, pattern)), None)
 
 
-def _number(option_values: Mapping[str, str], option: str) -> int:
+def _number(values: Mapping[str, str], option: str) -> int:
     """The number that an option has; 0 without it."""
-    return _as_number(option_values[option]) if option in option_values else 0
+    return _as_number(values[option]) if option in values else 0
 
 
-def _first_number(option_values: Mapping[str, str], options: frozenset[str]) -> int:
+def _first_number(values: Mapping[str, str], options: frozenset[str]) -> int:
     """The number that one of the options has; 0 without one."""
     for option in options:
-        if number := _number(option_values, option):
+        if number := _number(values, option):
             return number
     return 0
 
