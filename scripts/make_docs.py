@@ -189,31 +189,42 @@ TYPES = ("l4-24g", "l40s-48g", "h100-80g", "h200-141g", "b200-180g")
 
 
 def model_table() -> str:
-    """The models that ship, what is known of them, and the least number of accelerators that they fit on."""
-    heads = ["preset", "model", "task", "parameters", "weights", "context", "licence", "asks for", *TYPES, "missing"]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name in load.preset_names("models"):
-        spec = load.preset(f"models/{name}").value["spec"]
-        lines.append(f"| {' | '.join([f'`{name}`', *model_facts(spec), *least_numbers(name, spec)])} |")
-    return "\n".join(lines)
+    """The models that ship, by task, what is known of them, and the least number of accelerators that they fit on."""
+    specs = {name: load.preset(f"models/{name}").value["spec"] for name in load.preset_names("models")}
+    heads = ["model", "parameters", "weights", "context", *TYPES, "missing", "asks for", "licence"]
+    lines: list[str] = []
+    for task in sorted({spec["facts"]["kind"] for spec in specs.values()}):
+        lines += [f"### For {task}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+        for name, spec in specs.items():
+            if spec["facts"]["kind"] == task:
+                flavor, licence = model_flavor(spec), spec["facts"].get("licence", "–")
+                cells = [model_link(name, spec), *model_sizes(spec), *least_numbers(name, spec), flavor, licence]
+                lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines[:-1])
 
 
-def model_facts(spec: Spec) -> Iterator[str]:
-    """Source, facts and flavor of a model."""
-    its, hub = spec["facts"], spec["source"]["modelHub"]
-    file = f", `{hub['filename']}`" if "filename" in hub else ""
-    gated = " (gated)" if its.get("gated") else ""
-    yield f"[{hub['modelID']}](https://huggingface.co/{hub['modelID']}){file}{gated}"
-    yield its["kind"]
+def model_link(name: str, spec: Spec) -> str:
+    """Name of a preset, with a link to its page of the hub."""
+    gated = ", gated" if spec["facts"].get("gated") else ""
+    return f"[{name}](https://huggingface.co/{spec['source']['modelHub']['modelID']}){gated}"
+
+
+def model_sizes(spec: Spec) -> Iterator[str]:
+    """Parameters, weights and context of a model."""
+    its = spec["facts"]
     active = f", {its['activeParameters']} act" if "activeParameters" in its else ""
     yield f"{its['parameters']}{active}" if "parameters" in its else "–"
     yield f"{its['weightsGiB']} GiB" if "weightsGiB" in its else "–"
     yield f"{its['contextLength']:,}" if "contextLength" in its else "–"
-    yield its.get("licence", "–")
-    for flavor in spec.get("inferenceConfig", {}).get("flavors", [{}]):
-        limits = ", ".join(f"`{key}: {value}`" for key, value in flavor.get("limits", {}).items())
-        accelerator = f", `{flavor['accelerator']}`" if "accelerator" in flavor else ""
-        yield f"{limits}{accelerator}" or "–"
+
+
+def model_flavor(spec: Spec) -> str:
+    """What the first flavor of a model asks for."""
+    flavor = (spec.get("inferenceConfig", {}).get("flavors") or [{}])[0]
+    limits = [f"{key}: {value}" for key, value in flavor.get("limits", {}).items()]
+    words = limits + ([flavor["accelerator"]] if "accelerator" in flavor else [])
+    return ", ".join(code(word) for word in words) or "–"
 
 
 def least_numbers(name: str, spec: Spec) -> list[str]:

@@ -379,27 +379,30 @@ def test_the_backends() -> None:
     assert rows("presets.md", "backends") == expected
 
 
+MISSING = 9  # the column of the fact that is missing, behind those of the types
+TYPES = ("l4-24g", "l40s-48g", "h100-80g", "h200-141g", "b200-180g")
+
+
 def test_the_models() -> None:
     expected = []
-    for name, spec in presets("models"):
-        hub, facts = spec["source"]["modelHub"], spec["facts"]
-        source = f"[{hub['modelID']}](https://huggingface.co/{hub['modelID']})"
-        source += f", `{hub['filename']}`" if "filename" in hub else ""
-        source += " (gated)" if facts.get("gated") else ""
-        expected.append([f"`{name}`", source, facts["kind"]])
+    for name, spec in sorted(presets("models"), key=lambda model: (model[1]["facts"]["kind"], model[0])):
+        gated = ", gated" if spec["facts"].get("gated") else ""
+        link = f"[{name}](https://huggingface.co/{spec['source']['modelHub']['modelID']}){gated}"
+        expected.append([link, spec["facts"].get("licence", "–")])
     table = rows("models.md", "models")
-    assert [row[:3] for row in table] == expected
+    assert [[row[0], row[-1]] for row in table] == expected
     for row in table:  # a number, or the fact that is missing
-        assert len(row) == 14
-        assert (row[-1] == "–") == all(re.fullmatch(r"[0-9]+|–", cell) for cell in row[8:-1])
-        assert row[-1] == "–" or re.fullmatch(r"`[A-Za-z.]+`.*", row[-1])
+        assert len(row) == MISSING + 3
+        missing = row[MISSING]
+        assert (missing == "–") == all(re.fullmatch(r"[0-9]+|–", cell) for cell in row[4:MISSING])
+        assert missing == "–" or re.fullmatch(r"`[A-Za-z.]+`.*", missing)
 
 
 @pytest.mark.parametrize("count", [1, 8])
 def test_the_models_that_fit_are_those_that_are_listed(count: int, llmaz: Llmaz) -> None:
     lines = llmaz("presets", "list", "--fits", f"{count}xh200-141g").out.splitlines()
-    column = 8 + ["l4-24g", "l40s-48g", "h100-80g", "h200-141g", "b200-180g"].index("h200-141g")
-    least = {plain(row[0]): row[column] for row in rows("models.md", "models")}
+    column = 4 + TYPES.index("h200-141g")
+    least = {row[0].partition("]")[0].removeprefix("["): row[column] for row in rows("models.md", "models")}
     listed = {line.split()[0] for line in lines}
     assert listed >= {name for name, cell in least.items() if cell == str(count)}
     assert listed <= {name for name, cell in least.items() if cell.isdigit() and int(cell) <= count}
