@@ -10,7 +10,7 @@ from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_dialect, build_option_rules, length_options, shares_memory, size_options
-from renderer.engines.option_lists import read_option_list
+from renderer.engines.option_lists import OptionList, read_option_list
 from renderer.engines.option_parser import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.engines.runtime_versions import runtime_in_version
@@ -52,7 +52,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
     def _read_engine(self, preset: BackendRuntime, version: str) -> VersionedEngine:
         runtime = runtime_in_version(preset, version)
         option_list = read_option_list(self.option_files, runtime, version)
-        style = build_dialect(runtime.spec, option_list)
+        style = build_dialect(runtime.spec, option_list or self._usual_options(preset))
         sizes = size_options(style, runtime.spec.get("engine") or {})
         engine = KnownEngine(
             style=style,
@@ -65,6 +65,11 @@ class EngineCatalog(Struct, frozen=True, eq=False):
         )
         rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None
         return VersionedEngine(runtime, version, engine, rules)
+
+    def _usual_options(self, preset: BackendRuntime) -> OptionList | None:
+        """The options of the version that a preset names, whose spellings hold where nobody knows the version."""
+        version = version_of_tag(preset.spec.get("engine") or {}, preset.spec["version"], trusted=True)
+        return read_option_list(self.option_files, preset, version)
 
     def image_engine(self, image: str) -> ImageEngine | None:
         """The engine in an image; None where the repository is no preset's. Of a mirror the last two parts of the

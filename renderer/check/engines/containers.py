@@ -13,11 +13,13 @@ from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import Word
 from renderer.engines.recognition import RecognisedEngine, recognise
-from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at
 from renderer.yamlio import Document
 
 _CONTAINERS = "containers"
 _RUNNER = "runner"  # OME's kinds have one container by this name in place of a list
+_GROUP = "leaderWorkerTemplate"
+_PAIR = ("leader", "worker")  # pods of OME's kinds that are one replica
 _DEEPEST = 30
 _WORDS = ("command", "args")  # fields of a container
 _FILLED_IN = "$(VALUE)"  # in place of `on` or 1, which a chart makes a text of
@@ -48,10 +50,21 @@ class EngineContainer(Struct, frozen=True):
     @property
     def is_worker(self) -> bool:
         """Whether it is in a pod that answers no requests: a worker beside a leader of its own template."""
-        if "workerTemplate" not in self.pod_path:
-            return False
-        group = self.pod_path[: self.pod_path.index("workerTemplate")]
-        return bool(map_at(self.document.value, *group, "leaderTemplate"))
+        if "workerTemplate" in self.pod_path:
+            group = self.pod_path[: self.pod_path.index("workerTemplate")]
+            return bool(map_at(self.document.value, *group, "leaderTemplate"))
+        return self.pod_path[-1:] == _PAIR[1:] and self.hosts > 1
+
+    @property
+    def hosts(self) -> int:
+        """The pods of a replica: of a LeaderWorkerSet, of a role of a DisaggregatedSet, or of a leader beside workers
+        as OME has them.
+        """
+        value, path = self.document.value, self.pod_path
+        if _GROUP in path:
+            return int(number_at(value, *path[: path.index(_GROUP) + 1], "size", default=1))
+        pair = map_at(value, *path[:-1]) if path[-1:] in (_PAIR[:1], _PAIR[1:]) else {}
+        return 1 + int(number_at(pair, _PAIR[1], "size", default=1)) if {*_PAIR} <= pair.keys() else 1
 
     @property
     def labels(self) -> Body:

@@ -15,11 +15,9 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.engines.recognition import Surroundings, engine_line
 from renderer.engines.rules import RULES
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Container, Pod
 from renderer.yamlio import Document
-
-_GROUP = "leaderWorkerTemplate"
 
 
 def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> Iterator[Diagnostic]:
@@ -62,17 +60,8 @@ def _surroundings(container: EngineContainer) -> Surroundings:
         name=container.name,
         limits=map_at(container.body, *limits),
         limits_origin=container.origin(*limits),
-        hosts=_hosts(container),
+        hosts=container.hosts,
     )
-
-
-def _hosts(container: EngineContainer) -> int:
-    """The pods of a replica: of a LeaderWorkerSet, or of a role of a DisaggregatedSet."""
-    path = container.pod_path
-    if _GROUP not in path:
-        return 1
-    group = path[: path.index(_GROUP) + 1]
-    return int(number_at(container.document.value, *group, "size", default=1))
 
 
 def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngine:

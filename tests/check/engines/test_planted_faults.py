@@ -264,3 +264,53 @@ def test_what_stands_around(old: str, new: str, mark: str, code: str, folder: Pa
     text = f"{DEPLOYMENT}{SERVICE}{SCALER}".replace("{args}", FILL).replace(old, new).replace("NAME", "chat")
     line = text[: text.index(mark)].count("\n") + 1
     assert find_faults(text, folder, llmaz) == [(line, code)]
+
+
+@pytest.mark.parametrize(
+    ("image", "command"),
+    [
+        ("vllm/vllm-openai:latest", "[vllm, serve, org/blue, -tp=2]"),
+        ("vllm/vllm-openai:nightly", "[vllm, serve, org/blue, --tensor_parallel_size, '2']"),
+        ("vllm/vllm-openai:latest", "[vllm, serve, org/blue, -tp, $(GPUS)]"),
+        ("lmsysorg/sglang:latest", "[python3, -m, sglang.launch_server, --host=0.0.0.0, --tp-size, '2']"),
+        ("lmsysorg/sglang:dev", "[python3, -m, sglang.launch_server, --host=0.0.0.0, --tp, $(GPUS)]"),
+    ],
+)
+def test_other_spellings_in_a_version_that_nobody_knows(image: str, command: str, folder: Path, llmaz: Llmaz) -> None:
+    text = re.sub(r"          args:\n(            .*\n)*", f"          command: {command}\n", DEPLOYMENT)
+    text = text.replace("vllm/vllm-openai:v0.24.0", image)
+    assert command in text
+    assert find_faults(text, folder, llmaz) == []
+
+
+OME = """\
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: chat}
+spec:
+  engineConfig:
+    leader:
+      hostIPC: true
+      runner:
+        name: ome-container
+        image: lmsysorg/sglang:v0.5.6
+        command: COMMAND
+        resources: {limits: {nvidia.com/gpu: 8}}
+    worker:
+      size: 1
+      hostIPC: true
+      runner:
+        name: ome-container
+        image: lmsysorg/sglang:v0.5.6
+        command: COMMAND
+        resources: {limits: {nvidia.com/gpu: 8}}
+"""
+
+
+def test_a_leader_beside_workers_is_one_replica(folder: Path, llmaz: Llmaz) -> None:
+    command = "[python3, -m, sglang.launch_server, --model-path=org/blue, --tp-size=16, --host=0.0.0.0]"
+    assert find_faults(OME.replace("COMMAND", command), folder, llmaz) == []
+    worker = "command: [python3, -m, sglang.launch_server, --model-path=org/blue, --tp-size=16]"
+    text = OME.replace("COMMAND", command)
+    before, after = text.split("    worker:")
+    assert find_faults(f"{before}    worker:{after.replace(f'command: {command}', worker)}", folder, llmaz) == []
