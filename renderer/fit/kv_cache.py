@@ -62,14 +62,6 @@ class RequestCache(Struct, frozen=True):
         """How many requests of `length` tokens a cache of `size` bytes has room for."""
         return size / self.request_bytes(length)
 
-    def longest(self, size: float) -> int:
-        """The longest request, in tokens, that a cache of `size` bytes has room for; 0 for none."""
-        room = size - self.fixed_bytes
-        length = room / (self.token_bytes + self.window_bytes) if self.window_bytes else room / self.token_bytes
-        if self.window_bytes and length > self.window_tokens:
-            length = (room - self.window_tokens * self.window_bytes) / self.token_bytes
-        return max(0, int(length // self.page_tokens) * self.page_tokens)
-
 
 def request_cache(attention: Attention, settings: CacheSettings) -> RequestCache:
     """What a request takes on each GPU."""

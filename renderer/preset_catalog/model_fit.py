@@ -29,12 +29,11 @@ class ModelFit(Struct, frozen=True):
     backend: str
     version: str  # tag of the backend's image
     question: FitQuestion  # of no type of accelerators yet
-    heads: int  # of the model; 0 where nobody says it
     missing_fact: str  # key of `spec.facts` without which the weights alone are judged; '' where all is known
 
     def verdict(self, accelerator: AcceleratorType, count: int) -> FitVerdict | None:
         """The answer for so many accelerators that share each layer; None where they cannot share the heads alike."""
-        if self.heads % count:
+        if self.question.heads % count:
             return None
         settings = replace(self.question.settings, tensor=count)
         return judge_fit(replace(self.question, accelerator=accelerator, settings=settings))
@@ -81,7 +80,6 @@ def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: 
         backend,
         text_at(runtime, "version"),
         question,
-        int(number_at(facts, "attention", "heads")),
         missing_attention_fact(facts) or ("" if question.length else "contextLength"),
     )
 
@@ -111,4 +109,5 @@ def _question(
         CacheSettings(batched_tokens=int(number_at(memory, "batchedTokens", "default", default=2048))),
         read_attention(facts),
         int(number_at(settings, "maxModelLen") or number_at(facts, "contextLength")),
+        int(number_at(facts, "attention", "heads")),
     )

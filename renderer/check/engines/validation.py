@@ -22,7 +22,8 @@ from renderer.yamlio import Document
 
 def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> Iterator[Diagnostic]:
     """What the rules about running engines say of each container that runs one, and of what stands beside it."""
-    listed = list(documents)
+    read = [read_values(document) for document in documents]
+    listed = [document for document, _ in read]
     engines = [container for document in listed for container in engine_containers(document, catalog)]
     neighbours = Neighbours(listed if engines else ())
     for release in {id(engine.document): engine.document for engine in engines}.values():
@@ -30,8 +31,8 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
             count = sum(engine.document is release for engine in engines)
             words = {"kind": text_at(release.value, "kind"), "name": text_at(release.value, "metadata", "name")}
             yield make_diagnostic("N517", release.origin(*paths[0]), count=counted(count, "engine"), **words)
-    for document in listed:
-        yield from read_values(document)[1]
+    for _, problems in read:
+        yield from problems
     for container in engines:
         line = engine_line_of(container, catalog)
         yield from _judged(line)

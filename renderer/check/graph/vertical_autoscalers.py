@@ -17,24 +17,28 @@ _RELATIVE = "Utilization"
 
 def validate_vertical_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where an HPA or a ScaledObject of the same workload scales on the use of what this autoscaler changes
-    the requests of (upstream: "should not be used with HPA on CPU or memory at this moment").
+    the requests of.
     """
     if text_at(body, "spec", "updatePolicy", "updateMode") in _IDLE:
         return
-    target = map_at(body, "spec", "targetRef")
-    changed = _changed_resources(body)
-    for (kind, scaler_namespace, scaler_name), scaler in view.objects.items():
-        if kind not in wellknown.AUTOSCALERS or scaler_namespace != namespace or not scaler:
-            continue
-        other = map_at(scaler, "spec", "scaleTargetRef")
-        if text_at(other, "name") != text_at(target, "name"):
-            continue
-        if text_at(other, "kind", default="Deployment") != text_at(target, "kind"):
-            continue
+    target, changed = map_at(body, "spec", "targetRef"), _changed_resources(body)
+    key = namespace, text_at(target, "kind"), text_at(target, "name")
+    for scaler_name, scaler in view.once("scalers", _scalers_by_target).get(key, ()):
         if resource := next((resource for resource in _measured_resources(scaler) if resource in changed), None):
-            words = {"name": name, "resource": resource, "scaler": f"{kind} '{scaler_name}'"}
+            words = {"name": name, "resource": resource, "scaler": f"{text_at(scaler, 'kind')} '{scaler_name}'"}
             yield "W519", ("spec", "targetRef", "name"), words
             return
+
+
+def _scalers_by_target(view: ObjectView) -> dict[tuple[str, str, str], list[tuple[str, Body]]]:
+    """The name and body of each HPA and ScaledObject, by namespace, kind and name of what it scales."""
+    scalers: dict[tuple[str, str, str], list[tuple[str, Body]]] = {}
+    for (kind, namespace, name), body in view.objects.items():
+        if kind in wellknown.AUTOSCALERS and body:
+            target = map_at(body, "spec", "scaleTargetRef")
+            key = namespace, text_at(target, "kind", default="Deployment"), text_at(target, "name")
+            scalers.setdefault(key, []).append((name, body))
+    return scalers
 
 
 def _changed_resources(body: Body) -> set[str]:
