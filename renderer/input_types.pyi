@@ -502,10 +502,12 @@ class WorkloadSpec(TypedDict, total=False):
     exclusiveTopology: str
     kind: Literal["Deployment", "LeaderWorkerSet"]
     labels: Mapping[str, str]
+    leaderEnvs: Sequence[EnvVar]
     priorityClass: str
     queue: str
     rollout: RolloutSpec
     volumeClaimTemplates: Sequence[Mapping[str, object]]
+    workerEnvs: Sequence[EnvVar]
 
 class NetworkConfigSpec(TypedDict, total=False):
     subdomainPolicy: Literal["Shared", "UniquePerReplica"]

@@ -212,9 +212,12 @@ def _origins(plan: Plan) -> dict[Path, Origin]:
         field_origins |= {(*root, "leaderTemplate", *path): origin for path, origin in in_pods.items()}
         in_pods = dict(_moved_containers(in_pods, plan.leader, plan.worker))
     field_origins |= {(*worker, *path): origin for path, origin in in_pods.items()}
-    return field_origins | {
-        (*worker, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == ("worker_template",)
-    }
+    for part in ("leader", "worker"):
+        head: Path = (*root, f"{part}Template")
+        field_origins |= {
+            (*head, *key[1:]): origin for key, origin in plan_origins.items() if key[:1] == (f"{part}_template",)
+        }
+    return field_origins
 
 
 def _moved_containers(origins: Mapping[Path, Origin], leader: Pod, worker: Pod) -> Iterator[tuple[Path, Origin]]:

@@ -31,8 +31,8 @@ _PODS: Mapping[str, tuple[Path, ...]] = {  # by kind of workload, its pod templa
     wellknown.LEADER_WORKER_SET: ((*_GROUP, "workerTemplate"), (*_GROUP, "leaderTemplate")),
     wellknown.DEPLOYMENT: (("spec", "template"),),
 }
-_WORKER: Path = ("workerTemplate",)
 _OWN_TEMPLATES = ("leaderTemplate", "workerTemplate")
+_OWN_LAYERS = {"leaderTemplate": "leader_layers", "workerTemplate": "worker_layers"}
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
 
@@ -203,7 +203,7 @@ class ReasonFinder:
         keys: list[tuple[Path, Path]] = []
         roots = _PODS[rendered.key[0]] if rendered.is_workload else ()
         if root := next((root for root in roots if path[: len(root)] == root), None):
-            inside, heads = path[len(root) :], ("worker_layers", "layers") if root[-1:] == _WORKER else ("layers",)
+            inside, heads = path[len(root) :], (_OWN_LAYERS.get(str(root[-1]), "layers"), "layers")
             keys = [((head, *inside[:i]), inside[i:]) for i in range(len(inside), 0, -1) for head in heads]
         elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
             keys = [(("layers", "scale"), path[1:])]

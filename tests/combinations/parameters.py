@@ -56,6 +56,8 @@ WAITING = {
     "llamacpp": "llamacpp_requests_deferred",
 }
 
+OWN_VARIABLES = {"leaderEnvs": "OF_LEADER", "workerEnvs": "OF_WORKERS"}
+
 
 def document(kind: str, name: str, spec: Node, group: str = "llmaz.io/v1alpha1") -> Node:
     return {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}
@@ -257,6 +259,12 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "memory": _app(kvCacheOffloading={"cpu": "8Gi"}),
         "claim": _app(kvCacheOffloading={"cpu": "8Gi", "secondary": [{"pvc": "kv-cache", "path": "/mnt/kv-cache"}]}),
+    },
+    "own variables": {
+        "": nothing,
+        "of leaders and workers": lambda documents: documents.app.setdefault("workload", {}).update(
+            {key: [{"name": name, "value": "on"}] for key, name in OWN_VARIABLES.items()}
+        ),
     },
     "rollout": {
         "": nothing,

@@ -18,7 +18,7 @@ from renderer.diagnostics import Collector, Diagnostic, has_errors
 from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.kubernetes import quantity
 from renderer.resolve.engine import preset_args
-from tests.combinations.parameters import make_documents
+from tests.combinations.parameters import OWN_VARIABLES, make_documents
 from tests.presets.test_versions import FILES, compiled_engine
 
 Node = dict[str, Any]
@@ -71,7 +71,7 @@ def faults(row: Row, rendered: Rendered) -> Iterator[str]:
     for workload in rendered.documents:
         where = f"{workload['kind']} {workload['metadata']['name']}"
         for group in pod_groups(workload):
-            for fault in pods_apart(group):
+            for fault in (*pods_apart(group), *variables_apart(row, group)):
                 yield f"{where}: {fault}"
         for pod in pod_templates(workload):
             for fault in (
@@ -195,6 +195,17 @@ def lost_variables(row: Row, pod: Node) -> Iterator[str]:
             yield from (f"{name} does not reach the engine" for name in sorted(reaching - names))
         elif variable in names:
             yield f"{container['name']} has the engine's variable {variable}"
+
+
+def variables_apart(row: Row, pods: Sequence[Node]) -> Iterator[str]:
+    """Variables of leaders or workers alone that do not reach their engine, or that another container has. `pods`: a
+    leader, and its workers.
+    """
+    for pod, own in zip(pods, OWN_VARIABLES.values(), strict=False):
+        for container in containers(pod) if row["own variables"] else ():
+            names = {entry["name"] for entry in container.get("env") or ()} & {*OWN_VARIABLES.values()}
+            if names != ({own} if container["name"] == ENGINE else set()):
+                yield f"{container['name']} has the variables {sorted(names)}"
 
 
 def accelerators_that_differ(row: Row, pod: Node) -> Iterator[str]:

@@ -74,6 +74,14 @@ PODS: Final[dict[str, Wording]] = {
         "{size} accelerators for one model, and of {name} none works together with another",
         "lower it, or take a flavor with other accelerators",
     ),
+    "E324": Wording(
+        "{field} acts in no pod of '{app}': {why}",
+        "write backendRuntimeConfig.envs, which all pods have",
+    ),
+    "W324": Wording(
+        "{field} acts in no pod of '{app}': {why}",
+        "write them where all pods of this workload have them, such as the role's envs",
+    ),
     "W326": Wording("the podTemplate adds a container of its own, '{name}'", "did you mean '{meant}'?"),
     "W308": Wording("the image of {backend} starts as root, which runAsNonRoot makes kubelet refuse", "{hint}"),
     "W309": Wording(

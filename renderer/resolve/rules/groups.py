@@ -9,6 +9,7 @@ from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.kubernetes.wellknown import LEADER_WORKER_SET
 from renderer.resolve import names
 from renderer.resolve.context import RunContext
+from renderer.resolve.workload.command_line import OWN_ENVS
 from renderer.resolve.workload.scaling import PlannedScaling
 
 
@@ -21,6 +22,18 @@ def other_workers(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for each app whose workload is called as a group's workers are."""
     run = scaling.run
     yield from taken_worker_sets(run.base.context, run.base.app, scaling.most_groups)
+
+
+def unread_envs(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """An error for variables of leaders or workers alone where a replica has no such pods; a warning where a role or
+    another variant may have them.
+    """
+    app, hosts = scaling.app, scaling.run.size.parallelism.hosts
+    why = "a replica is one pod" if hosts == 1 else "all pods of a replica answer, from one template"
+    for key in OWN_ENVS if scaling.worker is None else ():
+        if app.spec["workload"].get(key):
+            code = "W324" if app.role or app.variant_of else "E324"
+            yield make_diagnostic(code, app.origin("spec", "workload", key, key=True), field=key, app=app.name, why=why)
 
 
 def taken_worker_sets(context: RunContext, app: App, groups: int) -> Iterator[Diagnostic]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from renderer import template
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
+from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallelism import SIZE_WORDS
 from renderer.resolve.flavors import param_origin
+from renderer.resolve.workload.command_line import OWN_ENVS
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 
@@ -119,6 +121,10 @@ def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
     if not (variables and planned.run.multi_host and planned.pod.rest.get("hostNetwork")):
         return
     names = {entry["name"] for entry in planned.pod.containers[0].env}
+    leader_names, worker_names = (
+        {entry["name"] for entry in maps_at(planned.app.spec, "workload", key)} for key in OWN_ENVS
+    )
+    names |= leader_names & worker_names
     if missing := [name for name in variables if name not in names]:
         catalog = next((flavor.catalog for flavor in planned.run.base.placement.flavors if flavor.catalog), None)
         origin = planned.patch_origins.get(("spec", "hostNetwork")) or (catalog and catalog.at("hostNetwork"))

@@ -161,6 +161,7 @@ RULES: Mapping[type, tuple[Section, ...]] = {
     PlannedScaling: (
         (lambda planned: planned.scaler, (scaling.unreadable_metrics,)),
         (lambda planned: planned.foreign, (scaling.foreign_owner,)),
+        (lambda planned: "workload" in planned.app.spec, (groups.unread_envs,)),
         (
             lambda planned: planned.run.size.parallelism.hosts > 1,
             (groups.too_long_names, groups.other_workers),

@@ -29,6 +29,9 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.template import share_maps
 
+OWN_ENVS = ("leaderEnvs", "workerEnvs")
+"""The keys of `spec.workload` with the variables of leaders or workers alone."""
+
 
 class CommandLine(Struct, frozen=True):
     """The command line of a runner: arguments, environment, and the size of shared memory."""
@@ -149,9 +152,13 @@ def env_layers(run: EngineRun) -> list[ValueLayer]:
 
 
 def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
-    """The variables of users as they are written, and where: in the Playground, the OpenModel and RenderConfig."""
-    config = run.base.context.inputs.config
-    yield run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")
+    """The variables of users as they are written, and where: in the Playground (of leaders or workers alone, of both),
+    the OpenModel and RenderConfig.
+    """
+    app, config = run.base.app, run.base.context.inputs.config
+    for key in OWN_ENVS if "workload" in app.spec else ():
+        yield app.spec["workload"].get(key) or (), app.origin("spec", "workload", key)
+    yield run.backend_config.get("envs") or (), app.origin(*BACKEND, "envs")
     yield run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")
     yield config.get("pods", "env") or (), config.origin("pods", "env")
 

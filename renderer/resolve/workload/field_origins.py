@@ -1,8 +1,9 @@
 """The origins of the fields of a Playground's plan, and of what a Service's plan shares with it.
 
 Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template, below
-`worker_template` what differs in that of workers. Those below `explain`, `layers` and `worker_layers` are for `llmaz
-explain` alone, since an error is better placed where a user can mend it than in a preset. Below the last two: a field
+`leader_template` and `worker_template` what differs in that of leaders or workers. Those below `explain`, `layers`,
+`leader_layers` and `worker_layers` are for `llmaz
+explain` alone, since an error is better placed where a user can mend it than in a preset. Below the last three: a field
 and a number for each layer that sets it, the winning one last (docs/design/contract.md#precedence); below `explain`
 one origin each: `role`, `template` (of all pods), `workerTemplate` and `leaderTemplate` (of that one), `loader` or
 `source` and the model's position, `word` (of a preset's templates), `annotations`.
@@ -65,7 +66,7 @@ def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
         for i, origin in enumerate([*origins, *([patch_origin] if patch_origin else [])]):
             field_origins["layers", *path, i] = origin
     field_origins.update(_annotation_origins(context, app, base, run))
-    field_origins.update(_group_origins(scaling))
+    field_origins.update(_group_origins(scaling, env))
     field_origins.update(_pod_origins(context, app, base, run, pod))
     field_origins.update(_form_origins(run))
     field_origins.update(_preparation_origins(run, pod))
@@ -207,7 +208,7 @@ def _flavor(scaling: PlannedScaling) -> FlavorOrigins | None:
 # Groups of several hosts
 
 
-def _group_origins(scaling: PlannedScaling) -> _Origins:
+def _group_origins(scaling: PlannedScaling, env: _LayerOrigins) -> _Origins:
     """Of the number of hosts, and of what differs in workers from a leader that alone answers requests."""
     app, run, form = scaling.app, scaling.run, scaling.run.multi_host
     if form is None:
@@ -229,6 +230,20 @@ def _group_origins(scaling: PlannedScaling) -> _Origins:
         yield ("worker_template", *_RUNNER, "args", i), origin
         for number, layer in enumerate(layers):
             yield ("worker_layers", *_RUNNER, "args", i, number), layer
+    for part, pod in ("leader", scaling.pod), ("worker", scaling.worker):
+        yield from _own_env_origins(app, part, pod, env)
+
+
+def _own_env_origins(app: App, part: str, pod: Pod, env: _LayerOrigins) -> _Origins:
+    """Of the variables of leaders or workers (`part`) alone. `env`: the layers below them."""
+    key = f"{part}Envs"
+    entries = (app.spec.get("workload") or {}).get(key) or ()
+    places = {entry["name"]: app.origin("spec", "workload", key, i) for i, entry in enumerate(entries)}
+    for i, entry in enumerate(pod.containers[0].env if places else ()):
+        if origin := places.get(str(entry["name"])):
+            yield (f"{part}_template", *_RUNNER, "env", i), origin
+            for number, layer in enumerate([*env.get(str(entry["name"]), ()), origin]):
+                yield (f"{part}_layers", *_RUNNER, "env", i, number), layer
 
 
 def _form_origins(run: EngineRun) -> _Origins:

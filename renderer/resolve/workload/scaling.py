@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector
@@ -11,6 +12,8 @@ from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
 from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway.settings import gateway_settings
+from renderer.resolve.kube import api_defaults
+from renderer.resolve.layers import merge_entries
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
@@ -54,6 +57,9 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
     worker = None
     if run.multi_host and not run.all_serve:
         worker = host_groups.worker_pod(pod, run.engine, run.multi_host, run.words)
+        if "workload" in app.spec:
+            pod = _with_own_env(pod, app, "leaderEnvs", diagnostics)
+            worker = _with_own_env(worker, app, "workerEnvs", diagnostics)
     if context.metrics_collected:
         pod = monitoring.with_metrics_path(pod, run.engine, all_serve=run.all_serve)
     replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
@@ -66,6 +72,18 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
         public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
         interceptor = keda.interceptor(context, app, public_names, scaler)
     return PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
+
+
+def _with_own_env(pod: Pod, app: App, key: str, diagnostics: Collector) -> Pod:
+    """The pod whose runner has the variables of this key of `spec.workload`, over all others."""
+    envs = app.spec["workload"].get(key) or ()
+    if not envs:
+        return pod
+    runner, *others = pod.containers
+    own_env = api_defaults.default_env(envs, app.origin("spec", "workload", key), diagnostics)
+    return replace(
+        pod, containers=(replace(runner, env=merge_entries([runner.env, own_env]).entries), *others)
+    )
 
 
 def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> Scaler | None:
