@@ -24,6 +24,8 @@ AREAS: Final = {
     "delivery": range(700, 800),
     "nodes": range(880, 900),
     "policy": range(800, 880),
+    "adoption": range(950, 970),
+    "migration": range(970, 1000),
 }
 """The numbers of each area's new codes; older codes lie in the file of their area with whatever number they have."""
 INPUT = """\

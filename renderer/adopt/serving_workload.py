@@ -1,0 +1,46 @@
+"""A workload that serves a model today, in Kubernetes' words, whoever described it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from renderer.diagnostics import Origin, Path
+from renderer.yamlio import Document
+
+Body = Mapping[str, Any]
+
+
+class ServedModel(Struct, frozen=True, kw_only=True):
+    """The model, where its source says it apart from the engine's command line."""
+
+    uri: str  # hf://org/name, pvc://claim/path, s3://bucket/path …
+    name: str  # under which clients ask for it, '' where nobody says
+    origin: Origin  # of the uri
+    path: str = ""  # where the engine opens it, as the command line may name it, such as /mnt/models
+    adapters: tuple[tuple[str, str], ...] = ()  # the name and uri of each
+
+
+class ServingWorkload(Struct, frozen=True, kw_only=True):
+    """A workload that serves a model: its replicas, and the template of its pods as Kubernetes would get it."""
+
+    document: Document  # the object that describes it
+    kind: str  # of that object, such as Deployment, LLMInferenceService or modelSpec
+    name: str
+    namespace: str = ""  # '' where none is said
+    labels: Body = {}  # of the workload itself
+    annotations: Body = {}
+    replicas: int | None = None  # None where nobody says a number
+    replicas_origin: Origin | None = None
+    rollout: Body = {}  # maxUnavailable and maxSurge, where they are said
+    as_deployment: bool = False  # a Deployment runs it, and should go on doing so
+    template: Body  # metadata and spec of a pod; of several hosts the worker's
+    leader_template: Body | None = None  # of several hosts, where leaders differ from workers
+    hosts: int = 1  # pods of a replica
+    origin_of: Callable[[Path], Origin]  # of a field of `template`, or of what it was made from
+    leader_origin_of: Callable[[Path], Origin] | None = None
+    model: ServedModel | None = None
+    spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
+    engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell

@@ -1,0 +1,1 @@
+"""Compares what runs in a cluster, or what somebody else wrote, with what the tree renders."""
