@@ -199,8 +199,10 @@ def lost_variables(row: Row, pod: Node) -> Iterator[str]:
 
 def variables_apart(row: Row, pods: Sequence[Node]) -> Iterator[str]:
     """Variables of leaders or workers alone that do not reach their engine, or that another container has. `pods`: a
-    leader, and its workers.
+    leader, and its workers, which may be as it is where all answer.
     """
+    if len(pods) < 2 or pods[0] == pods[1]:
+        return
     for pod, own in zip(pods, OWN_VARIABLES.values(), strict=False):
         for container in containers(pod) if row["own variables"] else ():
             names = {entry["name"] for entry in container.get("env") or ()} & {*OWN_VARIABLES.values()}
