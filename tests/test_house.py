@@ -192,6 +192,7 @@ GLOSSARY_FILES = {
     "plan": {"plan", "resolve/apps/item_plans"},
     "playground": {
         *("resolve/apps/playground", "resolve/pod/playground_pod", "resolve/workload/running_playground"),
+        "adopt/playground",
     },
     "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools", "resolve/rules/pools"},
     "preset": {
@@ -217,7 +218,10 @@ GLOSSARY_FILES = {
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
     "weights": {"fit/weights", "resolve/rules/weights"},
-    "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
+    "workload": {
+        *("resolve/apps/workload_settings", "resolve/apps/workloads"),
+        *("adopt/adopted_workload", "adopt/kubernetes_workloads", "adopt/serving_workload"),
+    },
 }
 
 

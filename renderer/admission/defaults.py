@@ -74,7 +74,7 @@ def _fill(value: Value, **defaults: object) -> None:
             value[name] = default
 
 
-def _pull_policy(image: object) -> str:
+def pull_policy(image: object) -> str:
     """Always for the tag latest, which is also meant where an image has neither tag nor digest."""
     name, _, digest = str(image).partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
@@ -82,7 +82,7 @@ def _pull_policy(image: object) -> str:
 
 
 def _container(value: Value) -> None:
-    _fill(value, imagePullPolicy=_pull_policy(value.get("image") or ""))
+    _fill(value, imagePullPolicy=pull_policy(value.get("image") or ""))
 
 
 def _pod_spec(value: Value) -> None:
@@ -116,7 +116,7 @@ def _volume(value: Value) -> None:
     if not any(item is not None for name, item in value.items() if name != "name"):
         value["emptyDir"] = {}
     if isinstance(image := value.get("image"), dict):
-        value["image"] = {"pullPolicy": _pull_policy(image.get("reference") or ""), **image}
+        value["image"] = {"pullPolicy": pull_policy(image.get("reference") or ""), **image}
 
 
 def _rolling(**defaults: object) -> Callable[[Value], None]:

@@ -25,6 +25,7 @@ _COMMANDS = {  # command → module and function
     "validate": "render.validate",
     "check": "check.check",
     "diff": "diff.diff",
+    "adopt": "adopt.adopt",
     "routes": "routes.routes",
     "explain": "explain.explain",
     "argocd": "argocd.argocd",

@@ -46,6 +46,7 @@ class EngineCommand(Struct, frozen=True):
     words: tuple[Word, ...] = ()  # all of it, none where nobody knows which of a script's lines it is
     backend: str = ""  # the preset of the engine, '' where none is known
     arguments: tuple[Word, ...] = ()  # behind the command, and behind a model that stands first
+    first_model: Word | None = None  # the model that stands first
     hides_options: bool = False  # what is filled in at run time may be an option
     names: tuple[Word, ...] = ()  # those that the model is served under
     named_by: str = ""  # the option that says so, or would
@@ -70,6 +71,12 @@ def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: st
         return _read_line(engine, lines[0], in_script=True) if engine else EngineCommand()
     engine = _engine_of_line(line) if command else None
     return _read_line(engine or _table()["common"], line)
+
+
+def is_one_command(line: Sequence[Word]) -> bool:
+    """Whether a command line is one command: no script of a shell, or a script of one."""
+    script = _script(line)
+    return script is None or len([words for words in _script_lines(script) if words]) == 1
 
 
 @cache
@@ -169,6 +176,7 @@ def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, in_script: bo
         words=tuple(line),
         backend=engine.get("backend", ""),
         arguments=tuple(line[end + bool(starts_with_model) :]),
+        first_model=line[end] if starts_with_model else None,
         hides_options=hides,
         names=names,
         named_by=named_by,

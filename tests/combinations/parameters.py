@@ -174,7 +174,16 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "topology": _app(workload={"exclusiveTopology": "topology.kubernetes.io/zone"}),
         "queue": _app(workload={"queue": "team"}),
     },
-    "hosts": {"": nothing, "two": _app(parallelism={"tensor": 1, "pipeline": 2})},
+    "hosts": {
+        "": nothing,
+        "two": _app(parallelism={"tensor": 1, "pipeline": 2}),
+        "two, own variables": lambda documents: (
+            documents.app.update({"parallelism": {"tensor": 1, "pipeline": 2}}),
+            documents.app.setdefault("workload", {}).update(
+                {key: [{"name": name, "value": "on"}] for key, name in OWN_VARIABLES.items()}
+            ),
+        ),
+    },
     "scale": {
         "": nothing,
         "three": _app(replicas=3),
@@ -259,12 +268,6 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "memory": _app(kvCacheOffloading={"cpu": "8Gi"}),
         "claim": _app(kvCacheOffloading={"cpu": "8Gi", "secondary": [{"pvc": "kv-cache", "path": "/mnt/kv-cache"}]}),
-    },
-    "own variables": {
-        "": nothing,
-        "of leaders and workers": lambda documents: documents.app.setdefault("workload", {}).update(
-            {key: [{"name": name, "value": "on"}] for key, name in OWN_VARIABLES.items()}
-        ),
     },
     "rollout": {
         "": nothing,

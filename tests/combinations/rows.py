@@ -204,7 +204,7 @@ def variables_apart(row: Row, pods: Sequence[Node]) -> Iterator[str]:
     if len(pods) < 2 or pods[0] == pods[1]:
         return
     for pod, own in zip(pods, OWN_VARIABLES.values(), strict=False):
-        for container in containers(pod) if row["own variables"] else ():
+        for container in containers(pod) if "own variables" in row["hosts"] else ():
             names = {entry["name"] for entry in container.get("env") or ()} & {*OWN_VARIABLES.values()}
             if names != ({own} if container["name"] == ENGINE else set()):
                 yield f"{container['name']} has the variables {sorted(names)}"

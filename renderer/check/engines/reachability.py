@@ -30,8 +30,8 @@ def local_host(container: EngineContainer) -> Iterator[Diagnostic]:
                 yield make_diagnostic("W451", word.origin, name=container.name, hint=f"write {option} 0.0.0.0")
             return
     variables = [variable.get("name") for variable in maps_at(container.body, "env")]
-    rule = entry["localHost"]
-    if entry.get("hostVariable") in variables or (rule.get("ownImage") and recognised.is_own_image):
+    rule = entry.get("localHost")
+    if rule is None or entry.get("hostVariable") in variables or (rule.get("ownImage") and recognised.is_own_image):
         return
     origin = command.arguments[-1].origin if command.arguments else container.origin()
     yield make_diagnostic("W451", origin, name=container.name, hint=f"add {entry['host'][0]} 0.0.0.0")

@@ -6,4 +6,40 @@ from typing import Final
 
 from renderer.diagnostics.wording import Wording
 
-ADOPTION: Final[dict[str, Wording]] = {}
+ADOPTION: Final[dict[str, Wording]] = {
+    "E951": Wording(
+        "the containers {names} run an engine each, and a Playground has one",
+        "give each a workload of its own, or write a llmaz Service with the templates",
+    ),
+    "E952": Wording(
+        "the command line cannot be taken apart: {why}",
+        "write it as command and args, each word an item",
+    ),
+    "E953": Wording(
+        "nobody can tell where the weights come from: {why}",
+        "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node",
+    ),
+    "E954": Wording("the folder has files already", "name a new or empty one: -o DIR"),
+    "E955": Wording("'{what}' is a template that nobody has filled in", "adopt what the template becomes"),
+    "E956": Wording(
+        "no workload that runs a known engine is here",
+        "name manifests of one, or what kubectl get -o yaml prints of it; known engines are in docs/presets.md",
+    ),
+    "E957": Wording("a {kind} without a name cannot be adopted", "write metadata.name"),
+    "E958": Wording(
+        "the Playground that it would become is not valid: {what}", "mend it here, or write the Playground by hand"
+    ),
+    "W951": Wording("{what} is lost: {why}", "mend what needs it before the move"),
+    "W952": Wording(
+        "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has one",
+        "put both into one Secret, or leave the variables of this Playground, which its loader gets too",
+    ),
+    "W953": Wording(
+        "the variable '{name}' has its secret written out, and is left out",
+        "put it into a Secret, and write backendRuntimeConfig.envs with valueFrom.secretKeyRef",
+    ),
+    "W954": Wording(
+        "the Service '{name}' asks port {target}, which the pods of '{app}' have no more",
+        "write targetPort: {ours} in its copy",
+    ),
+}

@@ -1,0 +1,186 @@
+"""The container of a pod that runs an engine, with its command line taken apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.diagnostics import Collector, Origin, Path, quoted
+from renderer.engines.catalog import EngineCatalog, VersionedEngine
+from renderer.engines.dialect import Dialect
+from renderer.engines.engine_command import Word, is_one_command, table_entry
+from renderer.engines.recognition import RecognisedEngine, recognise
+from renderer.kubernetes.json_values import list_at, maps_at, text_at
+
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_TEMPLATE = re.compile(r"\{\{|<[A-Za-z_ -]+>")
+_CONTAINERS: Path = ("spec", "containers")
+
+
+class EngineOption(Struct, frozen=True):
+    """An option of a command line, with its values."""
+
+    name: str  # in the spelling of the preset
+    words: tuple[str, ...]  # as they stand: the option, and the values behind it
+    values: tuple[str, ...]
+    origin: Origin
+
+
+class AdoptedContainer(Struct, frozen=True):
+    """The container that runs the engine of a pod."""
+
+    body: Body
+    path: Path  # in the template
+    recognised: RecognisedEngine
+    options: Sequence[EngineOption]
+    strays: Sequence[Word]  # words that belong to no option
+    first_model: str  # the model that stands first, '' for none
+    values: Mapping[str, str]  # of the variables that have one
+    used_variables: frozenset[str]  # variables whose values stand in the command line
+
+    @property
+    def backend(self) -> str:
+        """The preset of the engine."""
+        return self.recognised.engine.runtime.name
+
+    @property
+    def engine(self) -> VersionedEngine:
+        """The engine in its version."""
+        return self.recognised.engine
+
+    @property
+    def entry(self) -> Mapping[str, Any]:
+        """What presets/engine_commands.yaml says of the engine."""
+        return table_entry(self.backend)
+
+    def option_names(self, field: str) -> frozenset[str]:
+        """The options of a field of presets/engine_commands.yaml, in the preset's spelling."""
+        style = self.engine.engine.style
+        return frozenset(style.name(option) or option for option in self.entry.get(field) or ())
+
+    def value_of(self, field: str) -> EngineOption | None:
+        """The last option of such a field; None without one."""
+        names = self.option_names(field)
+        return next((option for option in reversed(self.options) if option.name in names), None)
+
+
+def find_engine(
+    workload: ServingWorkload, template: Body, catalog: EngineCatalog, diagnostics: Collector
+) -> AdoptedContainer | None:
+    """The one container of the pod that runs an engine; None where no engine is known. Raises Stop where there are
+    several, or where the command line cannot be taken apart.
+    """
+    containers = maps_at(template, *_CONTAINERS)
+    engines = [
+        container
+        for i, body in enumerate(containers)
+        if (container := _read_container(workload, body, (*_CONTAINERS, i), catalog, diagnostics))
+    ]
+    if len(engines) > 1:
+        names = quoted([text_at(container.body, "name") for container in engines])
+        diagnostics.stop("E951", workload.origin_of(engines[1].path), names=names)
+    return engines[0] if engines else None
+
+
+def _read_container(
+    workload: ServingWorkload, body: Body, path: Path, catalog: EngineCatalog, diagnostics: Collector
+) -> AdoptedContainer | None:
+    values, used = dict(_plain_values(body)), set[str]()
+    origins = {field: workload.origin_of((*path, field)) for field in ("command", "args")}
+    command, args = (
+        [
+            Word(_filled(str(word), values, used), workload.origin_of((*path, field, i)))
+            for i, word in enumerate(list_at(body, field))
+        ]
+        for field in ("command", "args")
+    )
+    recognised = recognise(catalog, command, args, text_at(body, "image"))
+    if recognised is None:
+        if command and not is_one_command([*command, *args]) and recognise(catalog, (), (), text_at(body, "image")):
+            diagnostics.stop("E952", origins["command"], why="a script whose commands start no engine that is known")
+        return None
+    _require_readable(body, path, recognised, [*command, *args], workload, diagnostics)
+    options, strays = split_options(recognised.engine.engine.style, recognised.command.arguments)
+    return AdoptedContainer(
+        body=body,
+        path=path,
+        recognised=recognised,
+        options=options,
+        strays=strays,
+        first_model=recognised.command.first_model.text if recognised.command.first_model else "",
+        values=values,
+        used_variables=frozenset(used),
+    )
+
+
+def _require_readable(
+    body: Body,
+    path: Path,
+    recognised: RecognisedEngine,
+    line: Sequence[Word],
+    workload: ServingWorkload,
+    diagnostics: Collector,
+) -> None:
+    """Raises Stop for templates that nobody has filled in, and for scripts that are more than one plain command."""
+    image = text_at(body, "image")
+    for text, origin in [(image, workload.origin_of((*path, "image"))), *((word.text, word.origin) for word in line)]:
+        if match := _TEMPLATE.search(text):
+            diagnostics.stop("E955", origin, what=match[0])
+    if not is_one_command(line):
+        diagnostics.stop("E952", workload.origin_of(path), why="a script of several commands")
+    is_script = len(recognised.command.words) != len(line)
+    if recognised.command.hides_options or (is_script and not all(word.known for word in recognised.command.words)):
+        diagnostics.stop("E952", workload.origin_of(path), why="words that are filled in when the container starts")
+
+
+def _plain_values(body: Body) -> Iterator[tuple[str, str]]:
+    """The variables of a container that have a value of their own, each with references to earlier ones filled in."""
+    values: dict[str, str] = {}
+    for variable in maps_at(body, "env"):
+        name, value = variable.get("name"), variable.get("value")
+        if isinstance(name, str) and isinstance(value, str):
+            values[name] = _filled(value, values, set())
+    yield from values.items()
+
+
+def _filled(text: str, values: Mapping[str, str], used: set[str]) -> str:
+    """The text with `$(NAME)` filled in as Kubernetes does it; what has no plain value stays."""
+
+    def value_of(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            return match[0]  # a dollar sign for itself, too
+        used.add(match[1])
+        return values[match[1]]
+
+    return _REFERENCE.sub(value_of, text) if "$" in text else text
+
+
+def split_options(style: Dialect, words: Sequence[Word]) -> tuple[list[EngineOption], list[Word]]:
+    """The options of a command line, and the words before the first one."""
+    options: list[EngineOption] = []
+    strays: list[Word] = []
+    start: int | None = None
+    for i in range(len(words) + 1):
+        if i < len(words) and not style.is_option(words[i].text):
+            if start is None:
+                strays.append(words[i])
+            continue
+        if start is not None:
+            options.append(_option(style, words[start:i]))
+        start = i
+    return options, strays
+
+
+def _option(style: Dialect, words: Sequence[Word]) -> EngineOption:
+    head, *values = (word.text for word in words)
+    _, glued, value = head.partition("=") if style.kind != "exact" else (head, "", "")
+    return EngineOption(
+        name=style.name(head),
+        words=(head, *values),
+        values=(value, *values) if glued else tuple(values),
+        origin=words[0].origin,
+    )

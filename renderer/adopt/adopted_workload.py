@@ -1,0 +1,107 @@
+"""What is known of a workload that is to become a Playground: its engine, its weights, its accelerators and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from renderer.adopt.adopted_container import AdoptedContainer, find_engine
+from renderer.adopt.model_source import ModelSource, find_model_source
+from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.diagnostics import Collector
+from renderer.engines.accelerator import Accelerator
+from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, text_at
+
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+_FAMILY = re.compile(r"[a-z]+[0-9]*")
+_TYPE_LABEL = re.compile(r"gpu|accelerator|instance-type")
+_LONGEST_NAME = 40
+
+
+class AdoptedWorkload(Struct, frozen=True):
+    """A workload with one engine that is known."""
+
+    workload: ServingWorkload
+    template: Body  # of the pod that runs the engine: of several hosts the leader's
+    container: AdoptedContainer
+    weights: ModelSource
+    accelerator: Accelerator
+    flavor: Body  # of an OpenModel
+    served_name: str  # under which clients ask for the model
+    model_name: str  # of the OpenModel
+    family: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.workload.namespace or "default", self.workload.name
+
+
+def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics: Collector) -> AdoptedWorkload | None:
+    """The workload, as far as it is known; None where it runs no engine that is known. Raises Stop where it cannot be
+    adopted.
+    """
+    if not workload.name:
+        diagnostics.stop("E957", workload.document.origin("metadata"), kind=workload.kind)
+    template = workload.leader_template or workload.template
+    container = find_engine(workload, template, catalog, diagnostics)
+    if container is None:
+        return None
+    weights = find_model_source(workload, container, template, diagnostics)
+    limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
+    accelerator = catalog.accelerator(limits)
+    labels = map_at(template, "metadata", "labels")
+    model_name = text_at(labels, wellknown.MODEL_NAME) or object_name(weights.id)
+    return AdoptedWorkload(
+        workload=workload,
+        template=template,
+        container=container,
+        weights=weights,
+        accelerator=accelerator,
+        flavor=_flavor(accelerator, limits, map_at(template, "spec", "nodeSelector")),
+        served_name=_served_name(workload, container, weights),
+        model_name=model_name,
+        family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
+    )
+
+
+def object_name(text: str) -> str:
+    """A name for an object that is called after a model: its last part, as Kubernetes takes names."""
+    last = text.rstrip("/").rpartition("/")[2].partition("?")[0].lower().removesuffix(".gguf")
+    return _NO_NAME.sub("-", last).strip("-")[:_LONGEST_NAME].strip("-") or "model"
+
+
+def _family(model_name: str) -> str:
+    match = _FAMILY.search(model_name)
+    return match[0] if match else "model"
+
+
+def _served_name(workload: ServingWorkload, container: AdoptedContainer, weights: ModelSource) -> str:
+    """The first name that the model is served under."""
+    if option := container.value_of("servedName"):
+        return "".join(option.values[:1])
+    if name := text_at(workload.annotations, wellknown.SERVED_MODEL_NAME):
+        return name
+    if workload.model and workload.model.name:
+        return workload.model.name
+    by_folder = map_at(container.engine.runtime.spec, "engine").get("servedName") == "directory"
+    return weights.name.rstrip("/").rpartition("/")[2] if by_folder else weights.name
+
+
+def _flavor(accelerator: Accelerator, limits: Mapping[str, object], node_selector: Body) -> Body:
+    """The flavor of the accelerators, called after the nodes that have them."""
+    if not accelerator.resource:
+        return {"name": "cpu"}
+    values = [str(value) for key, value in node_selector.items() if _TYPE_LABEL.search(key)]
+    name = object_name(values[0]) if values else object_name(accelerator.resource)
+    amount = limits[accelerator.resource]
+    flavor: dict[str, object] = {"name": name, "limits": {accelerator.resource: _number(amount)}}
+    return {**flavor, "nodeSelector": dict(node_selector)} if node_selector else flavor
+
+
+def _number(amount: object) -> object:
+    return int(amount) if isinstance(amount, str) and amount.isascii() and amount.isdigit() else amount

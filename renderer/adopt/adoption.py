@@ -1,0 +1,347 @@
+"""The whole of `llmaz adopt`: manifests that serve models today → the files of a tree that serves them as well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from renderer import pipeline, yamlio
+from renderer.adopt.adopted_workload import AdoptedWorkload, read_workload
+from renderer.adopt.commented_text import commented_text
+from renderer.adopt.hub_token import HubToken, default_token
+from renderer.adopt.kubernetes_workloads import kubernetes_workload, told_fields
+from renderer.adopt.neighbours import (
+    autoscaler_of,
+    elastic_config,
+    is_autoscaler,
+    is_ours,
+    is_service,
+    own_service,
+    service_spec,
+    services_of,
+    tell_service,
+)
+from renderer.adopt.open_models import SharedModel, share_models
+from renderer.adopt.playground import (
+    CommentedBody,
+    complete_playground,
+    draft_playground,
+    engine_port_of,
+    token_variable,
+)
+from renderer.adopt.server_defaults import is_live, without_server_fields
+from renderer.adopt.serving_group import complete_group, draft_group
+from renderer.adopt.serving_workload import ServingWorkload
+from renderer.api import RenderOptions
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors, make_diagnostic
+from renderer.diagnostics.rule import NamedSource
+from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.load.index import engine_catalog
+from renderer.load.manifest_tree import manifests
+from renderer.load.render_config import render_config
+from renderer.source.memory import memory_tree
+from renderer.yamlio import Document
+
+Body = Mapping[str, Any]
+Key = tuple[str, str]  # namespace and name
+ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
+_CONFIG = "llmaz.yaml"
+_EXTRA = "extra"
+_NOTHING_TO_CHECK = "E125"  # which is said where the files hold no object
+_TEMPLATES: Sequence[Path] = (("spec", "template"), ("spec", "leaderWorkerTemplate", "workerTemplate"))
+
+
+class AdoptedObject(Struct, frozen=True):
+    """An object that was read, and what becomes of it."""
+
+    name: str  # such as "Deployment llm/chat"
+    state: str  # ADOPTED, IN_PART or REFUSED; '' for objects beside the workloads
+    becomes: str  # such as "Playground chat and OpenModel small"
+
+
+class Adoption(Struct):
+    """The files of the tree, what became of each object, and what is said of them."""
+
+    files: dict[str, str] = {}  # by path in the tree
+    objects: list[AdoptedObject] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # objects that have nothing to do with serving
+    problems: list[Diagnostic] = field(default_factory=list)
+    rendered: list[Body] = field(default_factory=list)  # the objects that the tree renders to
+    documents: list[Document] = field(default_factory=list)  # of the workloads that were adopted, and their Services
+
+
+def adopt(paths: Sequence[str], folder: str) -> Adoption:
+    """The tree that serves what the manifests below the paths serve, as if it lay in a folder. Raises RenderError."""
+    files = manifests(paths)
+    catalog = engine_catalog(render_config(None, "")[0])
+    run = _Run(catalog, folder)
+    run.adoption.problems += [problem for problem in files.problems if problem.code != _NOTHING_TO_CHECK]
+    run.adoption.left += files.others
+    run.read(files.documents)
+    run.write()
+    if not run.adoption.objects:
+        run.adoption.problems.append(make_diagnostic("E956", Origin(NamedSource(paths[0]))))
+    return run.adoption
+
+
+class _Draft(Struct):
+    """A workload on its way to a Playground."""
+
+    adopted: AdoptedWorkload
+    shared: SharedModel
+    flavor: str
+    playground: CommentedBody
+    services: list[Document]
+    diagnostics: Collector
+
+
+class _Run:
+    """One adoption."""
+
+    def __init__(self, catalog: EngineCatalog, folder: str) -> None:
+        self.catalog = catalog
+        self.folder = folder
+        self.adoption = Adoption()
+        self.drafts: list[_Draft] = []
+        self.extra: list[Document] = []
+        self.token: HubToken | None = None
+
+    # Reading
+
+    def read(self, documents: Sequence[Document]) -> None:
+        """Finds the workloads among the documents, and what stands beside them."""
+        workloads: list[AdoptedWorkload] = []
+        others: list[Document] = []
+        for document in documents:
+            if not isinstance(document.value, dict):
+                self.adoption.left.append(f"a document that is no object ({document.name})")
+            elif (workload := kubernetes_workload(document)) is None:
+                others.append(document)
+            elif adopted := self._adopted(workload):
+                workloads.append(adopted)
+        services = [document for document in others if is_service(document)]
+        autoscalers = [document for document in others if is_autoscaler(document)]
+        used: set[int] = set()
+        for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
+            used |= self._draft(adopted, shared, flavor, services, autoscalers)
+        self._sort_others([document for document in others if id(document) not in used])
+
+    def _adopted(self, workload: ServingWorkload) -> AdoptedWorkload | None:
+        diagnostics, name = Collector(), _shown(workload.document.value)
+        try:
+            adopted = read_workload(workload, self.catalog, diagnostics)
+        except Stop:
+            self.adoption.problems += diagnostics.problems
+            self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
+            return None
+        if adopted is None:
+            self.adoption.left.append(name)
+            return None
+        for path, why in told_fields(workload.document.value, workload.kind):
+            diagnostics.add("W951", workload.document.origin(*path, key=True), what=f"'{path[-1]}'", why=why)
+        self.adoption.problems += diagnostics.problems
+        return adopted
+
+    def _claims(self, workloads: Sequence[AdoptedWorkload]) -> list[tuple[SharedModel, str]]:
+        claims = share_models(workloads)
+        return [claims[adopted.key] for adopted in workloads]
+
+    def _draft(
+        self,
+        adopted: AdoptedWorkload,
+        shared: SharedModel,
+        flavor: str,
+        services: Sequence[Document],
+        autoscalers: Sequence[Document],
+    ) -> set[int]:
+        """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
+        diagnostics = Collector()
+        self._choose_token(adopted, diagnostics)
+        if adopted.workload.hosts > 1:
+            group = draft_group(adopted, shared.name, flavor)
+            self.drafts.append(_Draft(adopted, shared, flavor, group, [], diagnostics))
+            return set()
+        playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
+        port, used = engine_port_of(adopted), set[int]()
+        selecting = services_of(adopted, services)
+        if own := own_service(adopted, selecting, port):
+            spec = playground.body["spec"]
+            spec["service"] = {**service_spec(own), **spec.get("service", {})}
+            used.add(id(own))
+            self._say(own, f"spec.service of {adopted.workload.name}")
+        if autoscaler := autoscaler_of(adopted, autoscalers):
+            playground.body["spec"].pop("replicas", None)
+            playground.body["spec"]["elasticConfig"] = elastic_config(autoscaler)
+            used.add(id(autoscaler))
+            self._say(autoscaler, f"spec.elasticConfig of {adopted.workload.name}")
+        for service in selecting:
+            if service is not own and not is_ours(service):
+                tell_service(service, adopted, port, diagnostics)
+        others = [service for service in selecting if id(service) not in used]
+        self.drafts.append(_Draft(adopted, shared, flavor, playground, others, diagnostics))
+        return used
+
+    def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
+        if choice := token_variable(adopted):
+            token, origin = choice
+            if self.token is None:
+                self.token = token
+            elif token != self.token:
+                words = {"name": f"{token.name}/{token.key}", "other": f"{self.token.name}/{self.token.key}"}
+                diagnostics.add("W952", origin, **words)
+
+    def _sort_others(self, documents: Sequence[Document]) -> None:
+        """What is left beside the workloads: Services that select them and ConfigMaps that they read go along."""
+        selecting = {id(service) for draft in self.drafts for service in draft.services}
+        named = {name for draft in self.drafts for name in _config_maps(draft.adopted)}
+        for document in documents:
+            value = document.value
+            place = text_at(value, "metadata", "namespace") or "default", text_at(value, "metadata", "name")
+            if is_ours(document):
+                continue
+            if id(document) in selecting or (value.get("kind") == "ConfigMap" and place in named):
+                self.extra.append(document)
+                self._say(document, f"{_EXTRA}/{_extra_name(document)}, as it is")
+            else:
+                self.adoption.left.append(_shown(value))
+
+    def _say(self, document: Document, becomes: str) -> None:
+        self.adoption.objects.append(AdoptedObject(_shown(document.value), "", becomes))
+
+    # Writing
+
+    def write(self) -> None:
+        """Completes the Playgrounds by what their drafts render to, and renders the result."""
+        workloads = self._rendered_workloads()
+        if not self.drafts:
+            return
+        for draft in self.drafts:
+            adopted, live = draft.adopted, is_live(draft.adopted.workload.document.value)
+            rendered = workloads.get(adopted.key, {})
+            if adopted.workload.hosts > 1:
+                complete_group(adopted, draft.playground, rendered, live=live)
+                continue
+            rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
+            complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
+        self.adoption.files = self._files()
+        result = self._render(self.adoption.files)
+        self.adoption.problems += result.problems
+        self.adoption.rendered = _objects(result)
+        failing = {problem.file for problem in result.problems if problem.severity == "error"}
+        for draft in self.drafts:
+            self._finish(draft, failing)
+
+    def _finish(self, draft: _Draft, failing: set[str]) -> None:
+        workload = draft.adopted.workload
+        is_partial = bool(draft.diagnostics.problems) or self._shown_file(draft) in failing
+        self.adoption.problems += draft.diagnostics.problems
+        kind = draft.playground.body["kind"]
+        becomes = f"{kind} {workload.name} and OpenModel {draft.shared.name}"
+        state = IN_PART if is_partial else ADOPTED
+        self.adoption.objects.append(AdoptedObject(_shown(workload.document.value), state, becomes))
+        self.adoption.documents.append(workload.document)
+
+    def _rendered_workloads(self) -> dict[Key, Body]:
+        """The workloads that the drafts render to. A draft that does not render is refused, and left out."""
+        while self.drafts:
+            result = self._render(self._files())
+            errors = {problem.file: problem for problem in result.problems if problem.severity == "error"}
+            broken = [draft for draft in self.drafts if self._shown_file(draft) in errors]
+            if not errors:
+                break
+            for draft in broken or self.drafts:
+                document = draft.adopted.workload.document
+                error = errors.get(self._shown_file(draft)) or next(iter(errors.values()))
+                problem = make_diagnostic("E958", document.origin(), what=error.text)
+                self.adoption.problems.append(problem)
+                self.adoption.objects.append(AdoptedObject(_shown(document.value), REFUSED, problem.message))
+            self.drafts = [draft for draft in self.drafts if broken and draft not in broken]
+        return {
+            (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
+            for body in (_objects(result) if self.drafts else ())
+            if body.get("kind") in (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET)
+        }
+
+    def _shown_file(self, draft: _Draft) -> str:
+        """The file of a draft as problems name it."""
+        return os.path.relpath(os.path.join(self.folder, self._file(draft)))
+
+    def _render(self, files: Mapping[str, str]) -> Any:
+        tree = memory_tree(self.folder, {path: text.encode() for path, text in files.items()})
+        return pipeline.render(RenderOptions(paths=(self.folder,), file_system=tree, texts=True))
+
+    def _files(self) -> dict[str, str]:
+        files = {_CONFIG: commented_text([self._config()])}
+        written: set[str] = set()
+        for draft in self.drafts:
+            bodies = [draft.playground]
+            if draft.shared.name not in written:
+                written.add(draft.shared.name)
+                bodies.insert(0, draft.shared.model)
+            files[self._file(draft)] = commented_text(bodies)
+        for document in self.extra:
+            files[f"{_EXTRA}/{_extra_name(document)}"] = yamlio.dump(without_server_fields(document.value))
+        return files
+
+    def _file(self, draft: _Draft) -> str:
+        """The file of a workload: called after it, in a folder of its namespace where there are several."""
+        namespaces = {other.adopted.key[0] for other in self.drafts}
+        namespace, name = draft.adopted.key
+        return f"{namespace}/{name}.yaml" if len(namespaces) > 1 else f"{name}.yaml"
+
+    def _config(self) -> CommentedBody:
+        spec: dict[str, Any] = {"gateway": {"mode": "off"}}
+        if self.extra:
+            spec["passThrough"] = [f"{_EXTRA}/**"]
+        if self.token and self.token != default_token():
+            secret = {"name": self.token.name, "key": self.token.key, "optional": self.token.optional}
+            spec["secrets"] = {"hub": secret}
+        comments: dict[Path, str] = {
+            ("spec", "gateway"): "No routes are rendered, since none were read: leave these lines out for a gateway."
+        }
+        metadata = {"name": "config"}
+        body = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": metadata, "spec": spec}
+        return CommentedBody(body, comments)
+
+
+def _objects(result: Any) -> list[Body]:
+    """The objects in the rendered files; none where there are errors."""
+    if has_errors(result.problems):
+        return []
+    return [
+        document.value
+        for text in result.texts
+        for document in yamlio.parse(text.path, text.text.encode())[0]
+        if isinstance(document.value, dict)
+    ]
+
+
+def _shown(value: Body) -> str:
+    """An object as it is named in the report."""
+    namespace, name = (text_at(value, "metadata", key) for key in ("namespace", "name"))
+    return f"{value.get('kind')} {'/'.join(filter(None, (namespace, name)))}"
+
+
+def _config_maps(adopted: AdoptedWorkload) -> set[Key]:
+    """The ConfigMaps that the pods of a workload read, by namespace and name."""
+    spec, namespace = map_at(adopted.template, "spec"), adopted.key[0]
+    names = {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
+    for group in ("containers", "initContainers"):
+        for container in maps_at(spec, group):
+            names |= {text_at(source, "configMapRef", "name") for source in maps_at(container, "envFrom")}
+            names |= {
+                text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in maps_at(container, "env")
+            }
+    return {(namespace, name) for name in names if name}
+
+
+def _extra_name(document: Document) -> str:
+    value = document.value
+    namespace = text_at(value, "metadata", "namespace")
+    parts = [text_at(value, "kind").lower(), *([namespace] if namespace else []), text_at(value, "metadata", "name")]
+    return f"{'-'.join(parts)}.yaml"

@@ -1,0 +1,222 @@
+"""Where the weights of an engine come from, as an OpenModel says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.adopt.adopted_container import AdoptedContainer
+from renderer.adopt.pod_changes import is_ours
+from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
+from renderer.diagnostics import Collector, Origin
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_URI = re.compile(r"[a-z][a-z0-9+.-]*://")
+_HUB_HOME, _HUB_FOLDER = "/root/.cache/huggingface", "/hub"
+_HOME_VARIABLE = "HF_HOME"
+_CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
+_LOADER = "model-loader"
+_USUAL_REVISIONS = ("main", "master")
+_LOADED = "/workspace/models/"
+
+
+class ModelSource(Struct, frozen=True):
+    """The source of an OpenModel, and what the pod needs no more once the OpenModel says it."""
+
+    source: Body  # spec.source of an OpenModel
+    id: str  # of the hub's repository, else the path or address: what the model is called after
+    name: str  # as the engine opens it, which is its name where nobody gives another
+    mount_path: str = ""  # of the volume that is claimed by the source, '' for none
+    comment: str = ""  # a choice that was made
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a loader brings the weights from a hub, for which it may need a token."""
+        return "uri" not in self.source
+
+
+def find_model_source(
+    workload: ServingWorkload, container: AdoptedContainer, template: Body, diagnostics: Collector
+) -> ModelSource:
+    """The weights of a container's engine. Raises Stop where nobody says them in a way that an OpenModel can."""
+    revision = _last_value(container, "revision")
+    if repository := container.value_of("hubRepository"):
+        return _hub_file(container, repository.values[:1], repository.origin, diagnostics)
+    opened, origin = _opened(workload, container)
+    if not opened:
+        if address := _pulled(container):
+            return ModelSource({"uri": f"{container.entry['pullScheme']}://{address}"}, address, address)
+        diagnostics.stop("E953", origin, why="no option and no variable says which model it loads")
+    if loaded := _loaded(template, opened):
+        return loaded
+    model = workload.model
+    if model and (not model.path or f"{opened}/".startswith(f"{model.path}/")):
+        return _of_uri(model, opened[len(model.path) :] if model.path else "", revision)
+    if _URI.match(opened):
+        return ModelSource({"uri": opened}, opened, opened)
+    if _HUB_ID.fullmatch(opened):
+        hub = {"modelID": opened, **({"revision": revision} if revision else {})}
+        return _with_cache(container, template, hub, opened)
+    if not opened.startswith("/"):
+        diagnostics.stop("E953", origin, why=f"'{opened}' is no path, address or id of a hub")
+    return _mounted(workload, container, template, opened, diagnostics)
+
+
+def _opened(workload: ServingWorkload, container: AdoptedContainer) -> tuple[str, Origin]:
+    """What the engine opens, and where that is said."""
+    if container.first_model:
+        return container.first_model, workload.origin_of(container.path)
+    if option := container.value_of("weights"):
+        return "".join(option.values[:1]), option.origin
+    for variable in container.entry.get("weightsVariables") or ():
+        if variable in container.values:
+            return container.values[variable], workload.origin_of((*container.path, "env"))
+    return "", workload.origin_of(container.path)
+
+
+def _last_value(container: AdoptedContainer, field: str) -> str:
+    option = container.value_of(field)
+    value = "".join(option.values[:1]) if option else ""
+    return "" if field == "revision" and value in _USUAL_REVISIONS else value
+
+
+def _hub_file(
+    container: AdoptedContainer, values: Sequence[str], origin: Origin, diagnostics: Collector
+) -> ModelSource:
+    """A file in a repository of the hub."""
+    repository, _, quantization = "".join(values).partition(":")
+    file = _last_value(container, "hubFile")
+    if not file:
+        which = f"the quantization {quantization}" if quantization else "a default quantization"
+        why = f"{repository} holds several files, and {which} is chosen when the engine starts: name the file"
+        diagnostics.stop("E953", origin, why=why)
+    return ModelSource({"modelHub": {"modelID": repository, "filename": file}}, repository, file)
+
+
+def _pulled(container: AdoptedContainer) -> str:
+    """The model that a hook loads into a server that runs; '' for none."""
+    words = texts_at(container.body, "lifecycle", "postStart", "exec", "command")
+    flat = " ".join(words).split()
+    for command in container.entry.get("pulls") or ():
+        for i in range(len(flat) - len(command)):
+            if flat[i : i + len(command)] == command and not flat[i + len(command)].startswith("-"):
+                return flat[i + len(command)].strip("\"';&")
+    return ""
+
+
+def _of_uri(model: ServedModel, below: str, revision: str) -> ModelSource:
+    """The weights of an address that the source's kind says."""
+    scheme, _, rest = model.uri.partition("://")
+    if scheme == "hf":
+        model_id, _, tag = rest.partition(":")
+        hub = {"modelID": model_id, **({"revision": tag or revision} if tag or revision else {})}
+        return ModelSource({"modelHub": hub}, model_id, model.name or model_id)
+    address = f"{model.uri.rstrip('/')}{below}"
+    return ModelSource({"uri": address}, rest, model.name or rest)
+
+
+def _loaded(template: Body, opened: str) -> ModelSource | None:
+    """The weights that a loader of ours brings; None without one, or where it brings others."""
+    if not opened.startswith(_LOADED) and not is_ours(template):
+        return None
+    loader = next((body for body in maps_at(template, "spec", "initContainers") if body.get("name") == _LOADER), None)
+    values = {text_at(variable, "name"): text_at(variable, "value") for variable in maps_at(loader or {}, "env")}
+    if not (model_id := values.get("MODEL_ID")):
+        return None
+    hub: dict[str, object] = {"modelID": model_id}
+    if values.get("MODEL_HUB_NAME", "Huggingface") != "Huggingface":
+        hub["name"] = values["MODEL_HUB_NAME"]
+    if values.get("REVISION", "") not in ("", *_USUAL_REVISIONS):
+        hub["revision"] = values["REVISION"]
+    if file := values.get("MODEL_FILENAME"):
+        hub["filename"] = file
+    for key, variable in (("allowPatterns", "MODEL_ALLOW_PATTERNS"), ("ignorePatterns", "MODEL_IGNORE_PATTERNS")):
+        if patterns := values.get(variable):
+            hub[key] = patterns.split(",")
+    return ModelSource({"modelHub": hub}, model_id, model_id, mount_path=_LOADED.rstrip("/"))
+
+
+def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:
+    """A repository of the hub; from a claim, where the folder into which the engine downloads is one."""
+    for home, below in _hub_folders(container):
+        mount, volume = _volume_at(container.body, template, home)
+        if claim := text_at(volume, "persistentVolumeClaim", "claimName"):
+            folder = _joined(text_at(mount, "subPath"), home[len(_mount_path(mount)) :], below)
+            uri = f"pvc://{claim}{folder}?layout=hub"
+            comment = f"The claim '{claim}' is where the engine kept what it downloaded, and has to hold this model."
+            return ModelSource({"uri": uri, "modelHub": hub}, model_id, model_id, _mount_path(mount), comment)
+    return ModelSource({"modelHub": hub}, model_id, model_id)
+
+
+def _hub_folders(container: AdoptedContainer) -> Iterator[tuple[str, str]]:
+    """The folders in which the engine keeps what it downloads, and where in them the hub's cache is."""
+    for variable in _CACHE_VARIABLES:
+        if folder := container.values.get(variable):
+            yield folder.rstrip("/"), ""
+            return
+    if folder := container.values.get(_HOME_VARIABLE):
+        yield folder.rstrip("/"), _HUB_FOLDER
+    elif folder := container.entry.get("hubCache", ""):
+        yield folder, ""
+    else:
+        yield _HUB_HOME, _HUB_FOLDER
+
+
+def _mounted(
+    workload: ServingWorkload, container: AdoptedContainer, template: Body, opened: str, diagnostics: Collector
+) -> ModelSource:
+    """The weights in a volume of the pod."""
+    mount, volume = _volume_at(container.body, template, opened)
+    if not mount:
+        origin = workload.origin_of(container.path)
+        diagnostics.stop("E953", origin, why=f"'{opened}' lies in the image, and in no volume")
+    mount_path = _mount_path(mount)
+    below = _joined(text_at(mount, "subPath"), opened[len(mount_path) :])
+    uri = _volume_uri(volume, below)
+    if not uri:
+        kind = next((key for key in volume if key != "name"), "unknown")
+        why = f"'{opened}' lies in the volume '{text_at(mount, 'name')}' of kind {kind}"
+        filler = _filler(template, text_at(mount, "name"))
+        why += f", which '{filler}' fills" if filler else ", which no OpenModel can name"
+        diagnostics.stop("E953", workload.origin_of((*container.path, "volumeMounts")), why=why)
+    comment = f"The weights lie at {opened} in it." if uri.startswith("oci://") else ""
+    return ModelSource({"uri": uri}, uri.partition("://")[2], opened, mount_path, comment)
+
+
+def _volume_uri(volume: Body, below: str) -> str:
+    """The address of a path in a volume; '' where no OpenModel can name it."""
+    if claim := text_at(volume, "persistentVolumeClaim", "claimName"):
+        return f"pvc://{claim}{below}"
+    if folder := text_at(volume, "hostPath", "path"):
+        return f"host://{folder.rstrip('/')}{below}"
+    image = text_at(volume, "image", "reference")
+    return f"oci://{image}" if image else ""
+
+
+def _filler(template: Body, volume_name: str) -> str:
+    """The init container that mounts a volume; '' without one."""
+    for body in maps_at(template, "spec", "initContainers"):
+        if any(mount.get("name") == volume_name for mount in maps_at(body, "volumeMounts")):
+            return text_at(body, "name")
+    return ""
+
+
+def _volume_at(body: Body, template: Body, path: str) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """The mount that holds a path, the longest one, and its volume; empty without one."""
+    mounts = [mount for mount in maps_at(body, "volumeMounts") if f"{path}/".startswith(f"{_mount_path(mount)}/")]
+    mount = max(mounts, key=lambda mount: len(_mount_path(mount)), default={})
+    name = mount.get("name")
+    volumes = maps_at(template, "spec", "volumes")
+    return mount, next((volume for volume in volumes if mount and volume.get("name") == name), {})
+
+
+def _mount_path(mount: Mapping[str, object]) -> str:
+    return text_at(mount, "mountPath").rstrip("/")
+
+
+def _joined(*parts: str) -> str:
+    """The parts of a path, with a slash before each."""
+    return "".join(f"/{part.strip('/')}" for part in parts if part.strip("/"))

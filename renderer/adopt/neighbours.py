@@ -1,0 +1,128 @@
+"""Services and autoscalers of workloads that become Playgrounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from renderer.adopt.adopted_workload import AdoptedWorkload
+from renderer.adopt.pod_changes import EnginePort
+from renderer.diagnostics import Collector
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.yamlio import Document
+
+Body = Mapping[str, Any]
+_OURS = "llmaz"
+
+
+def is_ours(document: Document) -> bool:
+    """Whether llmaz has rendered an object, and renders it again."""
+    return text_at(document.value, "metadata", "labels", wellknown.MANAGED_BY).startswith(_OURS)
+
+
+def is_service(document: Document) -> bool:
+    """Whether this is a Service of Kubernetes."""
+    return (document.value.get("apiVersion"), document.value.get("kind")) == ("v1", "Service")
+
+
+def is_autoscaler(document: Document) -> bool:
+    """Whether this is a HorizontalPodAutoscaler."""
+    group = text_at(document.value, "apiVersion").partition("/")[0]
+    return (group, document.value.get("kind")) == ("autoscaling", wellknown.HPA)
+
+
+def namespace_of(document: Document) -> str:
+    """The namespace of an object, `default` where it says none."""
+    return text_at(document.value, "metadata", "namespace") or "default"
+
+
+def services_of(adopted: AdoptedWorkload, services: Sequence[Document]) -> list[Document]:
+    """The Services that select the pods of a workload."""
+    labels = {
+        **map_at(adopted.template, "metadata", "labels"),
+        wellknown.GROUPS: adopted.workload.name,
+        wellknown.WORKER_INDEX: "0",
+    }
+    return [
+        service
+        for service in services
+        if namespace_of(service) == adopted.key[0]
+        and (selector := map_at(service.value, "spec", "selector"))
+        and selector.items() <= labels.items()
+    ]
+
+
+def own_service(adopted: AdoptedWorkload, services: Sequence[Document], port: EnginePort) -> Document | None:
+    """The Service that a Playground says in its own words: one port, to the engine's; None where there is none. One
+    that llmaz has rendered comes before others.
+    """
+    fitting = [service for service in services if _is_plain(adopted, service, port)]
+    ours = [service for service in fitting if is_ours(service)]
+    return next(iter([*ours, *fitting]), None)
+
+
+def service_spec(service: Document) -> dict[str, Any]:
+    """`spec.service` of a Playground for a Service."""
+    value = service.value
+    spec: dict[str, Any] = {"name": text_at(value, "metadata", "name"), "port": _port_of(value)["port"]}
+    if (kind := text_at(value, "spec", "type", default="ClusterIP")) != "ClusterIP":
+        spec["type"] = kind
+    for key in ("labels", "annotations"):
+        texts = {
+            name: text
+            for name, text in map_at(value, "metadata", key).items()
+            if not name.startswith(("app.kubernetes.io/", "kubectl.kubernetes.io/", "llmaz.io/", wellknown.OWN_PREFIX))
+        }
+        if texts:
+            spec[key] = texts
+    return spec
+
+
+def _port_of(value: Body) -> Body:
+    return next(iter(maps_at(value, "spec", "ports")), {})
+
+
+def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> bool:
+    """Whether a Service has nothing but one port to the engine, and no name that the workload's own one has."""
+    value = service.value
+    name, ports = text_at(value, "metadata", "name"), maps_at(value, "spec", "ports")
+    if len(ports) != 1 or value_at(value, "spec", "clusterIP") == "None":
+        return False
+    if name == adopted.workload.name + wellknown.LB_SERVICE or ports[0].get("nodePort"):
+        return False
+    if name == adopted.workload.name and not adopted.workload.as_deployment:
+        return False
+    target = ports[0].get("targetPort", ports[0].get("port"))
+    return port.renamed(target) == port.ours and ports[0].get("protocol", "TCP") == "TCP"
+
+
+def autoscaler_of(adopted: AdoptedWorkload, autoscalers: Sequence[Document]) -> Document | None:
+    """The HorizontalPodAutoscaler of a workload; None without one."""
+    for autoscaler in autoscalers:
+        target = map_at(autoscaler.value, "spec", "scaleTargetRef")
+        place = namespace_of(autoscaler), target.get("name")
+        if place == adopted.key and target.get("kind") == adopted.workload.kind:
+            return autoscaler
+    return None
+
+
+def elastic_config(autoscaler: Document) -> dict[str, Any]:
+    """`spec.elasticConfig` of a Playground for a HorizontalPodAutoscaler."""
+    spec = map_at(autoscaler.value, "spec")
+    config: dict[str, Any] = {
+        "minReplicas": int(number_at(spec, "minReplicas", default=1)),
+        "maxReplicas": int(number_at(spec, "maxReplicas", default=1)),
+    }
+    trigger = {key: spec[key] for key in ("metrics", "behavior") if spec.get(key)}
+    return {**config, "scaleTrigger": {"hpa": trigger}} if trigger else config
+
+
+def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:
+    """A warning for a Service that stays as it is, where its target is no port of the Playground's pods any more."""
+    for i, entry in enumerate(maps_at(service.value, "spec", "ports")):
+        target = entry.get("targetPort", entry.get("port"))
+        if port.renamed(target) == port.ours and target not in (port.ours, port.ours_number):
+            origin = service.origin("spec", "ports", i, "targetPort" if "targetPort" in entry else "port")
+            name = text_at(service.value, "metadata", "name")
+            diagnostics.add("W954", origin, name=name, target=target, ours=port.ours, app=adopted.workload.name)

@@ -1,0 +1,69 @@
+"""The OpenModels of workloads: one for each source and name, with the flavors of all that serve it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
+from renderer.adopt.playground import CommentedBody
+from renderer.diagnostics import Path
+
+VERSION = "llmaz.io/v1alpha1"
+
+
+class SharedModel(Struct):
+    """An OpenModel, and the flavors that it has."""
+
+    name: str
+    model: CommentedBody
+    flavors: dict[str, Mapping[str, Any]]  # by name
+
+
+def share_models(workloads: Sequence[AdoptedWorkload]) -> dict[tuple[str, str], tuple[SharedModel, str]]:
+    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there."""
+    models: dict[str, SharedModel] = {}
+    names: set[str] = set()
+    claims: dict[tuple[str, str], tuple[SharedModel, str]] = {}
+    for adopted in workloads:
+        identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
+        if identity not in models:
+            name = _free_name(adopted.model_name, names)
+            names.add(name)
+            models[identity] = SharedModel(name, _open_model(adopted, name), {})
+        shared = models[identity]
+        claims[adopted.key] = shared, _add_flavor(shared, adopted.flavor)
+    for shared in models.values():
+        shared.model.body["spec"]["inferenceConfig"] = {"flavors": [*shared.flavors.values()]}
+    return claims
+
+
+def _open_model(adopted: AdoptedWorkload, name: str) -> CommentedBody:
+    spec: dict[str, Any] = {"familyName": adopted.family}
+    if adopted.served_name != name:
+        spec["servedModelName"] = adopted.served_name
+    spec["source"] = dict(adopted.weights.source)
+    comments: dict[Path, str] = {("spec", "source"): adopted.weights.comment} if adopted.weights.comment else {}
+    body = {"apiVersion": VERSION, "kind": "OpenModel", "metadata": {"name": name}, "spec": spec}
+    return CommentedBody(body, comments)
+
+
+def _free_name(name: str, names: set[str]) -> str:
+    number = 2
+    free = name
+    while free in names:
+        free, number = f"{name}-{number}", number + 1
+    return free
+
+
+def _add_flavor(shared: SharedModel, flavor: Mapping[str, Any]) -> str:
+    """The name under which the model has a flavor; it is added where it has none like it."""
+    for name, other in shared.flavors.items():
+        if {**other, "name": ""} == {**flavor, "name": ""}:
+            return name
+    name = _free_name(object_name(str(flavor["name"])), {*shared.flavors})
+    shared.flavors[name] = {**flavor, "name": name}
+    return name

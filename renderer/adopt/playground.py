@@ -1,0 +1,289 @@
+"""The Playground that serves what a workload serves today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from renderer.adopt.adopted_container import EngineOption, split_options
+from renderer.adopt.adopted_workload import AdoptedWorkload
+from renderer.adopt.hub_token import HubToken, token_of
+from renderer.adopt.pod_changes import (
+    COMMAND_FIELDS,
+    RUNNER,
+    EnginePort,
+    engine_port,
+    lost_labels,
+    original_pod,
+    own_containers,
+    shared_memory_mount,
+)
+from renderer.adopt.pod_patch import patch_between
+from renderer.diagnostics import Collector, Origin, Path
+from renderer.engines.engine_command import Word
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.secrets.names import is_literal_secret
+
+Body = Mapping[str, Any]
+VERSION = "inference.llmaz.io/v1alpha1"
+_BACKEND: Path = ("spec", "backendRuntimeConfig")
+_SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
+_TEMPLATE: Path = ("spec", "podTemplate")
+
+
+class CommentedBody(Struct):
+    """An object that is written, and sentences that stand above its fields."""
+
+    body: dict[str, Any]
+    comments: dict[Path, str]
+
+
+def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor: bool) -> CommentedBody:
+    """The Playground without arguments, variables and podTemplate: what they come on top of. `claims_flavor`: the
+    OpenModel has flavors of other workloads too.
+    """
+    workload, container = adopted.workload, adopted.container
+    claim: dict[str, object] = {"modelName": model_name}
+    if claims_flavor:
+        claim["inferenceFlavors"] = [adopted.flavor["name"]]
+    spec: dict[str, Any] = {}
+    if workload.replicas is not None and "elasticConfig" not in workload.spec:
+        spec["replicas"] = workload.replicas
+    spec["modelClaim"] = claim
+    settings = _workload_settings(adopted)
+    comments: dict[Path, str] = {}
+    spec["backendRuntimeConfig"] = backend = {"backendName": container.backend}
+    if version := _version(adopted):
+        backend["version"] = version
+    spec |= {key: value for key, value in workload.spec.items() if key != "workload"}
+    if settings:
+        spec["workload"] = settings
+    port = engine_port_of(adopted)
+    if port.ours_number != wellknown.PORT:
+        spec["service"] = {"enginePort": port.number}
+        comments["spec", "service"] = "Other parts of the pod may ask the engine by its number, so it keeps its port."
+    metadata: dict[str, object] = {"name": workload.name}
+    if workload.namespace not in ("", "default"):
+        metadata["namespace"] = workload.namespace
+    return CommentedBody({"apiVersion": VERSION, "kind": "Playground", "metadata": metadata, "spec": spec}, comments)
+
+
+def complete_playground(
+    adopted: AdoptedWorkload,
+    playground: CommentedBody,
+    rendered_pod: Body,
+    token: HubToken | None,
+    live: bool,
+    diagnostics: Collector,
+) -> None:
+    """Adds to a draft what its rendered pod lacks: arguments, variables and the podTemplate. `token`: what RenderConfig
+    says of the hub's.
+    """
+    spec = playground.body["spec"]
+    runner = next((body for body in maps_at(rendered_pod, "spec", "containers") if body.get("name") == RUNNER), {})
+    backend = spec["backendRuntimeConfig"]
+    if resources := _resources(adopted, map_at(runner, "resources")):
+        backend["resources"] = resources
+    _, size = shared_memory_mount(adopted.template, adopted.container.body)
+    if size and size != shared_memory_mount(rendered_pod, runner)[1]:
+        backend["sharedMemorySize"] = size
+    args = [word for option in _own_options(adopted, runner) for word in option.words]
+    strays = [word.text for word in adopted.container.strays]
+    if args or strays:
+        backend["args"] = [*strays, *args]
+    if envs := list(_own_variables(adopted, runner, token, diagnostics)):
+        backend["envs"] = envs
+    original = original_pod(
+        adopted.template, adopted.container.body, engine_port_of(adopted), _consumed_mounts(adopted), live=live
+    )
+    node_selector = map_at(adopted.template, "spec", "nodeSelector")
+    if node_selector and node_selector != map_at(rendered_pod, "spec", "nodeSelector"):
+        original["spec"]["nodeSelector"] = dict(node_selector)
+    if _same_image(text_at(adopted.container.body, "image"), text_at(runner, "image")):
+        del original["spec"]["containers"][0]["image"]
+    original = own_containers(original, adopted.template, rendered_pod)
+    if patch := patch_between(original, rendered_pod):
+        spec["podTemplate"] = patch
+        _comment_image(adopted, playground, patch)
+    for label in lost_labels(adopted.template):
+        origin = adopted.workload.origin_of(("metadata", "labels", label))
+        diagnostics.add("W951", origin, what=f"the label '{label}'", why="llmaz sets labels of that name itself")
+
+
+def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: Body) -> None:
+    containers = maps_at(patch, "spec", "containers")
+    if containers and "image" in containers[0] and not _version(adopted):
+        comment = "Nobody knows the engine's version in this image: write it into backendRuntimeConfig.version."
+        playground.comments[(*_TEMPLATE, "spec", "containers", 0, "image")] = comment
+
+
+# The command line
+
+
+def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOption]:
+    """The options that the rendered command line does not have, or has with another value."""
+    container = adopted.container
+    dropped = frozenset[str]().union(
+        *map(container.option_names, ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile"))
+    )
+    engine = container.engine.engine
+    rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
+    rendered_values = {option.name: option.values for option in rendered}
+    number = str(adopted.accelerator.number) if adopted.accelerator.resource else "1"
+    for option in container.options:
+        if option.name in dropped:
+            continue
+        if option.name in engine.size_options and option.values == (number,):
+            continue
+        if option.name in rendered_values and _same_values(option.values, rendered_values[option.name]):
+            continue
+        yield option
+
+
+def _same_values(values: Sequence[str], others: Sequence[str]) -> bool:
+    return list(values) == list(others) or [_value(text) for text in values] == [_value(text) for text in others]
+
+
+def _value(text: str) -> object:
+    """A value as JSON, where it is some."""
+    try:
+        return json.loads(text) if text[:1] in ("{", "[") else text
+    except ValueError:
+        return text
+
+
+class _Nowhere:
+    name = ""
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
+
+
+_NOWHERE = Origin(_Nowhere())
+
+
+# Variables
+
+
+def _own_variables(
+    adopted: AdoptedWorkload, runner: Body, token: HubToken | None, diagnostics: Collector
+) -> Iterator[Body]:
+    """The variables that the rendered container does not have, without the hub's token and what options say now."""
+    container, entry = adopted.container, adopted.container.entry
+    unread = {*(entry.get("weightsVariables") or ()), *(entry.get("portVariables") or ()), entry.get("hostVariable")}
+    rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
+    for i, variable in enumerate(maps_at(container.body, "env")):
+        name = text_at(variable, "name")
+        origin = adopted.workload.origin_of((*container.path, "env", i))
+        if token and adopted.weights.is_loaded and token.holds(variable):
+            continue
+        if name in unread or name in container.used_variables:
+            continue
+        if is_literal_secret(name, variable.get("value")):
+            diagnostics.add("W953", origin, name=name)
+            continue
+        if variable != rendered.get(name):
+            yield variable
+
+
+# The pod
+
+
+def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
+    """The mount paths that the Playground says elsewhere: shared memory, and the weights where no other argument names
+    a file below them.
+    """
+    consumed = {shared_memory_mount(adopted.template, adopted.container.body)[0]}
+    path = adopted.weights.mount_path
+    texts = [value for option in _kept_options(adopted) for value in option.values]
+    if path and not any(f"{path}/" in text for text in texts):
+        consumed.add(path)
+    return frozenset(consumed - {""})
+
+
+def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
+    dropped = adopted.container.option_names("weights")
+    yield from (option for option in adopted.container.options if option.name not in dropped)
+
+
+def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
+    """The port of the engine of a workload."""
+    command = adopted.container.recognised.command
+    number = command.port or next(
+        (
+            int(value)
+            for name in adopted.container.entry.get("portVariables") or ()
+            if (value := adopted.container.values.get(name, "").rpartition(":")[2]).isdigit()
+        ),
+        None,
+    )
+    port = engine_port(adopted.container.body, number or adopted.container.entry.get("defaultPort"))
+    return replace(port, ours_number=port.number) if port.number and _keeps_port(adopted, port.number) else port
+
+
+def _keeps_port(adopted: AdoptedWorkload, number: int) -> bool:
+    """Whether something in the pod may ask the engine's port by its number, or listens on ours: containers that run
+    beside the engine, and commands of probes and hooks.
+    """
+    body = adopted.container.body
+    sidecars = maps_at(adopted.template, "spec", "initContainers")
+    if any(other is not body for other in maps_at(adopted.template, "spec", "containers")):
+        return True
+    if any(sidecar.get("restartPolicy") == "Always" for sidecar in sidecars):
+        return True
+    return f":{number}" in repr([value for key, value in body.items() if key in COMMAND_FIELDS])
+
+
+def _version(adopted: AdoptedWorkload) -> str:
+    """The tag of the image, where it is one of the engine's project and says a version."""
+    image = text_at(adopted.container.body, "image").partition("@")[0]
+    return image.rpartition("/")[2].partition(":")[2] if adopted.container.engine.version else ""
+
+
+def _same_image(image: str, other: str) -> bool:
+    return image.removeprefix("docker.io/").removeprefix("library/") == other.removeprefix("docker.io/")
+
+
+def _resources(adopted: AdoptedWorkload, rendered: Body) -> Body:
+    """The resources that the rendered container does not have; the accelerator is the flavor's."""
+    resources = map_at(adopted.container.body, "resources")
+    sides = {
+        side: {
+            name: amount
+            for name, amount in map_at(resources, side).items()
+            if name != adopted.accelerator.resource and map_at(rendered, side).get(name) != amount
+        }
+        for side in ("requests", "limits")
+    }
+    return {side: amounts for side, amounts in sides.items() if amounts}
+
+
+def _workload_settings(adopted: AdoptedWorkload) -> Body:
+    workload = adopted.workload
+    settings: dict[str, object] = {"kind": wellknown.DEPLOYMENT} if workload.as_deployment else {}
+    if rollout := {key: value for key, value in workload.rollout.items() if key != "partition" or value}:
+        usual = {"maxUnavailable": 1, "maxSurge": 0} if rollout != _SERVER_ROLLOUT else _SERVER_ROLLOUT
+        if rollout := {key: value for key, value in rollout.items() if usual.get(key) != value}:
+            settings["rollout"] = rollout
+    return {**settings, **map_at(workload.spec, "workload")}
+
+
+def token_variable(adopted: AdoptedWorkload) -> tuple[HubToken, Origin] | None:
+    """The hub's token of the engine's container, or of a loader of ours; None without one, and where nothing is loaded
+    from a hub.
+    """
+    if not adopted.weights.is_loaded:
+        return None
+    for field in ("containers", "initContainers"):
+        for c, body in enumerate(maps_at(adopted.template, "spec", field)):
+            if field == "containers" and body is not adopted.container.body:
+                continue
+            for i, variable in enumerate(maps_at(body, "env")):
+                if token := token_of(variable):
+                    return token, adopted.workload.origin_of(("spec", field, c, "env", i))
+    return None

@@ -1,0 +1,107 @@
+"""The podTemplate that gives a rendered pod what another pod has: the opposite of a strategic merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from renderer import schema_validation
+from renderer.adopt.server_defaults import is_default, type_of, without_defaults
+from renderer.diagnostics import Path
+from renderer.kubernetes import quantity
+
+Body = Mapping[str, Any]
+_ACTIONS = frozenset(("exec", "httpGet", "tcpSocket", "grpc", "sleep"))  # of probes and hooks, of which one may stand
+_FIRST = ("name", "image", "restartPolicy", "command", "args", "env", "ports", "resources")
+_FIRST_PROBES = ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle")
+_LAST = ("initContainers", "containers", "volumes")
+_MIDDLE = 50
+_RANKS = {
+    **{key: rank for rank, key in enumerate((*_FIRST, *_FIRST_PROBES))},
+    **{key: _MIDDLE + 1 + rank for rank, key in enumerate(_LAST)},
+}
+_REPLACED = {"$patch": "replace"}
+_QUANTITIES = frozenset(("limits", "requests", "sizeLimit", "storage"))
+
+
+def patch_between(original: Body, rendered: Body) -> dict[str, Any]:
+    """The patch of `metadata` and `spec` with which the rendered pod has every field of the original one; what it has
+    besides stays. Empty where nothing is missing.
+    """
+    patch: dict[str, Any] = _ordered(_map_patch(original, rendered, ()))
+    return patch
+
+
+def _ordered(value: Any) -> Any:
+    """The value with the keys of maps in one order, whatever order they were written in."""
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: (_RANKS.get(key, _MIDDLE), key))
+        return {key: _ordered(value[key]) for key in keys}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value
+
+
+def _map_patch(original: Body, rendered: Body, path: Path) -> dict[str, Any]:
+    patch: dict[str, Any] = {}
+    if (actions := _ACTIONS.intersection(original)) and _ACTIONS.intersection(rendered) - actions:
+        return {**_REPLACED, **original}
+    for key, value in original.items():
+        if key not in rendered:
+            if not is_default(path, key, value):
+                patch[key] = without_defaults(value, type_of(key))
+        elif (part := _value_patch(value, rendered[key], (*path, key))) is not None:
+            patch[key] = part
+    return patch
+
+
+def _value_patch(original: Any, rendered: Any, path: Path) -> Any:
+    """The patch of a field that both have; None where the rendered one has all of it."""
+    if isinstance(original, dict) and isinstance(rendered, dict):
+        return _map_patch(original, rendered, path) or None
+    if isinstance(original, list) and isinstance(rendered, list):
+        keys = _merge_keys(path)
+        if keys:
+            return _items_patch(original, rendered, keys, path)
+        if path[-1] == "tolerations":  # of which a patch adds its own
+            return [item for item in original if item not in rendered] or None
+        return None if original == rendered else original
+    if path[-1] == "terminationGracePeriodSeconds" and isinstance(rendered, int) and isinstance(original, int):
+        return None if original <= rendered else original  # what ends sooner loses nothing
+    if path[-2:-1] and path[-2] in _QUANTITIES:
+        return None if _amount(original) == _amount(rendered) else original
+    return None if original == rendered else original
+
+
+def _items_patch(original: Sequence[Any], rendered: Sequence[Any], keys: Sequence[str], path: Path) -> Any:
+    """The patch of a list whose items are matched by merge keys."""
+    rendered_items = {_identity(item, keys): item for item in rendered}
+    patches = []
+    for item in original:
+        identity = _identity(item, keys)
+        if identity not in rendered_items:
+            patches.append(without_defaults(item, type_of(path[-1])))
+        elif patch := _map_patch(item, rendered_items[identity], (*path, "[]")):
+            patches.append({**{key: item[key] for key in keys if key in item}, **patch})
+    return patches or None
+
+
+def _identity(item: Body, keys: Sequence[str]) -> tuple[object, ...]:
+    return tuple(item.get(key, "TCP" if key == "protocol" else None) for key in keys)
+
+
+def _amount(value: object) -> object:
+    try:
+        return quantity.nanos(value)
+    except ValueError:
+        return value
+
+
+def _merge_keys(path: Path) -> Sequence[str]:
+    return _keys_by_path().get(".".join(str(step) for step in path if step != "[]"), ())
+
+
+@cache
+def _keys_by_path() -> Mapping[str, Sequence[str]]:
+    """The merge keys of lists, by their paths without brackets."""
+    table = schema_validation.read_schema("output/merging")
+    return {path.replace("[]", ""): keys for path, keys in table.items()}

@@ -1,0 +1,76 @@
+"""`llmaz adopt`: each folder of cases/ and originals/ becomes exactly what lies beside its input.
+
+A folder is `input/`, what is written as `expected/**`, and `report.txt`: the exit code and all that is printed.
+Those of originals/ are deployments of other projects in our words, those of cases/ what a reader may stumble over.
+`pytest --snapshot-update` writes what is expected.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.paths import TESTS
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden, Llmaz
+
+ADOPT = TESTS / "adopt"
+FOLDERS = sorted(str(path.parent.relative_to(ADOPT)) for path in ADOPT.glob("*/*/input"))
+NOTHING = 2
+_HEAD = "| input | what becomes of it |\n|---|---|\n"
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """The files below a folder, by their paths in it; those that llmaz renders are left out."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and "rendered" not in path.parts]
+    return {str(path.relative_to(folder)): path.read_text("utf-8") for path in sorted(paths)}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_adopt(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    llmaz: Llmaz,
+    golden: Golden,
+    superfluous: Callable[..., list[Path]],
+) -> None:
+    shutil.copytree(ADOPT / name / "input", tmp_path / "input")
+    monkeypatch.chdir(tmp_path)
+    done = llmaz("adopt", "input", "-o", "out")
+    assert "Traceback" not in done.err
+    golden(f"adopt/{name}/report.txt", f"exit {done.code}\n{done.err}{done.out}")
+    written = texts(tmp_path / "out")
+    for path, text in written.items():
+        golden(f"adopt/{name}/expected/{path}", text)
+    expected = ADOPT / name / "expected"
+    assert superfluous(expected, {expected / path for path in written}) == []
+    assert bool(written) == (done.code != NOTHING)
+
+
+@pytest.mark.parametrize("name", [name for name in FOLDERS if (ADOPT / name / "expected").exists()])
+def test_what_is_rendered_is_adopted_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    shutil.copytree(ADOPT / name / "expected", tmp_path / "one")
+    monkeypatch.chdir(tmp_path / "one")
+    done = llmaz("render")
+    assert done.code == 0, done.err
+    assert llmaz("adopt", "rendered", "-o", "../two").code != NOTHING
+    assert texts(tmp_path / "two") == texts(tmp_path / "one")
+
+
+def test_the_table_names_each_input(golden: Golden) -> None:
+    """table.md says of each input whether it is adopted, in part (what is lost) or refused (why)."""
+    rows = []
+    for name in FOLDERS:
+        lines = (ADOPT / name / "report.txt").read_text("utf-8").splitlines()
+        became = [line for line in lines if line.startswith(("adopted ", "in part ", "refused ", "left "))]
+        lost = [line.partition(": ")[2].partition(" [")[0] for line in lines if "[W95" in line]
+        rows.append(f"| {name} | {'<br>'.join([*became, *dict.fromkeys(lost)]) or lines[1]} |\n")
+    golden("adopt/table.md", "# What becomes of each input of `llmaz adopt`\n\n" + _HEAD + "".join(rows))
