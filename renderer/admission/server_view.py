@@ -35,6 +35,11 @@ def server_view(body: Body) -> Mapping[str, Any]:
     return complete(plain) if complete else plain
 
 
+def server_value(type_name: str, value: object) -> Mapping[str, Any]:
+    """A value of a type of the server's, such as `core.PodTemplateSpec`, with its defaults, wherever it stands."""
+    return _struct_writer(type_name)(value)
+
+
 def is_own_kind(body: Body) -> bool:
     """Whether the kind is one of the server's own, some of whose defaults depend on other fields."""
     return f"{body.get('apiVersion')}/{body.get('kind')}" in _types()["kinds"]

@@ -12,7 +12,7 @@ from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import Dialect
-from renderer.engines.engine_command import Word, is_one_command, table_entry
+from renderer.engines.engine_command import Word, table_entry
 from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 
@@ -83,6 +83,10 @@ def find_engine(
     if len(engines) > 1:
         names = quoted([text_at(container.body, "name") for container in engines])
         diagnostics.stop("E951", workload.origin_of(engines[1].path), names=names)
+    for i, body in enumerate(containers if not engines else ()):
+        if recognise(catalog, (), (), text_at(body, "image")):
+            why = "the image holds an engine, and the command starts none that is known"
+            diagnostics.stop("E952", workload.origin_of((*_CONTAINERS, i)), why=why)
     return engines[0] if engines else None
 
 
@@ -90,7 +94,6 @@ def _read_container(
     workload: ServingWorkload, body: Body, path: Path, catalog: EngineCatalog, diagnostics: Collector
 ) -> AdoptedContainer | None:
     values, used = dict(_plain_values(body)), set[str]()
-    origins = {field: workload.origin_of((*path, field)) for field in ("command", "args")}
     command, args = (
         [
             Word(_filled(str(word), values, used), workload.origin_of((*path, field, i)))
@@ -100,8 +103,6 @@ def _read_container(
     )
     recognised = recognise(catalog, command, args, text_at(body, "image"))
     if recognised is None:
-        if command and not is_one_command([*command, *args]) and recognise(catalog, (), (), text_at(body, "image")):
-            diagnostics.stop("E952", origins["command"], why="a script whose commands start no engine that is known")
         return None
     _require_readable(body, path, recognised, [*command, *args], workload, diagnostics)
     options, strays = split_options(recognised.engine.engine.style, recognised.command.arguments)
@@ -130,7 +131,7 @@ def _require_readable(
     for text, origin in [(image, workload.origin_of((*path, "image"))), *((word.text, word.origin) for word in line)]:
         if match := _TEMPLATE.search(text):
             diagnostics.stop("E955", origin, what=match[0])
-    if not is_one_command(line):
+    if not recognised.command.is_alone:
         diagnostics.stop("E952", workload.origin_of(path), why="a script of several commands")
     is_script = len(recognised.command.words) != len(line)
     if recognised.command.hides_options or (is_script and not all(word.known for word in recognised.command.words)):

@@ -47,6 +47,7 @@ class EngineCommand(Struct, frozen=True):
     backend: str = ""  # the preset of the engine, '' where none is known
     arguments: tuple[Word, ...] = ()  # behind the command, and behind a model that stands first
     first_model: Word | None = None  # the model that stands first
+    is_alone: bool = True  # a shell runs nothing else beside it
     hides_options: bool = False  # what is filled in at run time may be an option
     names: tuple[Word, ...] = ()  # those that the model is served under
     named_by: str = ""  # the option that says so, or would
@@ -68,15 +69,10 @@ def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: st
     if script := _script(line):
         lines = [words for words in _script_lines(script) if _engine_of_line(words)]
         engine = _engine_of_line(lines[0]) if len(lines) == 1 else None
-        return _read_line(engine, lines[0], in_script=True) if engine else EngineCommand()
+        is_alone = sum(map(bool, _script_lines(script))) == 1
+        return _read_line(engine, lines[0], script_alone=is_alone) if engine else EngineCommand()
     engine = _engine_of_line(line) if command else None
     return _read_line(engine or _table()["common"], line)
-
-
-def is_one_command(line: Sequence[Word]) -> bool:
-    """Whether a command line is one command: no script of a shell, or a script of one."""
-    script = _script(line)
-    return script is None or len([words for words in _script_lines(script) if words]) == 1
 
 
 @cache
@@ -152,8 +148,11 @@ def _script_lines(script: Word) -> list[list[Word]]:
     return lines
 
 
-def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, in_script: bool = False) -> EngineCommand:
-    """What the options of a line say; the last of equal ones counts. `in_script`: a shell splits what it fills in."""
+def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, script_alone: bool | None = None) -> EngineCommand:
+    """What the options of a line say; the last of equal ones counts. `script_alone`: of a line in a script, where the
+    shell splits what it fills in, whether there is no other.
+    """
+    in_script = script_alone is not None
     end = _command_end(engine, line)
     values: dict[str, tuple[Word, ...]] = {}
     spelled: dict[str, str] = {}
@@ -177,6 +176,7 @@ def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, in_script: bo
         backend=engine.get("backend", ""),
         arguments=tuple(line[end + bool(starts_with_model) :]),
         first_model=line[end] if starts_with_model else None,
+        is_alone=script_alone is not False,
         hides_options=hides,
         names=names,
         named_by=named_by,

@@ -157,7 +157,7 @@ def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
     """
     app, config = run.base.app, run.base.context.inputs.config
     for key in OWN_ENVS if "workload" in app.spec else ():
-        yield app.spec["workload"].get(key) or (), app.origin("spec", "workload", key)
+        yield maps_at(app.spec, "workload", key), app.origin("spec", "workload", key)
     yield run.backend_config.get("envs") or (), app.origin(*BACKEND, "envs")
     yield run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")
     yield config.get("pods", "env") or (), config.origin("pods", "env")

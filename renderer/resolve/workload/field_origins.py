@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer.api import App
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Pod
 from renderer.resolve import app_annotations
 from renderer.resolve.autoscaling import keda, triggers
@@ -237,7 +238,7 @@ def _group_origins(scaling: PlannedScaling, env: _LayerOrigins) -> _Origins:
 def _own_env_origins(app: App, part: str, pod: Pod, env: _LayerOrigins) -> _Origins:
     """Of the variables of leaders or workers (`part`) alone. `env`: the layers below them."""
     key = f"{part}Envs"
-    entries = (app.spec.get("workload") or {}).get(key) or ()
+    entries = maps_at(app.spec, "workload", key)
     places = {entry["name"]: app.origin("spec", "workload", key, i) for i, entry in enumerate(entries)}
     for i, entry in enumerate(pod.containers[0].env if places else ()):
         if origin := places.get(str(entry["name"])):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector
+from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Interceptor, Pod, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
@@ -76,7 +77,7 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
 
 def _with_own_env(pod: Pod, app: App, key: str, diagnostics: Collector) -> Pod:
     """The pod whose runner has the variables of this key of `spec.workload`, over all others."""
-    envs = app.spec["workload"].get(key) or ()
+    envs = maps_at(app.spec, "workload", key)
     if not envs:
         return pod
     runner, *others = pod.containers

@@ -1,0 +1,163 @@
+"""The command line of an engine's container, option by option, as the engine's own parser reads it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from renderer.diagnostics import Origin
+from renderer.diagnostics.rule import NamedSource
+from renderer.engines.catalog import EngineCatalog
+from renderer.engines.dialect import Dialect
+from renderer.engines.engine_command import Word, table_entry
+from renderer.engines.option_lists import Option
+from renderer.engines.recognition import RecognisedEngine, recognise
+from renderer.kubernetes.json_values import list_at, maps_at, text_at
+
+MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it
+_REFERENCE = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
+_PREFIX = re.compile(r"[A-Za-z_]\w*=.*|env|nohup|time", re.DOTALL)
+_PORT = re.compile(r"(?:.*:)?(\d{1,5})")
+_NOWHERE: Final = Origin(NamedSource(""))  # no message of ours leads to a word
+
+
+class ContainerCommand(Struct, frozen=True):
+    """The engine of a container, and how it is started."""
+
+    recognised: RecognisedEngine
+    start: tuple[str, ...]  # the words before the options
+    options: Mapping[str, str]  # by name, the value; of several occurrences `a, b`
+    repeats: bool  # whether an option is given several times
+    port: int | None
+    model_option: str  # the name under which `options` has the model
+
+    @property
+    def backend(self) -> str:
+        """The preset of the engine."""
+        return self.recognised.engine.runtime.name
+
+    @property
+    def style(self) -> Dialect:
+        """How the engine reads its options."""
+        return self.recognised.engine.engine.style
+
+    @property
+    def port_options(self) -> Sequence[str]:
+        """The options that say the port."""
+        return [self.style.name(option) for option in table_entry(self.backend).get("port") or ()]
+
+    @property
+    def port_variables(self) -> Sequence[str]:
+        """The variables that say it."""
+        return table_entry(self.backend).get("portVariables") or ()
+
+
+def read_command(container: Mapping[str, Any], catalog: EngineCatalog) -> ContainerCommand | None:
+    """The engine of a container, with the variables of its command line filled in. None where it runs none that is
+    known, or something beside it, or where what is filled in at run time may be an option.
+    """
+    variables = plain_variables(container)
+    command, args = (
+        [Word(fill_in(word, variables), _NOWHERE) for word in list_at(container, field) if isinstance(word, str)]
+        for field in ("command", "args")
+    )
+    recognised = recognise(catalog, command, args, text_at(container, "image"))
+    if recognised is None:
+        return None
+    line, style = recognised.command, recognised.engine.engine.style
+    start = line.words[: len(line.words) - len(line.arguments) - (line.first_model is not None)]
+    if not line.is_alone or line.hides_options or any(_PREFIX.fullmatch(word.text) for word in start[:2]):
+        return None
+    entry = table_entry(recognised.engine.runtime.name)
+    model_option = next(iter(entry.get("model") or ()), MODEL)
+    rules = recognised.engine.option_rules
+    known = rules.option_list.options if rules else {}
+    occurrences = read_options(style, known, [word.text for word in line.arguments])
+    if line.first_model is not None:
+        occurrences.setdefault(model_option, []).insert(0, line.first_model.text)
+    return ContainerCommand(
+        recognised,
+        tuple(word.text for word in start),
+        {name: ", ".join(values) for name, values in occurrences.items()},
+        any(len(values) > 1 for values in occurrences.values()),
+        line.port if line.ports else _usual_port(entry, variables),
+        model_option,
+    )
+
+
+def read_options(style: Dialect, known: Mapping[str, Option], args: Sequence[str]) -> dict[str, list[str]]:
+    """By name, the values of each occurrence of an option; under '' the arguments that belong to none. `known`: the
+    options of the version by their spellings.
+    """
+    options: dict[str, list[list[str]]] = {}
+    current: list[str] | None = None
+    most = 0
+    for arg in args:
+        if name := style.name(arg):
+            option, equals, value = arg.partition("=") if style.kind != "exact" else (arg, "", "")
+            current = [value] if equals else []
+            most = 0 if equals else _most_values(known.get(style.head(option)[0]) or known.get(name))
+            options.setdefault(name, []).append(current)
+        elif current is None or not most:
+            options.setdefault("", []).append([arg])
+        else:
+            current.append(arg)
+            most -= 1
+    return {name: [" ".join(values) for values in occurrences] for name, occurrences in options.items()}
+
+
+def _most_values(option: Option | None) -> int:
+    """How many values an option takes at most; of one that nobody knows all that follow."""
+    if option is None or not option.arity.isdigit():
+        return 1 if option and option.arity == "?" else 10**6
+    return int(option.arity)
+
+
+def plain_variables(container: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of a container whose values stand there, each with those before it filled in."""
+    variables: dict[str, str] = {}
+    for entry in maps_at(container, "env"):
+        if "valueFrom" not in entry:
+            variables[text_at(entry, "name")] = fill_in(text_at(entry, "value"), variables)
+    return variables
+
+
+def fill_in(text: str, variables: Mapping[str, str]) -> str:
+    """The text with `$(NAME)` filled in, where the variable is known."""
+    return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)
+
+
+def references(container: Mapping[str, Any]) -> Iterator[str]:
+    """The variables that a container's command line names."""
+    for word in itertools.chain(list_at(container, "command"), list_at(container, "args")):
+        yield from _REFERENCE.findall(word) if isinstance(word, str) else ()
+
+
+def json_meaning(text: str) -> str:
+    """JSON of a map or list in one form; any other text as it is."""
+    if text[:1] not in ("{", "["):
+        return text
+    try:
+        return json.dumps(json.loads(text), sort_keys=True)
+    except ValueError:
+        return text
+
+
+def port_in(text: str) -> int | None:
+    """The port that a variable says, alone or behind a host."""
+    match = _PORT.fullmatch(text)
+    return int(match[1]) if match else None
+
+
+def _usual_port(entry: Mapping[str, Any], variables: Mapping[str, str]) -> int | None:
+    """The port of an engine without an option for it."""
+    for name in entry.get("portVariables") or ():
+        if name in variables and (port := port_in(variables[name])):
+            return port
+    port = entry.get("defaultPort")
+    return port if isinstance(port, int) else None

@@ -1,0 +1,175 @@
+"""Two objects beside each other, and all workloads of both sides, which Services and autoscalers lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from renderer.diff.live.pods import Counterparts, PodSide, match_pods, read_pod
+from renderer.diff.live.server_fields import WORKLOADS, comparable, pod_labels, selector_of, template_paths
+from renderer.diff.objects import ObjectKey
+from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+
+SELECTORS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Service": ("spec", "selector"),
+    **dict.fromkeys((wellknown.DEPLOYMENT, "StatefulSet", "PodDisruptionBudget"), ("spec", "selector", "matchLabels")),
+}
+"""Where objects of a kind say which pods they lead to."""
+
+
+class ObjectSide:
+    """An object of one side."""
+
+    def __init__(self, key: ObjectKey, body: Mapping[str, Any], catalog: EngineCatalog, file: str = "") -> None:
+        self.key: Final = key
+        self.body: Final = body
+        self.file: Final = file
+        self._catalog: Final = catalog
+
+    @cached_property
+    def view(self) -> dict[str, Any]:
+        """The object in the form that is compared. `replicas` only where somebody wrote it, or nothing scales it."""
+        return comparable(self.body)
+
+    @cached_property
+    def pods(self) -> Mapping[str, PodSide]:
+        """The pod templates of a workload, by whose they are: `leader` and `worker`."""
+        return {
+            role: read_pod(map_at(self.view, *path), path, self._catalog)
+            for path, role in template_paths(self.view).items()
+        }
+
+    @property
+    def is_workload(self) -> bool:
+        """Whether the object runs pods that can be compared."""
+        return self.key.kind in WORKLOADS and bool(self.pods)
+
+    @property
+    def serves(self) -> bool:
+        """Whether it runs an engine."""
+        return self.is_workload and any(pod.engines for pod in self.pods.values())
+
+    @property
+    def engine_port(self) -> int | None:
+        """The port on which its engine listens, where that is one."""
+        pod = self.pods.get("leader")
+        return pod.engines[pod.engine].port if pod and pod.engine else None
+
+    def port_number(self, port: object) -> object:
+        """The number of a port of the leaders' containers that goes by a name; anything else as it is."""
+        containers = maps_at(self.pods["leader"].spec, "containers") if "leader" in self.pods else []
+        ports = [entry for body in containers for entry in maps_at(body, "ports")]
+        return next((entry.get("containerPort") for entry in ports if entry.get("name") == port), port)
+
+    def selects(self, selector: Mapping[str, Any], namespace: str) -> frozenset[str]:
+        """Whose pods of the workload a selector leads to."""
+        if not selector or namespace != self.key.namespace or not self.is_workload:
+            return frozenset()
+        return frozenset(role for role, labels in pod_labels(self.view) if selector.items() <= labels.items())
+
+    @property
+    def selector(self) -> Mapping[str, Any]:
+        """The labels by which objects lead to its pods."""
+        return selector_of(self.view)
+
+
+class Surrounding:
+    """The workloads of both sides, and which of them are counterparts; and the autoscalers of ours."""
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[ObjectSide, ObjectSide]],
+        theirs: Sequence[ObjectSide],
+        ours: Sequence[ObjectSide],
+    ) -> None:
+        self.theirs: Final = [side for side in theirs if side.is_workload]
+        self.ours: Final = [side for side in ours if side.is_workload]
+        self.pairs: Final = {id(old): new for old, new in pairs}
+        self.scaled: Final = {
+            (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
+            for side in ours
+            if side.key.kind in wellknown.AUTOSCALERS
+        }
+
+    def leads_to(self, side: ObjectSide, others: Sequence[ObjectSide]) -> list[tuple[ObjectSide, frozenset[str]]]:
+        """The workloads whose pods an object selects, and whose pods of each."""
+        selector = map_at(side.view, *SELECTORS.get(side.key.kind, ("spec", "selector")))
+        roles = [(workload, workload.selects(selector, side.key.namespace)) for workload in others]
+        return [(workload, selected) for workload, selected in roles if selected]
+
+    def same_pods(self, theirs: ObjectSide, ours: ObjectSide) -> bool:
+        """Whether the selectors of two objects lead to the pods of counterparts, ours by all that tells them apart."""
+        old, new = self.leads_to(theirs, self.theirs), self.leads_to(ours, self.ours)
+        path = SELECTORS[ours.key.kind]
+        selector = map_at(ours.view, *path)
+        if map_at(ours.view, *path).items() <= map_at(theirs.view, *path).items() or not old:
+            return False
+        whole = all(workload.selector.items() <= selector.items() for workload, _ in new)
+        return whole and [(id(self.pairs.get(id(workload))), roles) for workload, roles in old] == [
+            (id(workload), roles) for workload, roles in new
+        ]
+
+
+class ObjectPair:
+    """An object of theirs and its counterpart."""
+
+    def __init__(self, theirs: ObjectSide, ours: ObjectSide, around: Surrounding) -> None:
+        self.theirs: Final = theirs
+        self.ours: Final = ours
+        self.around: Final = around
+
+    @cached_property
+    def pods(self) -> Mapping[str, PodPair]:
+        """The pod templates of both, by whose they are. A template of pods of several kinds is that of each."""
+        old, new = dict(self.theirs.pods), dict(self.ours.pods)
+        for some, others in ((old, new), (new, old)):
+            if "worker" in others and "worker" not in some and "leader" in some:
+                some["worker"] = some["leader"]
+        return {role: PodPair(old[role], new[role]) for role in old if role in new}
+
+    @property
+    def other_kind(self) -> bool:
+        """Whether a workload of another kind takes its place."""
+        return self.theirs.key.kind != self.ours.key.kind
+
+    @property
+    def of_operator(self) -> bool:
+        """Whether theirs is what the llmaz operator makes of its custom resources."""
+        labels = [map_at(pod.template, "metadata", "labels") for pod in self.theirs.pods.values()]
+        return any(wellknown.MODEL_NAME in each_labels for each_labels in labels) and not any(
+            wellknown.MANAGED_BY in each_labels for each_labels in labels
+        )
+
+
+class PodPair:
+    """A pod template of theirs and its counterpart."""
+
+    def __init__(self, theirs: PodSide, ours: PodSide) -> None:
+        self.theirs: Final = theirs
+        self.ours: Final = ours
+
+    @cached_property
+    def counterparts(self) -> Counterparts:
+        """Which container and which volumes have other names."""
+        return match_pods(self.theirs, self.ours)
+
+    @cached_property
+    def commands(self) -> Mapping[str, str]:
+        """The containers of ours whose command lines are compared option by option, and the names of theirs."""
+        renamed = self.counterparts.container
+        names = {name: renamed if renamed and name == self.ours.engine else name for name in self.ours.engines}
+        return {
+            name: old
+            for name, old in names.items()
+            if old in self.theirs.engines and self.theirs.engines[old].backend == self.ours.engines[name].backend
+        }
+
+
+def owners(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Kind and name of each owner of an object."""
+    references = value_at(body, "metadata", "ownerReferences")
+    for reference in references if isinstance(references, list) else ():
+        yield text_at(reference, "kind"), text_at(reference, "name")

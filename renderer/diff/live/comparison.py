@@ -1,0 +1,277 @@
+"""Compares what runs in a cluster, or what somebody else wrote, with rendered objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from renderer.diff.fields import ABSENT, same
+from renderer.diff.live.compared import ObjectPair, ObjectSide, Surrounding, owners
+from renderer.diff.live.fields import pair_leaves
+from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, path_text, prefixes, top_absent
+from renderer.diff.live.records import (
+    ADDED,
+    COMPARED,
+    EQUAL,
+    LOST,
+    NOT_RENDERED,
+    UNEXPLAINED,
+    Difference,
+    LiveObject,
+    LiveReport,
+)
+from renderer.diff.live.rules import Finding, explain
+from renderer.diff.live.server_fields import WORKLOADS
+from renderer.diff.objects import ObjectKey
+from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, text_at, value_at
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_args, hide_secrets
+from renderer.yamlio import Document
+
+# What a controller makes has an owner of one of these kinds.
+_CONTROLLERS: Final = frozenset(
+    {
+        *("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "LeaderWorkerSet"),
+        *("DisaggregatedSet", "ScaledObject", "Service", "Node"),
+    }
+)
+_BESIDE: Final = frozenset(
+    {"ConfigMap", "Secret", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice"}
+)
+_BACKENDS: Final = ("backendRefs", "backendRef", "backends", "service", "endpoints")
+
+
+def compare_live(
+    theirs: Sequence[Document], rendered: Sequence[Mapping[str, Any]], catalog: EngineCatalog
+) -> LiveReport:
+    """The differences between the objects of a dump and rendered ones. Objects that are not about serving, and those
+    that a controller made, are counted alone.
+    """
+    skipped: Counter[str] = Counter()
+    old: dict[ObjectKey, ObjectSide] = {}
+    for document in theirs:
+        body = document.value
+        if not isinstance(body, dict) or not isinstance(body.get("kind"), str):
+            continue
+        key = _key(body)
+        if _is_made(body) or key.kind in _BESIDE or key in old:
+            skipped[key.kind] += 1
+        else:
+            old[key] = ObjectSide(key, body, catalog, document.name)
+    new = {_key(body): ObjectSide(_key(body), body, catalog) for body in rendered}
+    pairs = [*_match(old, new)]
+    around = Surrounding(pairs, [*old.values()], [*new.values()])
+    objects = [_compare(ObjectPair(*pair, around)) for pair in pairs]
+    matched = {side.key for pair in pairs for side in pair}
+    serving = _serving_names(old.values())
+    for key, side in old.items():
+        if side.key in matched:
+            continue
+        if _is_about_serving(side, around, serving):
+            objects.append(LiveObject(NOT_RENDERED, key, None, side.file, owners=_owner_names(side)))
+        else:
+            skipped[key.kind] += 1
+    pair_keys = {side.key for _, side in pairs}
+    objects += [LiveObject(ADDED, None, key) for key in new if key not in pair_keys]
+    return LiveReport(tuple(objects), dict(sorted(skipped.items())))
+
+
+def _key(body: Mapping[str, Any]) -> ObjectKey:
+    kind = text_at(body, "kind")
+    namespace = "" if kind in wellknown.CLUSTER_SCOPED else text_at(body, "metadata", "namespace") or "default"
+    group, slash, _ = text_at(body, "apiVersion").rpartition("/")
+    return ObjectKey(group if slash else "", kind, namespace, text_at(body, "metadata", "name"))
+
+
+def _is_made(body: Mapping[str, Any]) -> bool:
+    return any(kind in _CONTROLLERS and "llmaz.io" not in _owner_group(body, name) for kind, name in owners(body))
+
+
+def _owner_group(body: Mapping[str, Any], name: str) -> str:
+    """The API of the owner of a name: an inference Service is none of Kubernetes'."""
+    references = value_at(body, "metadata", "ownerReferences")
+    listed = references if isinstance(references, list) else []
+    return next((text_at(entry, "apiVersion") for entry in listed if text_at(entry, "name") == name), "")
+
+
+def _match(
+    old: Mapping[ObjectKey, ObjectSide], new: Mapping[ObjectKey, ObjectSide]
+) -> Iterator[tuple[ObjectSide, ObjectSide]]:
+    """Objects of one kind and name; workloads of one name, whatever their kinds."""
+    left = {(key.namespace, key.name): side for key, side in new.items() if key not in old and key.kind in WORKLOADS}
+    for key, side in old.items():
+        if key in new:
+            yield side, new[key]
+        elif key.kind in WORKLOADS and (other := left.pop((key.namespace, key.name), None)):
+            yield side, other
+
+
+def _serving_names(sides: Any) -> set[tuple[str, str]]:
+    """Namespace and name of each workload that runs an engine."""
+    return {(side.key.namespace, side.key.name) for side in sides if side.serves}
+
+
+def _is_about_serving(side: ObjectSide, around: Surrounding, serving: set[tuple[str, str]]) -> bool:
+    """Whether an object that is not rendered would be missed: a workload with an engine, what leads to its pods, what
+    scales it, and routes to such a Service.
+    """
+    if side.is_workload:
+        return side.serves
+    engines = [workload for workload in around.theirs if workload.serves]
+    if side.key.kind in ("Service", "PodDisruptionBudget"):
+        return bool(around.leads_to(side, engines))
+    target = (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
+    return target in serving or bool(_backend_names(side.view) & _service_names(around, side.key.namespace, serving))
+
+
+def _service_names(around: Surrounding, namespace: str, serving: set[tuple[str, str]]) -> set[str]:
+    names = {name for place, name in serving if place == namespace}
+    return names | {f"{name}{suffix}" for name in names for suffix in (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE)}
+
+
+def _backend_names(value: object, *, within: bool = False) -> set[str]:
+    """The names of the Services that a route leads to."""
+    if isinstance(value, list):
+        return {name for item in value for name in _backend_names(item, within=within)}
+    if not isinstance(value, dict):
+        return set()
+    names = {value["name"]} if within and isinstance(value.get("name"), str) else set()
+    for key, item in value.items():
+        names |= _backend_names(item, within=within or key in _BACKENDS)
+    return names
+
+
+def _compare(pair: ObjectPair) -> LiveObject:
+    theirs, ours = pair_leaves(pair)
+    above = (prefixes(theirs), prefixes(ours))
+    shown = Shown(pair)
+    differences: list[Difference] = []
+    groups: dict[tuple[Key, str, str], list[tuple[Key, Difference]]] = {}
+    count = 0
+    for key in [*theirs, *(key for key in ours if key not in theirs)]:
+        old, new = theirs.get(key), ours.get(key)
+        if old and new and same(old.value, new.value):
+            count += 1
+            continue
+        if (old is None or new is None) and _is_empty(old or new) and key in above[new is None]:
+            continue
+        difference = _classify(key, old, new, pair, shown)
+        side = above[new is None]
+        top = top_absent(key, side) if old is None or new is None else key
+        groups.setdefault((top, difference.kind, difference.rule), []).append((key, difference))
+    whole = Counter(top for top, _, _ in groups)
+    for (top, _, _), entries in groups.items():
+        if whole[top] == 1 and len(entries) > 1:
+            differences.append(_join(top, entries, theirs, ours, shown))
+        else:
+            differences.extend(difference for _, difference in entries)
+    owner_names = _owner_names(pair.theirs)
+    return LiveObject(
+        COMPARED, pair.theirs.key, pair.ours.key, pair.theirs.file, tuple(differences), count, owner_names
+    )
+
+
+def _owner_names(side: ObjectSide) -> tuple[str, ...]:
+    return tuple(f"{kind} {name}" for kind, name in owners(side.body))
+
+
+def _is_empty(leaf: Leaf | None) -> bool:
+    return leaf is not None and leaf.value in ({}, [])
+
+
+def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: ObjectPair, shown: Shown) -> Difference:
+    kind, rule, deviation = UNEXPLAINED, "", 0
+    if old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
+        kind, rule = EQUAL, new.rule if new.rule not in ("json", "") else old.rule
+    else:
+        finding = Finding(key, old, new, pair)
+        explanation = explain(finding)
+        if explanation:
+            kind, rule, deviation = explanation.effect, explanation.name, explanation.deviation
+        elif finding.dropped:
+            kind = LOST
+    return Difference(
+        path_text(key, _roots(pair)),
+        old.value if old else ABSENT,
+        new.value if new else ABSENT,
+        *shown.values(key, old, new),
+        kind,
+        rule,
+        deviation,
+    )
+
+
+def _roots(pair: ObjectPair) -> dict[str, str]:
+    """What stands for the beginning of the paths in each pod: the path in theirs."""
+    return {
+        f"@{role}": ".".join(map(str, pods.theirs.place if role in pair.theirs.pods else pods.ours.place))
+        for role, pods in pair.pods.items()
+    }
+
+
+def _join(
+    top: Key, entries: Sequence[tuple[Key, Difference]], theirs: Leaves, ours: Leaves, shown: Shown
+) -> Difference:
+    """One difference for all fields of an item that a side has not."""
+    key, first = entries[0]
+    leaves = theirs if first.ours is ABSENT else ours
+    place = leaves[key].place[: len(leaves[key].place) - (len(key) - len(top))]
+    side = shown.pair.theirs if first.ours is ABSENT else shown.pair.ours
+    value, hidden = value_at(side.view, *place), value_at(shown.body(side), *place)
+    is_theirs = first.ours is ABSENT
+    return Difference(
+        path_text(top, _roots(shown.pair)),
+        value if is_theirs else ABSENT,
+        ABSENT if is_theirs else value,
+        hidden if is_theirs else ABSENT,
+        ABSENT if is_theirs else hidden,
+        first.kind,
+        first.rule,
+        first.deviation,
+    )
+
+
+class Shown:
+    """The values of a pair as they may be printed."""
+
+    def __init__(self, pair: ObjectPair) -> None:
+        self.pair: Final = pair
+        self._bodies: dict[int, Any] = {}
+
+    def body(self, side: ObjectSide) -> Any:
+        """An object with its secrets hidden."""
+        if id(side) not in self._bodies:
+            self._bodies[id(side)] = hide_secrets(side.view)
+        return self._bodies[id(side)]
+
+    def values(self, key: Key, old: Leaf | None, new: Leaf | None) -> tuple[object, object]:
+        """Both values of a field, with secrets hidden."""
+        texts = [
+            self._value(key, leaf, side) if leaf else ABSENT
+            for leaf, side in ((old, self.pair.theirs), (new, self.pair.ours))
+        ]
+        if old and new and texts[0] == texts[1]:
+            texts[1] = ANOTHER
+        return texts[0], texts[1]
+
+    def _value(self, key: Key, leaf: Leaf, side: ObjectSide) -> object:
+        last = key[-1]
+        if not last.startswith(OPTION):
+            if "args" in key or last == "command":
+                return leaf.value if last == "command" and isinstance(leaf.value, str) else self._at(leaf, side)
+            return self._at(leaf, side)
+        container = map_at(side.view, *leaf.place[:-2])
+        value = str(leaf.value)
+        for i, entry in enumerate(container.get("env") or ()):  # type: ignore[var-annotated, arg-type]
+            hidden = value_at(self.body(side), *leaf.place[:-2], "env", i, "value")
+            if hidden == HIDDEN and entry.get("value"):
+                value = value.replace(str(entry["value"]), HIDDEN)
+        return hide_in_args([last.removeprefix(OPTION), value])[-1]
+
+    def _at(self, leaf: Leaf, side: ObjectSide) -> object:
+        return value_at(self.body(side), *leaf.place)
+
+
+__all__ = ["LiveReport", "compare_live"]

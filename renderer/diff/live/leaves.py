@@ -1,0 +1,106 @@
+"""The fields of an object, each by a path in which items of lists go by their names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from renderer.diagnostics import Path
+from renderer.diff.fields import ABSENT
+
+# The keys that name the items of a list, by the field of the list; '' where the item as a whole does.
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "containers": ("name",),
+    "initContainers": ("name",),
+    "ephemeralContainers": ("name",),
+    "env": ("name",),
+    "volumes": ("name",),
+    "volumeMounts": ("mountPath",),
+    "volumeDevices": ("devicePath",),
+    "imagePullSecrets": ("name",),
+    "resourceClaims": ("name",),
+    "hostAliases": ("ip",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "ports": ("name",),
+}
+_WHOLE: Final = ("tolerations", "envFrom")
+OPTION: Final = ": "  # begins the last part of the path of an option
+
+
+class Leaf(Struct, frozen=True):
+    """A field that is no map, and no list of maps."""
+
+    value: object
+    place: Path  # in the object of the side
+    meaning: object = ABSENT  # what it comes to, where that says more than the value
+    rule: str = ""  # by which
+
+
+Key: TypeAlias = tuple[str, ...]
+Leaves: TypeAlias = dict[Key, Leaf]
+Namer: TypeAlias = Callable[[Key, Mapping[str, Any]], str]
+
+
+def flatten(value: object, key: Key, place: Path, name_item: Namer) -> Iterator[tuple[Key, Leaf]]:
+    """The fields below a value. `name_item`: what an item goes by in a list; '' for the name that it has."""
+    if isinstance(value, dict) and value:
+        for field, item in value.items():
+            yield from flatten(item, (*key, str(field)), (*place, str(field)), name_item)
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        known: set[str] = set()
+        for i, item in enumerate(value):
+            name = name_item(key, item) or _name(key[-1], item) or str(i)
+            while name in known:
+                name += " again"
+            known.add(name)
+            if key[-1] in _WHOLE:
+                yield (*key, f"[{name}]"), Leaf(item, (*place, i))
+            else:
+                yield from flatten(_without_name(key[-1], item), (*key, f"[{name}]"), (*place, i), name_item)
+    else:
+        yield key, Leaf(value, place)
+
+
+def _name(field: object, item: Mapping[str, Any]) -> str:
+    if field in _WHOLE:
+        is_plain = not any(isinstance(value, (dict, list)) for value in item.values())
+        return " ".join(str(item[key]) for key in sorted(item)) if is_plain else json.dumps(item, sort_keys=True)
+    values = [item.get(key) for key in _KEYS.get(str(field), ())]
+    return (
+        " ".join(str(value) for value in values) if values and all(value not in (None, "") for value in values) else ""
+    )
+
+
+def _without_name(field: object, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An item without the key by which it goes, but for containers and ports, whose names are told."""
+    if field in ("containers", "ports"):
+        return item
+    keys = _KEYS.get(str(field), ())
+    return {key: value for key, value in item.items() if key not in keys}
+
+
+def path_text(key: Key, roots: Mapping[str, str]) -> str:
+    """A path in words. `roots`: what stands for the beginning of those in a pod."""
+    text = ""
+    for part in key:
+        word = roots.get(part, part)
+        text += word if word.startswith(("[", OPTION)) or not text else f"[{word}]" if _is_odd(word) else f".{word}"
+    return text
+
+
+def _is_odd(word: str) -> bool:
+    return "." in word or "/" in word
+
+
+def prefixes(leaves: Mapping[Key, Leaf]) -> set[Key]:
+    """All paths above the fields."""
+    return {key[:length] for key in leaves for length in range(len(key))}
+
+
+def top_absent(key: Key, others: set[Key]) -> Key:
+    """The shortest beginning of a path that the other side does not have; of a list one of its items."""
+    lengths = (length for length in range(1, len(key)) if not key[length].startswith("["))
+    return next((key[:length] for length in lengths if key[:length] not in others), key)

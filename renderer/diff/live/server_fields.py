@@ -1,0 +1,165 @@
+"""An object of a cluster as somebody could have written it: with all defaults, and without what the server writes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from renderer.admission.server_view import server_value, server_view
+from renderer.diagnostics import Path
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, text_at, value_at
+
+STATEFUL_SET: Final = "StatefulSet"
+WORKLOADS: Final = (wellknown.LEADER_WORKER_SET, wellknown.DEPLOYMENT, STATEFUL_SET)
+_TEMPLATE: Final = "core.PodTemplateSpec"
+_METADATA: Final = ("name", "namespace", "labels", "annotations")
+# Annotations and labels that controllers and kubectl write for themselves.
+_BOOKKEEPING: Final = frozenset(
+    {
+        "kubectl.kubernetes.io/last-applied-configuration",
+        "kubectl.kubernetes.io/restartedAt",
+        "deployment.kubernetes.io/revision",
+        "autoscaling.alpha.kubernetes.io/conditions",
+        "autoscaling.alpha.kubernetes.io/current-metrics",
+        "pod-template-hash",
+        "controller-revision-hash",
+        "pv.kubernetes.io/bind-completed",
+        "pv.kubernetes.io/bound-by-controller",
+        "volume.beta.kubernetes.io/storage-provisioner",
+        "volume.kubernetes.io/storage-provisioner",
+    }
+)
+# Fields of `spec` that the server fills in by what it has at hand.
+_ASSIGNED: Final[Mapping[str, tuple[str, ...]]] = {
+    "Service": ("clusterIPs", "ipFamilies", "healthCheckNodePort"),
+    "PersistentVolumeClaim": ("volumeName",),
+}
+# What LeaderWorkerSet's webhook fills in (docs/design/drift.md#leaderworkersets-webhook).
+_NETWORK: Final = {"subdomainPolicy": "Shared"}
+_ROLLING: Final = {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
+_SUB_GROUPS: Final = {"subGroupPolicyType": "LeaderWorker"}
+
+
+def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The object in a form of which both sides can be compared. Of a LeaderWorkerSet with pods of two templates, and of
+    one pod, the template of the leader is always written out.
+    """
+    view = copy.deepcopy(dict(server_view(body)))
+    view.pop("status", None)
+    metadata = {key: value for key, value in map_at(view, "metadata").items() if key in _METADATA and value}
+    if text_at(view, "kind") not in wellknown.CLUSTER_SCOPED:
+        metadata.setdefault("namespace", "default")
+    view["metadata"] = _without_bookkeeping(metadata)
+    kind, spec = text_at(view, "kind"), view.get("spec")
+    if isinstance(spec, dict):
+        _drop_assigned(kind, spec)
+        if kind == wellknown.LEADER_WORKER_SET:
+            _complete_set(spec)
+        for path in template_paths(view):
+            _set(view, path, _comparable_template(value_at(view, *path)))
+    return view
+
+
+def template_paths(view: Mapping[str, Any]) -> dict[Path, str]:
+    """The pod templates of a workload, by their paths, and whose each is: `leader` or `worker`. The pods of a workload
+    without groups are leaders.
+    """
+    kind = text_at(view, "kind")
+    if kind in (wellknown.DEPLOYMENT, STATEFUL_SET):
+        return {("spec", "template"): "leader"}
+    if kind != wellknown.LEADER_WORKER_SET:
+        return {}
+    group = ("spec", "leaderWorkerTemplate")
+    templates = map_at(view, *group)
+    roles = {"leaderTemplate": "leader", "workerTemplate": "worker" if "leaderTemplate" in templates else "leader"}
+    return {(*group, name): role for name, role in roles.items() if name in templates}
+
+
+def is_default(view: Mapping[str, Any], place: Path) -> bool:
+    """Whether the server fills in the value at a place of a comparable object by itself."""
+    shorter = copy.deepcopy(dict(view))
+    parent = value_at(shorter, *place[:-1])
+    if not isinstance(parent, dict) or place[-1] not in parent:
+        return False
+    del parent[place[-1]]
+    filled: object = comparable(shorter)
+    return value_at(filled, *place) == value_at(view, *place)
+
+
+def _without_bookkeeping(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    cleaned = dict(metadata)
+    for field in ("labels", "annotations"):
+        if field in cleaned:
+            cleaned[field] = {key: value for key, value in cleaned[field].items() if key not in _BOOKKEEPING}
+    return {key: value for key, value in cleaned.items() if value}
+
+
+def _comparable_template(template: object) -> dict[str, Any]:
+    view = dict(server_value(_TEMPLATE, template))
+    view["metadata"] = _without_bookkeeping(map_at(view, "metadata"))
+    return view
+
+
+def _drop_assigned(kind: str, spec: dict[str, Any]) -> None:
+    for field in _ASSIGNED.get(kind, ()):
+        spec.pop(field, None)
+    if kind != "Service":
+        return
+    if spec.get("clusterIP") != "None":
+        spec.pop("clusterIP", None)
+    if spec.get("ipFamilyPolicy") == "SingleStack":
+        del spec["ipFamilyPolicy"]
+    for port in spec.get("ports") or ():
+        port.pop("nodePort", None)
+
+
+def _complete_set(spec: dict[str, Any]) -> None:
+    """Fills in what LeaderWorkerSet's webhook does, and the leader's template where it is that of the workers."""
+    spec["networkConfig"] = {**_NETWORK, **(spec.get("networkConfig") or {})}
+    rollout = dict(spec.get("rolloutStrategy") or {})
+    rollout.setdefault("type", "RollingUpdate")
+    rollout["rollingUpdateConfiguration"] = {**_ROLLING, **(rollout.get("rollingUpdateConfiguration") or {})}
+    spec["rolloutStrategy"] = rollout
+    group = spec.get("leaderWorkerTemplate")
+    if not isinstance(group, dict):
+        return
+    if group.get("restartPolicy") == "Default":
+        group["restartPolicy"] = "None"
+    if group.get("subGroupPolicy"):
+        group["subGroupPolicy"] = {**_SUB_GROUPS, **group["subGroupPolicy"]}
+    if group.get("size", 1) == 1 and "leaderTemplate" in group:
+        group["workerTemplate"] = group.pop("leaderTemplate")  # there are no workers
+
+
+def _set(value: Any, path: Path, item: object) -> None:
+    for part in path[:-1]:
+        value = value[part]
+    value[path[-1]] = item
+
+
+def selector_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The labels by which a workload finds its pods, or other objects those of one workload."""
+    if text_at(view, "kind") == wellknown.LEADER_WORKER_SET:
+        return {wellknown.GROUPS: text_at(view, "metadata", "name")}
+    return map_at(view, "spec", "selector", "matchLabels")
+
+
+def pod_labels(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Whose pods a workload has, and the labels of each, with those that its controller writes."""
+    name = text_at(view, "metadata", "name")
+    for path, role in template_paths(view).items():
+        labels = dict(map_at(view, *path, "metadata", "labels"))
+        if text_at(view, "kind") == wellknown.LEADER_WORKER_SET:
+            labels |= {wellknown.GROUPS: name, wellknown.WORKER_INDEX: "0" if role == "leader" else "1"}
+            yield role, labels
+            if role == "leader" and len(template_paths(view)) == 1 and _size(view) > 1:
+                yield "worker", {**labels, wellknown.WORKER_INDEX: "1"}
+            continue
+        yield role, labels
+
+
+def _size(view: Mapping[str, Any]) -> int:
+    size = value_at(view, "spec", "leaderWorkerTemplate", "size")
+    return size if isinstance(size, int) else 1
