@@ -1,0 +1,23 @@
+"""The YAML of an object with comments above some of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from renderer import yamlio
+from renderer.diagnostics import Path
+from renderer.text import escapes
+
+
+def commented_text(body: Mapping[str, object], comments: Mapping[Path, str]) -> str:
+    """The object as YAML, each comment in a line of its own above the field at its path, or above what that is in."""
+    lines = yamlio.dump(body).split("\n")
+    documents, _ = yamlio.parse("", "\n".join(lines).encode())
+    places: dict[int, list[str]] = {}
+    for path, comment in comments.items():
+        line, _ = documents[0].locate(path, key=isinstance(path[-1], str))
+        places.setdefault(line, []).append(comment)
+    for line in sorted(places, reverse=True):
+        indent = " " * (len(lines[line - 1]) - len(lines[line - 1].lstrip(" ")))
+        lines[line - 1 : line - 1] = [f"{indent}# {escapes.line(comment)}" for comment in places[line]]
+    return "\n".join(lines)
