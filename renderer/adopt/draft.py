@@ -84,15 +84,23 @@ class Draft:
 
     def move(self, old: Path, new: Path) -> None:
         """Moves a field. Where both are there with different values, E961 tells both places, and the new one stays."""
-        value = self.drop(old)
+        value = self.value(old)
         if value is None:
+            self.drop(old)
             return
-        source = self.source(old)
-        present = self.value(new)
+        source, present = self.source(old), self.value(new)
         if present is not None:
+            self.drop(old)
             if present != value:
                 self.tell_contradiction(source, new)
             return
+        parent = self.value(old[:-1])
+        if old[:-1] == new[:-1]:  # it keeps its place among its neighbours
+            fields = {new[-1] if key == old[-1] else key: item for key, item in parent.items()}
+            parent.clear()
+            parent.update(fields)
+        else:
+            self.drop(old)
         if self.set(new, value, source):
             for path, place in [*self._moved.items()]:
                 if len(path) > len(old) and path[: len(old)] == old:
@@ -103,19 +111,19 @@ class Draft:
         _, line, column = Origin(self.document, self.source(path), key=True).place
         self.tell("E961", source, key=True, old=source[-1], new=dotted(path), line=line, column=column)
 
-    def typed(self, path: Path, kind: type, wanted: str) -> Any:
+    def typed(self, path: Path, kind: type, form: str) -> Any:
         """The value at `path`, None where there is none; of another type it is told (E962), taken away, and None."""
         value = self.value(path)
         if value is None or isinstance(value, kind):
             return value
-        self.tell_type(self.source(path), value, wanted)
+        self.tell_type(self.source(path), value, form)
         self.drop(path)
         return None
 
-    def tell_type(self, source: Path, value: object, wanted: str) -> None:
+    def tell_type(self, source: Path, value: object, form: str) -> None:
         """E962: the value at the path `source` of the document is of another type."""
         shown = "a map" if isinstance(value, dict) else "a list" if isinstance(value, list) else f"'{shortened(value)}'"
-        self.tell("E962", source, wanted=wanted, value=shown)
+        self.tell("E962", source, form=form, value=shown)
 
 
 def shortened(word: object) -> str:

@@ -168,7 +168,11 @@ def _remove_defaults(draft: Draft, kind: str) -> None:
     other_hub = draft.value((*_HUB, "name")) not in (None, "Huggingface")
     for pattern, default in DEFAULTS[kind]:
         if other_hub and pattern == (*_HUB, "revision"):
-            continue  # its own default is another
+            if draft.value(pattern) == default:
+                draft.comments[pattern] = (
+                    "Of the operator's CRD, if nobody wrote it; the hub's own default may be another."
+                )
+            continue
         for path, _ in _expanded(draft, pattern):
             if draft.value(path) == default and not isinstance(draft.value(path), bool):
                 draft.drop(path)
@@ -221,7 +225,7 @@ def _convert_claims(draft: Draft) -> None:
     elif claims:
         draft.drop(many)
         for i in range(1, len(claims)):
-            what = "the operator served the first claim alone, and an app has only one"
+            what = "no release served more than the first claim, and an app has only one"
             hint = "write a Playground for each claim, and a ModelRoute that splits requests by weight"
             draft.tell("E963", (*many, i), what=what, hint=hint)
         _convert_claim(draft, claims[0], (*many, 0), alone=len(claims) == 1)
@@ -252,7 +256,7 @@ def _convert_claim(draft: Draft, claim: object, source: Path, *, alone: bool) ->
             return
     if "rate" in claim:
         claim.pop("rate")
-        reason = "one claim gets all requests" if alone else "the operator never read it"
+        reason = "one claim gets all requests" if alone else "no release has read it"
         draft.tell("W960", (*source, "rate"), key=True, field="rate", reason=reason)
     flavors = next(
         ((key, claim.pop(key)) for key in ("inferenceFlavors", "inferenceFlavorClaims") if key in claim), None
@@ -273,7 +277,7 @@ def _convert_claim(draft: Draft, claim: object, source: Path, *, alone: bool) ->
         )
         draft.tell("E963", (*source, "inferenceMode"), what=what, hint=hint)
     elif len(names) > 1:
-        what = "nobody says which role this model has: the operator served the first one alone"
+        what = "nobody says which role this model has: no release served more than the first"
         hint = "write it under modelClaims.models with role: draft, or leave it out"
         draft.tell("E963", (*source, "modelNames", 1), what=what, hint=hint)
     elif mode == "SpeculativeDecoding":

@@ -32,19 +32,20 @@ class FormerBackend(Struct, frozen=True):
     valued: Mapping[str, str] = {}  # options that stood alone, and the value that they take today
     configs: Mapping[str, str] = {}  # its configurations that ours does not have, and why none is needed
 
-    @property
-    def tags(self) -> list[str]:
-        """All tags that it ran."""
-        return [image.tag for image in self.ran]
+    def images_in(self, release: str) -> Sequence[FormerImage]:
+        """What it ran in a release; in all releases where that is ''."""
+        if not release:
+            return self.ran
+        releases = release_names()
+        number = releases.index(release)
+        return [next(image for image in self.ran if not image.until or number <= releases.index(image.until))]
 
     def tag_in(self, release: str) -> str:
         """The tag that it ran in a release, if our preset runs that version of that image and knows its options; else
         ''.
         """
-        releases = release_names()
-        number = releases.index(release)
-        image = next(image for image in self.ran if not image.until or number <= releases.index(image.until))
-        return image.tag if not image.moves and _is_known(self.name, image) else ""
+        image = self.images_in(release)[0]
+        return image.tag if release and not image.moves and _is_known(self.name, image) else ""
 
 
 def release_names() -> list[str]:

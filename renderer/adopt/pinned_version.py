@@ -29,14 +29,13 @@ def settle_version(draft: Draft, context: ConversionContext) -> None:
     if draft.value((*_CONFIG, "version")) is not None:
         return
     source = draft.source((*_CONFIG, "backendName") if config and "backendName" in config else _CONFIG)
-    tag = former.tag_in(context.release) if context.release else ""
-    if tag:
+    if tag := former.tag_in(context.release):
         draft.set((*_CONFIG, "version"), tag, source)
         draft.comments[*_CONFIG, "version"] = (
             f"The operator {context.release} ran this version; without it the preset's own runs."
         )
         return
-    draft.tell("N960", source, backend=backend, tags=quoted(former.tags))
+    draft.tell("N960", source, backend=backend, tags=quoted(image.tag for image in former.images_in(context.release)))
     _give_values(draft, former)
 
 

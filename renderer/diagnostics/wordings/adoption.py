@@ -18,7 +18,7 @@ ADOPTION: Final[dict[str, Wording]] = {
         "leave one of them out",
     ),
     "N961": Wording("'{field}' is left out: {reason}"),
-    "E962": Wording("this must be {wanted}, not {value}"),
+    "E962": Wording("this must be {form}, not {value}"),
     "E963": Wording(
         "{what}",
         "{hint}",
