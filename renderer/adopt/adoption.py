@@ -276,14 +276,14 @@ class _Run:
         return pipeline.render(RenderOptions(paths=(self.folder,), file_system=tree, texts=True))
 
     def _files(self) -> dict[str, str]:
-        files = {_CONFIG: commented_text([self._config()])}
+        files = {_CONFIG: _text_of([self._config()])}
         written: set[str] = set()
         for draft in self.drafts:
             bodies = [draft.playground]
             if draft.shared.name not in written:
                 written.add(draft.shared.name)
                 bodies.insert(0, draft.shared.model)
-            files[self._file(draft)] = commented_text(bodies)
+            files[self._file(draft)] = _text_of(bodies)
         for document in self.extra:
             files[f"{_EXTRA}/{_extra_name(document)}"] = yamlio.dump(without_server_fields(document.value))
         return files
@@ -307,6 +307,10 @@ class _Run:
         metadata = {"name": "config"}
         body = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": metadata, "spec": spec}
         return CommentedBody(body, comments)
+
+
+def _text_of(bodies: Sequence[CommentedBody]) -> str:
+    return "---\n".join(commented_text(commented.body, commented.comments) for commented in bodies)
 
 
 def _objects(result: Any) -> list[Body]:

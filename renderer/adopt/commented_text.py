@@ -1,34 +1,30 @@
-"""The text of objects with comments above their fields."""
+"""The YAML of an object with comments above some of its fields."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from renderer import yamlio
-from renderer.adopt.playground import CommentedBody
 from renderer.diagnostics import Path
+from renderer.text import escapes
 
 _WIDTH = 110
 
 
-def commented_text(bodies: Iterable[CommentedBody]) -> str:
-    """The objects as YAML, one document each."""
-    return "---\n".join(_document_text(commented) for commented in bodies)
-
-
-def _document_text(commented: CommentedBody) -> str:
-    text = yamlio.dump(commented.body)
-    if not commented.comments:
-        return text
-    lines = text.split("\n")
-    for line, comment in sorted(_places(text, commented.comments), reverse=True):
-        indent = " " * (len(lines[line - 1]) - len(lines[line - 1].lstrip()))
-        lines[line - 1 : line - 1] = [f"{indent}# {part}" for part in textwrap.wrap(comment, _WIDTH - len(indent))]
+def commented_text(body: Mapping[str, object], comments: Mapping[Path, str]) -> str:
+    """The object as YAML, each comment in a line of its own above the field at its path, or above what that is in."""
+    lines = yamlio.dump(body).split("\n")
+    documents, _ = yamlio.parse("", "\n".join(lines).encode())
+    places: dict[int, list[str]] = {}
+    for path, comment in comments.items():
+        line, _ = documents[0].locate(path, key=isinstance(path[-1], str))
+        places.setdefault(line, []).append(comment)
+    for line in sorted(places, reverse=True):
+        indent = " " * (len(lines[line - 1]) - len(lines[line - 1].lstrip(" ")))
+        lines[line - 1 : line - 1] = [
+            f"{indent}# {part}"
+            for comment in places[line]
+            for part in textwrap.wrap(escapes.line(comment), _WIDTH - len(indent))
+        ]
     return "\n".join(lines)
-
-
-def _places(text: str, comments: Mapping[Path, str]) -> Iterable[tuple[int, str]]:
-    """The line of each field that has a comment."""
-    (document,), _ = yamlio.parse("", text.encode())
-    return [(document.locate(path, key=True)[0], comment) for path, comment in comments.items()]

@@ -42,4 +42,21 @@ ADOPTION: Final[dict[str, Wording]] = {
         "the Service '{name}' asks port {target}, which the pods of '{app}' have no more",
         "write targetPort: {ours} in its copy",
     ),
+    "E960": Wording("{what}", "{hint}", about="an object of a group of llmaz's with a kind that it does not have"),
+    "W960": Wording("'{field}' is left out: {reason}"),
+    "N960": Wording(
+        "which version of {backend} ran is not written here: the operator's own preset ran {tags}",
+        "write backendRuntimeConfig.version, as the running pods have it; without it the preset's own runs",
+    ),
+    "E961": Wording(
+        "'{old}' and '{new}' of line {line}, column {column} contradict each other: one took the place of the other",
+        "leave one of them out",
+    ),
+    "N961": Wording("'{field}' is left out: {reason}"),
+    "E962": Wording("this must be {form}, not {value}"),
+    "E963": Wording(
+        "{what}",
+        "{hint}",
+        about="what an older shape does not say and today's API needs, or what it alone can say: {what}",
+    ),
 }
