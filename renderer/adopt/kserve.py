@@ -141,7 +141,8 @@ class _Service:
                 self._say_arguments(key, engine, key in default_pods)
             if key in self.spec:
                 remove_secrets(self.spec[key], (key,), self.origins, self.diagnostics)
-                pod_patches.tell_invalid_pod(self.spec[key], self.origins, (key,), self.diagnostics)
+                place = self._place(key)[1:] if self._engine(key) else ()
+                self.spec[key] = pod_patches.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
         main = "template" if "template" in self.spec else "worker"
         worker = "worker" if hosts > 1 else main
         spec = self._playground_fields(main in default_pods, uses_parallelism)

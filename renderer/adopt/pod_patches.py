@@ -30,7 +30,7 @@ def read_pod(value: object, origin: Origin, diagnostics: Collector) -> dict[str,
         if not findings:
             break
         for finding in findings:
-            _tell(finding, origin, diagnostics)
+            _tell(finding, Origin(origin.source, (*origin.path, *finding.path), finding.key), diagnostics)
         pod = _pruned(pod, [finding.path for finding in findings])
     return pod if isinstance(pod, dict) and not [*_wrong(pod)] else {}
 
@@ -39,12 +39,22 @@ def _wrong(pod: object) -> Iterator[SchemaFinding]:
     return (finding for finding in _findings(pod) if not _may_be_merged(finding))
 
 
-def tell_invalid_pod(pod: Mapping[str, Any], origins: TemplateOrigins, path: Path, diagnostics: Collector) -> None:
-    """Tells what is wrong with the whole spec of a pod, as what is missing in it."""
-    for finding in _findings(pod):
-        words = schema_validation.message_words(finding, None)
+def valid_pod(
+    pod: dict[str, Any], origins: TemplateOrigins, path: Path, diagnostics: Collector, without_image: Path = ()
+) -> dict[str, Any]:
+    """A copy of the whole spec of a pod, at `path` of its template, without what Kubernetes would not take, which is
+    told; and so is what is missing in it. `without_image`: the path of a container that needs none.
+    """
+    findings = [
+        finding
+        for finding in _findings(pod)
+        if (finding.code, finding.path, finding.words.get("word")) != (_MISSING_FIELD, without_image, "image")
+    ]
+    for finding in findings:
         origin = origins((*path, *finding.path))
-        diagnostics.add(finding.code, Origin(origin.source, origin.path, finding.key), **words)
+        _tell(finding, Origin(origin.source, origin.path, finding.key), diagnostics)
+    wrong = [finding.path for finding in findings if not _may_be_merged(finding)]
+    return _pruned(pod, wrong) if wrong else pod
 
 
 def _findings(pod: object) -> list[SchemaFinding]:
@@ -71,8 +81,7 @@ def _may_be_merged(finding: SchemaFinding) -> bool:
     return not (is_item and keys.get(_MERGE_KEY) == finding.words["word"])
 
 
-def _tell(finding: SchemaFinding, origin: Origin, diagnostics: Collector) -> None:
-    place = Origin(origin.source, (*origin.path, *finding.path), finding.key)
+def _tell(finding: SchemaFinding, place: Origin, diagnostics: Collector) -> None:
     if finding.code == _UNKNOWN_FIELD:
         diagnostics.add("W965", place, word=finding.words["word"], hint=finding.words["hint"])
     else:
@@ -85,7 +94,7 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def _pruned(value: Any, paths: list[Path]) -> Any:
+def _pruned(value: Any, paths: list[Path]) -> dict[str, Any]:
     """The value without the fields at these paths; a list goes as a whole, since its other items would move."""
     if not isinstance(value, dict):
         return {}
@@ -93,7 +102,7 @@ def _pruned(value: Any, paths: list[Path]) -> Any:
     for path in paths:
         if path:
             below.setdefault(path[0], []).append(path[1:])
-    pruned: dict[object, Any] = {}
+    pruned: dict[str, Any] = {}
     for key, item in value.items():
         rests = below.get(key)
         if rests is None:

@@ -21,4 +21,8 @@ ADOPTION: Final[dict[str, Wording]] = {
     "W969": Wording("no {kind} among these files is called '{name}': what it says is lost", "{hint}"),
     "N965": Wording("{source} also gives its pods what nobody wrote here, and what ours have in their own way: {adds}"),
     "N966": Wording("{why}, so nothing is made of it"),
+    "N967": Wording(
+        "the claim {claim} is used on, which the chart deletes with its release",
+        "annotate it with helm.sh/resource-policy: keep before the release goes",
+    ),
 }
