@@ -12,13 +12,15 @@ from renderer import pipeline, yamlio
 from renderer.adopt.adopted_workload import AdoptedWorkload, read_workload
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.hub_token import HubToken, default_token
-from renderer.adopt.kubernetes_workloads import kubernetes_workload, told_fields
+from renderer.adopt.kubernetes_workloads import told_fields
+from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     autoscaler_of,
     elastic_config,
     is_autoscaler,
     is_ours,
     is_service,
+    own_gateway_mode,
     own_service,
     service_spec,
     services_of,
@@ -35,14 +37,15 @@ from renderer.adopt.playground import (
 from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
+from renderer.adopt.source_objects import SourceObjects, read_sources
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.load.index import engine_catalog
-from renderer.load.manifest_tree import manifests
 from renderer.load.render_config import render_config
 from renderer.source.memory import memory_tree
 from renderer.yamlio import Document
@@ -52,7 +55,6 @@ Key = tuple[str, str]  # namespace and name
 ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
 _CONFIG = "llmaz.yaml"
 _EXTRA = "extra"
-_NOTHING_TO_CHECK = "E125"  # which is said where the files hold no object
 _TEMPLATES: Sequence[Path] = (("spec", "template"), ("spec", "leaderWorkerTemplate", "workerTemplate"))
 
 
@@ -72,19 +74,24 @@ class Adoption(Struct):
     left: list[str] = field(default_factory=list)  # objects that have nothing to do with serving
     problems: list[Diagnostic] = field(default_factory=list)
     rendered: list[Body] = field(default_factory=list)  # the objects that the tree renders to
-    documents: list[Document] = field(default_factory=list)  # of the workloads that were adopted, and their Services
+    workloads: list[ServingWorkload] = field(default_factory=list)  # those that were adopted
+    beside: list[Document] = field(default_factory=list)  # the objects beside them that were adopted too
+
+    @property
+    def loses(self) -> bool:
+        """Whether something is lost or refused, as far as is known without a comparison."""
+        return any(item.state in (IN_PART, REFUSED) for item in self.objects) or any(
+            problem.warning and problem.code in ADOPTION for problem in self.problems
+        )
 
 
 def adopt(paths: Sequence[str], folder: str) -> Adoption:
     """The tree that serves what the manifests below the paths serve, as if it lay in a folder. Raises RenderError."""
-    files = manifests(paths)
     catalog = engine_catalog(render_config(None, "")[0])
     run = _Run(catalog, folder)
-    run.adoption.problems += [problem for problem in files.problems if problem.code != _NOTHING_TO_CHECK]
-    run.adoption.left += files.others
-    run.read(files.documents)
+    run.read(read_sources(paths))
     run.write()
-    if not run.adoption.objects:
+    if not run.adoption.objects and not has_errors(run.adoption.problems):
         run.adoption.problems.append(make_diagnostic("E956", Origin(NamedSource(paths[0]))))
     return run.adoption
 
@@ -110,42 +117,61 @@ class _Run:
         self.drafts: list[_Draft] = []
         self.extra: list[Document] = []
         self.token: HubToken | None = None
+        self.converted: list[ConvertedObject] = []
+        self.others: list[Document] = []  # the objects that describe no workload
+        self.names: set[Key] = set()  # of the workloads that are adopted
+        self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
 
     # Reading
 
-    def read(self, documents: Sequence[Document]) -> None:
-        """Finds the workloads among the documents, and what stands beside them."""
-        workloads: list[AdoptedWorkload] = []
-        others: list[Document] = []
-        for document in documents:
-            if not isinstance(document.value, dict):
-                self.adoption.left.append(f"a document that is no object ({document.name})")
-            elif (workload := kubernetes_workload(document)) is None:
-                others.append(document)
-            elif adopted := self._adopted(workload):
-                workloads.append(adopted)
-        services = [document for document in others if is_service(document)]
-        autoscalers = [document for document in others if is_autoscaler(document)]
+    def read(self, sources: SourceObjects) -> None:
+        """Drafts the Playgrounds of the workloads, and finds what stands beside them."""
+        self.adoption.problems += sources.problems
+        self.adoption.left += sources.files
+        lossy_files = {problem.file for problem in sources.problems if problem.warning}
+        self.lossy = {
+            (workload.namespace or "default", workload.name)
+            for workload in sources.workloads
+            if workload.document.name in lossy_files
+        }
+        self.converted = sources.converted
+        for document in sources.unread:
+            name, problems = _shown(document.value), [*sources.problems]
+            why = next((problem.message for problem in problems if _is_about(problem, document)), "it cannot be read")
+            self.adoption.objects.append(AdoptedObject(name, REFUSED, why))
+        workloads = [adopted for workload in sources.workloads if (adopted := self._adopted(workload))]
+        self.others = sources.others
+        services = [document for document in sources.others if is_service(document)]
+        autoscalers = [document for document in sources.others if is_autoscaler(document)]
         used: set[int] = set()
         for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
             used |= self._draft(adopted, shared, flavor, services, autoscalers)
-        self._sort_others([document for document in others if id(document) not in used])
+        self._sort_others([document for document in sources.others if id(document) not in used])
 
     def _adopted(self, workload: ServingWorkload) -> AdoptedWorkload | None:
-        diagnostics, name = Collector(), _shown(workload.document.value)
+        diagnostics, name = Collector(), workload.title
+        if (workload.namespace or "default", workload.name) in self.names:
+            diagnostics.add("E959", workload.document.origin("metadata", "name"), name=workload.name)
+            self._refuse(name, diagnostics)
+            return None
         try:
             adopted = read_workload(workload, self.catalog, diagnostics)
         except Stop:
-            self.adoption.problems += diagnostics.problems
-            self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
+            self._refuse(name, diagnostics)
             return None
         if adopted is None:
             self.adoption.left.append(name)
             return None
+        self.names.add(adopted.key)
         for path, why in told_fields(workload.document.value, workload.kind):
             diagnostics.add("W951", workload.document.origin(*path, key=True), what=f"'{path[-1]}'", why=why)
         self.adoption.problems += diagnostics.problems
+        self.lossy |= {adopted.key} if diagnostics.problems else set()
         return adopted
+
+    def _refuse(self, name: str, diagnostics: Collector) -> None:
+        self.adoption.problems += diagnostics.problems
+        self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
 
     def _claims(self, workloads: Sequence[AdoptedWorkload]) -> list[tuple[SharedModel, str]]:
         claims = share_models(workloads)
@@ -167,6 +193,8 @@ class _Run:
             self.drafts.append(_Draft(adopted, shared, flavor, group, [], diagnostics))
             return set()
         playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
+        if mode := own_gateway_mode(adopted, self.others):
+            playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), set[int]()
         selecting = services_of(adopted, services)
         if own := own_service(adopted, selecting, port):
@@ -211,6 +239,7 @@ class _Run:
                 self.adoption.left.append(_shown(value))
 
     def _say(self, document: Document, becomes: str) -> None:
+        self.adoption.beside.append(document)
         self.adoption.objects.append(AdoptedObject(_shown(document.value), "", becomes))
 
     # Writing
@@ -218,7 +247,7 @@ class _Run:
     def write(self) -> None:
         """Completes the Playgrounds by what their drafts render to, and renders the result."""
         workloads = self._rendered_workloads()
-        if not self.drafts:
+        if not self.drafts and not self.converted:
             return
         for draft in self.drafts:
             adopted, live = draft.adopted, is_live(draft.adopted.workload.document.value)
@@ -235,16 +264,22 @@ class _Run:
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for draft in self.drafts:
             self._finish(draft, failing)
+        for item in self.converted:
+            file = os.path.relpath(os.path.join(self.folder, _converted_file(item)))
+            state = IN_PART if file in failing or has_errors(item.problems) else ADOPTED
+            self.adoption.objects.append(AdoptedObject(_shown(item.body), state, _converted_file(item)))
 
     def _finish(self, draft: _Draft, failing: set[str]) -> None:
         workload = draft.adopted.workload
-        is_partial = bool(draft.diagnostics.problems) or self._shown_file(draft) in failing
+        is_partial = (
+            draft.adopted.key in self.lossy or bool(draft.diagnostics.problems) or self._shown_file(draft) in failing
+        )
         self.adoption.problems += draft.diagnostics.problems
         kind = draft.playground.body["kind"]
         becomes = f"{kind} {workload.name} and OpenModel {draft.shared.name}"
         state = IN_PART if is_partial else ADOPTED
-        self.adoption.objects.append(AdoptedObject(_shown(workload.document.value), state, becomes))
-        self.adoption.documents.append(workload.document)
+        self.adoption.objects.append(AdoptedObject(workload.title, state, becomes))
+        self.adoption.workloads.append(workload)
 
     def _rendered_workloads(self) -> dict[Key, Body]:
         """The workloads that the drafts render to. A draft that does not render is refused, and left out."""
@@ -259,7 +294,7 @@ class _Run:
                 error = errors.get(self._shown_file(draft)) or next(iter(errors.values()))
                 problem = make_diagnostic("E958", document.origin(), what=error.text)
                 self.adoption.problems.append(problem)
-                self.adoption.objects.append(AdoptedObject(_shown(document.value), REFUSED, problem.message))
+                self.adoption.objects.append(AdoptedObject(draft.adopted.workload.title, REFUSED, problem.message))
             self.drafts = [draft for draft in self.drafts if broken and draft not in broken]
         return {
             (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
@@ -284,6 +319,8 @@ class _Run:
                 written.add(draft.shared.name)
                 bodies.insert(0, draft.shared.model)
             files[self._file(draft)] = _text_of(bodies)
+        for item in self.converted:
+            files[_converted_file(item)] = commented_text(item.body, item.comments)
         for document in self.extra:
             files[f"{_EXTRA}/{_extra_name(document)}"] = yamlio.dump(without_server_fields(document.value))
         return files
@@ -329,6 +366,16 @@ def _shown(value: Body) -> str:
     """An object as it is named in the report."""
     namespace, name = (text_at(value, "metadata", key) for key in ("namespace", "name"))
     return f"{value.get('kind')} {'/'.join(filter(None, (namespace, name)))}"
+
+
+def _converted_file(item: ConvertedObject) -> str:
+    """The file of an object of llmaz's own API."""
+    namespace = text_at(item.body, "metadata", "namespace")
+    return f"{'-'.join(filter(None, (item.kind.lower(), namespace, item.name)))}.yaml"
+
+
+def _is_about(problem: Diagnostic, document: Document) -> bool:
+    return (problem.file, problem.document, problem.severity) == (document.name, document.index, "error")
 
 
 def _config_maps(adopted: AdoptedWorkload) -> set[Key]:

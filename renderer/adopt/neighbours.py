@@ -118,6 +118,16 @@ def elastic_config(autoscaler: Document) -> dict[str, Any]:
     return {**config, "scaleTrigger": {"hpa": trigger}} if trigger else config
 
 
+def own_gateway_mode(adopted: AdoptedWorkload, documents: Sequence[Document]) -> str:
+    """`spec.gateway.mode` of a Playground whose route or pool llmaz has rendered; '' without one."""
+    kinds = {
+        text_at(document.value, "kind")
+        for document in documents
+        if is_ours(document) and (namespace_of(document), text_at(document.value, "metadata", "name")) == adopted.key
+    }
+    return "pool" if "InferencePool" in kinds else "backend" if "AIGatewayRoute" in kinds else ""
+
+
 def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:
     """A warning for a Service that stays as it is, where its target is no port of the Playground's pods any more."""
     for i, entry in enumerate(maps_at(service.value, "spec", "ports")):

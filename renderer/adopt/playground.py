@@ -32,6 +32,7 @@ from renderer.secrets.names import is_literal_secret
 Body = Mapping[str, Any]
 VERSION = "inference.llmaz.io/v1alpha1"
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
+_NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
 _TEMPLATE: Path = ("spec", "podTemplate")
 
@@ -60,7 +61,7 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor
     spec["backendRuntimeConfig"] = backend = {"backendName": container.backend}
     if version := _version(adopted):
         backend["version"] = version
-    spec |= {key: value for key, value in workload.spec.items() if key != "workload"}
+    spec |= {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
     if settings:
         spec["workload"] = settings
     port = engine_port_of(adopted)
@@ -97,7 +98,8 @@ def complete_playground(
     if args or strays:
         backend["args"] = [*strays, *args]
     if envs := list(_own_variables(adopted, runner, token, diagnostics)):
-        backend["envs"] = envs
+        places = [text_at(variable, "name") for variable in maps_at(runner, "env")]
+        backend["envs"] = sorted(envs, key=lambda variable: _place(places, text_at(variable, "name")))
     original = original_pod(
         adopted.template, adopted.container.body, engine_port_of(adopted), _consumed_mounts(adopted), live=live
     )
@@ -168,6 +170,11 @@ _NOWHERE = Origin(_Nowhere())
 
 
 # Variables
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    """The place of a variable in the rendered container; behind all others for one that it does not have."""
+    return names.index(name) if name in names else len(names)
 
 
 def _own_variables(

@@ -44,3 +44,8 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
     model: ServedModel | None = None
     spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
     engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell
+
+    @property
+    def title(self) -> str:
+        """Such as "Deployment llm/chat"."""
+        return f"{self.kind} {'/'.join(filter(None, (self.namespace, self.name)))}"

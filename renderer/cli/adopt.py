@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from renderer.cli.console import FORMATS, INVALID, STALE, exit_with, print_line, report, report_failures
+from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
+
+if TYPE_CHECKING:
+    from renderer.adopt.adoption import Adoption
 
 _SHOWN = 5  # objects that are left alone
 
@@ -26,7 +32,6 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, form: str) -> None:
     nothing is adopted.
     """
     with report_failures(form):
-        from renderer.adopt.adoption import REFUSED
         from renderer.adopt.adoption import adopt as adopt_paths
         from renderer.adopt.target_folder import require_empty, write_files
 
@@ -35,18 +40,32 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, form: str) -> None:
         if adoption.files:
             write_files(folder, adoption.files)
     report(adoption.problems, form, strict=False)
-    for adopted in adoption.objects:
-        print_line(form, f"{adopted.state or 'beside':8} {adopted.name} → {adopted.becomes}")
+    for item in adoption.objects:
+        print_line(form, f"{item.state or 'beside':8} {item.name} → {item.becomes}")
     if adoption.left:
         more = f" and {len(adoption.left) - _SHOWN} more" if len(adoption.left) > _SHOWN else ""
         print_line(form, f"left     {', '.join(adoption.left[:_SHOWN])}{more}")
-    states = [adopted.state for adopted in adoption.objects if adopted.state]
+    states = [item.state for item in adoption.objects if item.state]
+    refused = counted(states.count("refused"), "object")
     if not adoption.files:
-        print_line(form, f"nothing adopted, {counted(states.count(REFUSED), 'workload')} refused; nothing was written")
+        print_line(form, f"nothing adopted, {refused} refused; nothing was written")
         exit_with(INVALID)
-    print_line(
-        form,
-        f"{counted(states.count('adopted'), 'workload')} adopted, {states.count('in part')} in part, "
-        f"{states.count('refused')} refused → {folder}/: {counted(len(adoption.files), 'file')}",
-    )
-    exit_with(0 if {*states} == {"adopted"} else STALE)
+    differs = _compare(adoption, form) if adoption.rendered else False
+    files = counted(len(adoption.files), "file")
+    adopted = counted(states.count("adopted"), "object")
+    print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
+    exit_with(STALE if adoption.loses or (strict and differs) else 0)
+
+
+def _compare(adoption: Adoption, form: str) -> bool:
+    """Prints how what the tree renders differs from what runs; whether a difference is lost or unexplained."""
+    with report_failures(form):
+        from renderer.adopt.comparison import compare_adoption
+        from renderer.diff.live.report import live_text
+        from renderer.load.index import engine_catalog
+        from renderer.load.render_config import render_config
+
+        live_report = compare_adoption(adoption, engine_catalog(render_config(None, "")[0]))
+    if live_report.objects and form == "text":
+        write(live_text(live_report))
+    return bool(live_report.lost or live_report.unexplained)

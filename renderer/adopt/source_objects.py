@@ -1,0 +1,102 @@
+"""What the manifests of others hold: workloads that may serve a model, objects of llmaz's own API, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, field
+
+from renderer import yamlio
+from renderer.adopt.kserve import read_kserve
+from renderer.adopt.kubernetes_workloads import kubernetes_workload
+from renderer.adopt.llmaz_kinds import ConvertedObject
+from renderer.adopt.llmaz_objects import adopt_llmaz_objects
+from renderer.adopt.production_stack import read_production_stack
+from renderer.adopt.serving_workload import ServingWorkload
+from renderer.diagnostics import Diagnostic
+from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.load.manifest_tree import manifests
+from renderer.source.paths import read_file
+from renderer.yamlio import Document
+
+_NOTHING_TO_CHECK = "E125"  # which is said where the files hold no object
+_KSERVE = "serving.kserve.io"
+_SERVICES = ("LLMInferenceService",)
+_OPERATOR = ("llmaz.io", "inference.llmaz.io")
+
+
+class SourceObjects(Struct):
+    """The objects in the files of a run."""
+
+    workloads: list[ServingWorkload] = field(default_factory=list)
+    unread: list[Document] = field(default_factory=list)  # objects that describe a workload and cannot be read
+    converted: list[ConvertedObject] = field(default_factory=list)  # of llmaz's own API
+    others: list[Document] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # names of those without an object
+    problems: list[Diagnostic] = field(default_factory=list)
+
+
+def read_sources(paths: Sequence[str]) -> SourceObjects:
+    """The objects below the paths. Raises RenderError for a missing path."""
+    files = manifests(paths)
+    sources = SourceObjects()
+    sources.problems += [problem for problem in files.problems if problem.code != _NOTHING_TO_CHECK]
+    documents = [document for document in files.documents if isinstance(document.value, dict)]
+    _add_charts(sources, documents, files.others)
+    chart_ids = {id(workload.document) for workload in sources.workloads}
+    converted = adopt_llmaz_objects([document for document in documents if id(document) not in chart_ids])
+    sources.converted += converted.objects
+    sources.problems += converted.problems
+    has_owners = {(item.kind, item.name) for item in converted.objects}
+    services, problems = read_kserve(converted.others)
+    sources.workloads += services
+    sources.problems += problems
+    read = {id(workload.document) for workload in sources.workloads}
+    for document in converted.others:
+        if id(document) in read or not isinstance(document.value, dict):
+            continue
+        workload = None if _is_made_of(document, has_owners) else kubernetes_workload(document)
+        if workload:
+            sources.workloads.append(workload)
+        elif _is_unread(document):
+            sources.unread.append(document)
+        elif not _is_config(document):
+            sources.others.append(document)
+    return sources
+
+
+def _add_charts(sources: SourceObjects, documents: Sequence[Document], names: Sequence[str]) -> None:
+    """Adds the models in values of a chart: those in objects, and those in files without an object."""
+    values = [document for name in names for document in _documents_of(name)]
+    workloads, problems = read_production_stack([*documents, *values])
+    sources.workloads += workloads
+    sources.problems += problems
+    used = {workload.document.name for workload in workloads}
+    sources.files += [name for name in names if name not in used]
+
+
+def _documents_of(name: str) -> Iterator[Document]:
+    """The documents of a file without an object; none of one that is no YAML."""
+    documents, problems = yamlio.parse(name, read_file(name))
+    if not problems:
+        yield from documents
+
+
+def _is_made_of(document: Document, owners: set[tuple[str, str]]) -> bool:
+    """Whether the operator has made an object of one of these, and makes it no more once they are converted."""
+    return any(
+        text_at(owner, "apiVersion").partition("/")[0] in _OPERATOR
+        and (text_at(owner, "kind"), text_at(owner, "name")) in owners
+        for owner in maps_at(document.value, "metadata", "ownerReferences")
+    )
+
+
+def _is_unread(document: Document) -> bool:
+    value = document.value
+    return text_at(value, "apiVersion").partition("/")[0] == _KSERVE and value.get("kind") in _SERVICES
+
+
+def _is_config(document: Document) -> bool:
+    """Whether an object is read as a part of others."""
+    value = document.value
+    return text_at(value, "apiVersion").partition("/")[0] == _KSERVE and str(value.get("kind")).startswith(_SERVICES)
