@@ -81,9 +81,7 @@ def _with_own_env(pod: Pod, app: App, key: str, diagnostics: Collector) -> Pod:
         return pod
     runner, *others = pod.containers
     own_env = api_defaults.default_env(envs, app.origin("spec", "workload", key), diagnostics)
-    return replace(
-        pod, containers=(replace(runner, env=merge_entries([runner.env, own_env]).entries), *others)
-    )
+    return replace(pod, containers=(replace(runner, env=merge_entries([runner.env, own_env]).entries), *others))
 
 
 def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> Scaler | None:
