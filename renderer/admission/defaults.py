@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
 
+from renderer.kubernetes.json_values import as_map
+
 Value: TypeAlias = MutableMapping[str, Any]
 
 _MODE: Final = 0o644
@@ -124,7 +126,7 @@ def _rolling(**defaults: object) -> Callable[[Value], None]:
 
     def fill(value: Value) -> None:
         if value.get("type") == _TYPE:
-            value["rollingUpdate"] = rolling = dict(value.get("rollingUpdate") or {})
+            value["rollingUpdate"] = rolling = dict(as_map(value.get("rollingUpdate")))
             _fill(rolling, **defaults)
 
     return fill

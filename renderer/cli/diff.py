@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from renderer.cli.console import (
     render_options,
     report,
     report_failures,
+    require_values,
 )
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
@@ -48,6 +49,14 @@ class _RangeCommand(click.Command):
     show_default=True,
     help="markdown: the comment of a pull request.",
 )
+@click.option(
+    "--live",
+    "dumps",
+    multiple=True,
+    metavar="DUMP",
+    help="Compare a file or folder of objects, such as `kubectl get -o yaml` prints, with what the work tree renders. "
+    "May be given again.",
+)
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
 @click.option(
     "--base",
@@ -61,7 +70,9 @@ class _RangeCommand(click.Command):
 @click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
 @POLICY
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option(
+    "--strict", is_flag=True, help="Warnings are errors. With --live: exit 1 where something is lost or unexplained."
+)
 @click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
@@ -69,19 +80,32 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
 
     BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD the later one with where they
     parted. Git's objects are read, nothing is checked out and nothing is written. PATHS as for render.
+
+    With --live a dump of a cluster takes the place of BASE: each difference is explained by a rule, or told as lost
+    or unexplained.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")
     older, newer = flags["older"], flags["newer"]
+    if flags["dumps"]:
+        used = [name for name, value in (("BASE", between), ("--exit-code", tells)) if value]
+        used += [f"--{name}" for name, key in (("base", "base"), ("env-a", "older"), ("env-b", "newer")) if flags[key]]
+        _compare_live(context, used, form, flags)
     if bool(older) != bool(newer):
         raise click.UsageError("--env-a and --env-b need each other")
     if older and (flags["env"] or between or flags["base"]):
         raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
+    _compare_revisions(context, between or "", form, tells, flags)
+
+
+def _compare_revisions(context: click.Context, between: str, form: str, tells: bool, flags: dict[str, Any]) -> NoReturn:
+    """Prints the difference between two revisions, or two environments."""
+    older, newer = flags["older"], flags["newer"]
     with report_failures():
         from renderer.diff.sides import environments, revisions
 
         options = render_options(context.meta[_PATHS], flags)
-        sides = environments(older, newer, options) if older else revisions(between or "", options, flags["base"] or "")
+        sides = environments(older, newer, options) if older else revisions(between, options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
@@ -100,3 +124,24 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
         text = FORMS[form](comparison, sides.environment)
     write(text)
     exit_with(STALE if tells and comparison.different else 0)
+
+
+def _compare_live(context: click.Context, used: list[str], form: str, flags: dict[str, Any]) -> NoReturn:
+    """Prints the difference between a dump of a cluster and what the tree renders. `used`: what does not go with it."""
+    if used:
+        raise click.UsageError(f"--live compares a dump with the work tree: no {used[0]}")
+    if form == "markdown":
+        raise click.UsageError("--live has no markdown: use --format text or json")
+    require_values({"live": flags["dumps"]})
+    with report_failures():
+        from renderer.diff.live.dump import compare_dump
+        from renderer.diff.live.report import live_json, live_text
+
+        options = replace(render_options(context.meta[_PATHS], flags), strict=False)
+        comparison = compare_dump(flags["dumps"], options)
+    failed = report(comparison.problems, "text")
+    if comparison.report is None:
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    write((live_json if form == "json" else live_text)(comparison.report, show_values=flags["show"]))
+    exit_with(STALE if flags["strict"] and comparison.report.lost + comparison.report.unexplained else 0)

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.source.kustomizations import KUSTOMIZATIONS
@@ -228,6 +229,30 @@ class DiskFiles:
 
 
 DISK: FileSystem = DiskFiles()
+
+
+class DiskBeside(DiskFiles):
+    """The file system of this machine, where some files and folders are no input, though they may lie in the tree."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._left_out: Final = [os.path.realpath(path) for path in paths]
+
+    def folder(self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None) -> InputTree:
+        files = folder(base, paths, ignore, output)
+        return replace(files, files=self._without(files.files))
+
+    def other_files(
+        self, base: str, paths: Iterable[str], ignore: Iterable[str], output: str | None
+    ) -> tuple[ReadableFile, ...]:
+        return self._without(other_files(base, paths, ignore, output))
+
+    def _without(self, files: tuple[ReadableFile, ...]) -> tuple[ReadableFile, ...]:
+        return tuple(
+            file
+            for file in files
+            if not isinstance(file, InputFile)
+            or not any(is_inside(os.path.realpath(file.path), path) for path in self._left_out)
+        )
 
 
 class _Aside(Struct):

@@ -55,12 +55,12 @@ def compare_live(
         body = document.value
         if not isinstance(body, dict) or not isinstance(body.get("kind"), str):
             continue
-        key = _key(body)
+        key = object_key(body)
         if _is_made(body) or key.kind in _BESIDE or key in old:
             skipped[key.kind] += 1
         else:
             old[key] = ObjectSide(key, body, catalog, document.name)
-    new = {_key(body): ObjectSide(_key(body), body, catalog) for body in rendered}
+    new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
     pairs = [*_match(old, new)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
     objects = [_compare(ObjectPair(*pair, around)) for pair in pairs]
@@ -78,7 +78,8 @@ def compare_live(
     return LiveReport(tuple(objects), dict(sorted(skipped.items())))
 
 
-def _key(body: Mapping[str, Any]) -> ObjectKey:
+def object_key(body: Mapping[str, Any]) -> ObjectKey:
+    """The identity of an object, in the namespace default where it says none."""
     kind = text_at(body, "kind")
     namespace = "" if kind in wellknown.CLUSTER_SCOPED else text_at(body, "metadata", "namespace") or "default"
     group, slash, _ = text_at(body, "apiVersion").rpartition("/")
@@ -272,6 +273,3 @@ class Shown:
 
     def _at(self, leaf: Leaf, side: ObjectSide) -> object:
         return value_at(self.body(side), *leaf.place)
-
-
-__all__ = ["LiveReport", "compare_live"]

@@ -10,7 +10,7 @@ from renderer.diff.live.command_options import ContainerCommand, json_meaning, p
 from renderer.diff.live.compared import SELECTORS, ObjectPair, ObjectSide, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
 from renderer.diff.live.pods import RUNNER, PodSide, hub_source
-from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import map_at, maps_at
 
 ENGINE_PORT: Final = "the port of the engine"
 _HTTP: Final = "http"
@@ -131,13 +131,14 @@ class PodLeaves:
         """Whether a field of an engine's container is its port, by number or by name; or the name of the port."""
         port, last = self._side.engines[name].port, key[-1]
         container = self._side.container(name)
-        names = {entry.get("name"): entry.get("containerPort") for entry in container.get("ports") or ()}
+        ports = maps_at(container, "ports")
         if key[4] == "ports" and key[5] == f"[{_HTTP}]":
             return (last == "containerPort" and value == port) or (
                 last == "name" and (not self._is_ours or value == _HTTP)
             )
         if last == "port" and key[-2] in _PORT_FIELDS:
-            return port is not None and names.get(value, value) == port
+            number = next((entry.get("containerPort") for entry in ports if entry.get("name") == value), value)
+            return port is not None and number == port
         if key[4] == "env" and key[5].strip("[]") in self._side.engines[name].port_variables:
             return last == "value" and port is not None and port_in(str(value)) == port
         return False

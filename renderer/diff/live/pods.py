@@ -90,7 +90,7 @@ def match_pods(theirs: PodSide, ours: PodSide) -> Counterparts:
     if ours.engine in their_names:
         renamed = ""
     pair = (theirs.container(renamed or ours.engine), ours.container(ours.engine))
-    mounts = [{mount.get("mountPath"): mount for mount in maps_at(body, "volumeMounts")} for body in pair]
+    mounts = [{text_at(mount, "mountPath"): mount for mount in maps_at(body, "volumeMounts")} for body in pair]
     names = [{text_at(volume, "name") for volume in maps_at(side.spec, "volumes")} for side in (theirs, ours)]
     volumes: dict[str, str] = {}
     for path, mount in mounts[0].items():

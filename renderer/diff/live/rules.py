@@ -46,17 +46,18 @@ _OPERATOR_GROUP: Final = "inference.llmaz.io/"
 
 
 class Finding:
-    """A field that differs, in its pair of objects. A value that the server fills in by itself counts as absent where
-    the other side has another.
+    """A field that differs, in its pair of objects. What the server fills in by itself on our side counts as absent
+    where theirs has another value.
     """
 
     def __init__(self, key: Key, theirs: Leaf | None, ours: Leaf | None, pair: ObjectPair) -> None:
         self.key: Final = key
         self.pair: Final = pair
-        self.is_filled_in: Final = theirs is not None and ours is not None and _filled_in(theirs, pair)
-        self.theirs: Final = None if self.is_filled_in else theirs
-        lacks = theirs is not None and ours is not None and not self.is_filled_in
-        self.ours: Final = None if lacks and ours and is_default(pair.ours.view, ours.place) else ours
+        self.theirs: Final = theirs
+        # Whether the server fills in what theirs has.
+        self.is_filled_in: Final = bool(theirs and ours and is_default(pair.theirs.view, theirs.place))
+        is_default_of_ours = theirs and ours and not self.is_filled_in and is_default(pair.ours.view, ours.place)
+        self.ours: Final = None if is_default_of_ours else ours
 
     @property
     def added(self) -> bool:
@@ -115,10 +116,6 @@ class Finding:
 
     def __str__(self) -> str:
         return path_text(self.key, {})
-
-
-def _filled_in(leaf: Leaf, pair: ObjectPair) -> bool:
-    return is_default(pair.theirs.view, leaf.place)
 
 
 class LiveRule(Struct, frozen=True):
@@ -203,10 +200,12 @@ def _is_new_probe(finding: Finding) -> bool:
 
 def _drains(finding: Finding) -> bool:
     pods = finding.pods
-    if not pods or not finding.added:
+    if not pods:
         return False
     if finding.path == ("spec", _GRACE):
         return finding.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
+    if not finding.added:
+        return False
     is_new = finding.commands and "lifecycle" not in pods.theirs.container(pods.commands[finding.container])
     return finding.field[0] == "lifecycle" and bool(is_new)
 
@@ -262,7 +261,7 @@ def _chooses_nodes(finding: Finding) -> bool:
 
 def _rolls_out(finding: Finding) -> bool:
     names = ("strategy", "updateStrategy", "progressDeadlineSeconds", "rolloutStrategy")
-    return finding.added and finding.key[:1] == ("spec",) and finding.key[1] in names
+    return (finding.added or finding.is_filled_in) and finding.key[:1] == ("spec",) and finding.key[1] in names
 
 
 def _is_of_the_kind(finding: Finding) -> bool:
@@ -365,11 +364,12 @@ def _requests_limit(finding: Finding) -> bool:
 
 def _is_of_a_tool(finding: Finding) -> bool:
     is_tool = finding.path[:1] == ("metadata",) and finding.path[-1].startswith((*_TOOLS, *_TOOLS_TOO))
+    own = wellknown.own_labels("", "")[wellknown.MANAGED_BY]
     if finding.added:
         return False
     if not finding.dropped:
-        return is_tool and finding.path[-1] == wellknown.MANAGED_BY and finding.value == "llmaz-renderer"
-    return is_tool and finding.dropped
+        return finding.path[-1] == wellknown.MANAGED_BY and finding.value == own
+    return is_tool and finding.value != own
 
 
 def _is_own_label(finding: Finding) -> bool:
@@ -439,7 +439,9 @@ def _mounts_host(finding: Finding) -> bool:
         return False
     twice = "[model-volume again]"
     if finding.path[:2] == ("spec", "volumes"):
-        return finding.path[2] == twice or (finding.added and finding.path[-2:] == ("hostPath", "type"))
+        return finding.path[2] == twice or (
+            finding.path[-2:] == ("hostPath", "type") and (finding.added or finding.is_filled_in)
+        )
     names = [text_at(volume, "name") for volume in maps_at(finding.pods.theirs.spec, "volumes")]
     is_twice = names.count("model-volume") > 1
     return is_twice and finding.field[:2] == ("volumeMounts", "[/workspace/models/]") and finding.dropped

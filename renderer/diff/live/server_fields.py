@@ -9,7 +9,7 @@ from typing import Any, Final
 from renderer.admission.server_view import server_value, server_view
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 
 STATEFUL_SET: Final = "StatefulSet"
 WORKLOADS: Final = (wellknown.LEADER_WORKER_SET, wellknown.DEPLOYMENT, STATEFUL_SET)
@@ -91,7 +91,7 @@ def is_default(view: Mapping[str, Any], place: Path) -> bool:
 def _without_bookkeeping(metadata: Mapping[str, Any]) -> dict[str, Any]:
     cleaned = dict(metadata)
     for field in ("labels", "annotations"):
-        if field in cleaned:
+        if isinstance(cleaned.get(field), dict):
             cleaned[field] = {key: value for key, value in cleaned[field].items() if key not in _BOOKKEEPING}
     return {key: value for key, value in cleaned.items() if value}
 
@@ -111,24 +111,23 @@ def _drop_assigned(kind: str, spec: dict[str, Any]) -> None:
         spec.pop("clusterIP", None)
     if spec.get("ipFamilyPolicy") == "SingleStack":
         del spec["ipFamilyPolicy"]
-    for port in spec.get("ports") or ():
+    for port in maps_at(spec, "ports"):
         port.pop("nodePort", None)
 
 
 def _complete_set(spec: dict[str, Any]) -> None:
     """Fills in what LeaderWorkerSet's webhook does, and the leader's template where it is that of the workers."""
-    spec["networkConfig"] = {**_NETWORK, **(spec.get("networkConfig") or {})}
-    rollout = dict(spec.get("rolloutStrategy") or {})
-    rollout.setdefault("type", "RollingUpdate")
-    rollout["rollingUpdateConfiguration"] = {**_ROLLING, **(rollout.get("rollingUpdateConfiguration") or {})}
+    spec["networkConfig"] = {**_NETWORK, **map_at(spec, "networkConfig")}
+    rollout = {"type": "RollingUpdate", **map_at(spec, "rolloutStrategy")}
+    rollout["rollingUpdateConfiguration"] = {**_ROLLING, **map_at(rollout, "rollingUpdateConfiguration")}
     spec["rolloutStrategy"] = rollout
     group = spec.get("leaderWorkerTemplate")
     if not isinstance(group, dict):
         return
     if group.get("restartPolicy") == "Default":
         group["restartPolicy"] = "None"
-    if group.get("subGroupPolicy"):
-        group["subGroupPolicy"] = {**_SUB_GROUPS, **group["subGroupPolicy"]}
+    if sub_groups := map_at(group, "subGroupPolicy"):
+        group["subGroupPolicy"] = {**_SUB_GROUPS, **sub_groups}
     if group.get("size", 1) == 1 and "leaderTemplate" in group:
         group["workerTemplate"] = group.pop("leaderTemplate")  # there are no workers
 
