@@ -187,7 +187,10 @@ GLOSSARY_FILES = {
         "output/manifest_files",
     },
     "openmodel": {"build/openmodel"},
-    "origin": {"diagnostics/origin", "resolve/pod/pod_origins", "resolve/workload/field_origins"},
+    "origin": {
+        *("adopt/template_origins", "diagnostics/origin", "resolve/pod/pod_origins"),
+        "resolve/workload/field_origins",
+    },
     "picker": {"resolve/gateway/pickers"},
     "plan": {"plan", "resolve/apps/item_plans"},
     "playground": {
@@ -217,7 +220,7 @@ GLOSSARY_FILES = {
     "trigger": {"resolve/autoscaling/triggers"},
     "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
     "weights": {"fit/weights", "resolve/rules/weights"},
-    "workload": {"resolve/apps/workload_settings", "resolve/apps/workloads"},
+    "workload": {"adopt/serving_workload", "resolve/apps/workload_settings", "resolve/apps/workloads"},
 }
 
 
