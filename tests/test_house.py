@@ -187,7 +187,10 @@ GLOSSARY_FILES = {
         "output/manifest_files",
     },
     "openmodel": {"build/openmodel"},
-    "origin": {"diagnostics/origin", "resolve/pod/pod_origins", "resolve/workload/field_origins"},
+    "origin": {
+        *("adopt/template_origins", "diagnostics/origin", "resolve/pod/pod_origins"),
+        "resolve/workload/field_origins",
+    },
     "picker": {"resolve/gateway/pickers"},
     "plan": {"plan", "resolve/apps/item_plans"},
     "playground": {

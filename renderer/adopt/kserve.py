@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from renderer.adopt import pod_patches
 from renderer.adopt.go_expressions import fill_expressions
-from renderer.adopt.plain_secrets import remove_secrets
+from renderer.adopt.plain_secrets import remove_secrets, tell_secret_address
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import read_fields, read_preset
 from renderer.adopt.template_origins import TemplateOrigins
@@ -97,7 +97,8 @@ def _why_unused(document: Document, source: _Source) -> str:
 def _read_spec(document: Document, source: _Source, diagnostics: Collector) -> dict[str, Any]:
     """The known fields of the spec of a service or config."""
     origin = document.origin("spec")
-    spec = read_fields(document.value.get("spec") or {}, source.facts["spec"], origin, diagnostics)
+    body = document.value.get("spec")
+    spec = read_fields({} if body is None else body, source.facts["spec"], origin, diagnostics)
     for key in _PODS:
         if key in spec:
             spec[key] = pod_patches.read_pod(spec[key], origin.at(key), diagnostics)
@@ -400,12 +401,14 @@ class _Service:
         uri = text_at(model, "uri")
         if not uri:
             self._refuse(self.document.origin("spec"), "neither it nor a config here says model.uri", "")
+        tell_secret_address(uri, self.origins(("model", "uri")), self.diagnostics)
         adapters = []
         for i, adapter in enumerate(maps_at(model, "lora", "adapters")):
             name, adapter_uri = text_at(adapter, "name"), text_at(adapter, "uri")
             origin = self.origins(("model", "lora", "adapters", i))
             for word in [word for word in ("name", "uri") if not text_at(adapter, word)]:
                 self.diagnostics.add("E302", origin, word=word, hint="")
+            tell_secret_address(adapter_uri, origin.at("uri"), self.diagnostics)
             if name and adapter_uri:
                 adapters.append((name, adapter_uri))
         return ServedModel(
@@ -462,7 +465,7 @@ class _Service:
                 tiers.append({"emptyDir": size})
             elif claim := text_at(files, "pvc", "ref", "name"):
                 tiers.append({"pvc": claim})
-            elif not map_at(files, "pvc"):  # what is lost of it is told already
+            elif "pvc" not in files:  # what is lost of it is told already
                 origin = self.origins(("kvCacheOffloading", "secondary", i))
                 self.diagnostics.add("W966", origin, why="neither a size nor a claim is named")
         return {**fields, **({"secondary": tiers} if tiers else {})}

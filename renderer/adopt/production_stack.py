@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.adopt import pod_patches
-from renderer.adopt.plain_secrets import remove_secrets, tell_secret
+from renderer.adopt.plain_secrets import remove_secrets, tell_secret, tell_secret_address
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import as_word, read_fields, read_preset
 from renderer.adopt.template_origins import TemplateOrigins
@@ -167,6 +167,7 @@ class _Model:
         for key in ("name", "repository", "modelURL"):
             if not self.model.get(key):
                 self.diagnostics.stop("E965", self.origin, what=what, why=f"it has no {key}", hint="")
+        tell_secret_address(self.model["modelURL"], self.origin.at("modelURL"), self.diagnostics)
         if self.model.get("enabled") is False:
             self.diagnostics.stop("N966", self.origin.at("enabled"), why="this model is not deployed")
         if map_at(self.model, "raySpec").get("enabled"):
