@@ -52,22 +52,19 @@ MOVES: Final[dict[str, tuple[Move, ...]]] = {
 
 
 class Removal(Struct, frozen=True):
-    """A field that is left out, and why; without a reason nobody hears of it."""
+    """A field that is left out, and why."""
 
     path: Path
-    code: str = ""
-    reason: str = ""
+    code: str
+    reason: str
 
 
-def _removal(path: str, code: str = "", reason: str = "") -> Removal:
+def _removal(path: str, code: str, reason: str) -> Removal:
     return Removal(tuple(path.split(".")), code, reason)
 
 
 REMOVALS: Final[dict[str, tuple[Removal, ...]]] = {
-    "OpenModel": (
-        _removal("spec.ownedBy"),
-        _removal("spec.createdAt"),
-    ),
+    "OpenModel": (),
     "Playground": (),
     "Service": (
         _removal("spec.elasticConfig", "W960", "the operator made no autoscaler of a Service"),
@@ -97,10 +94,13 @@ SERVER_METADATA: Final = (
 )
 WRITTEN_ANNOTATIONS: Final = ("kubectl.kubernetes.io/last-applied-configuration", "argocd.argoproj.io/tracking-id")
 WRITTEN_LABELS: Final = ("llmaz.io/model-family-name", "llmaz.io/model-name")
+SHIPPED_LABELS: Final = ("app.kubernetes.io/created-by", "app.kubernetes.io/part-of")  # llmaz: the operator's chart
 UNREAD_ANNOTATIONS: Final = ("llmaz.io/model-preheat",)
+WRITTEN_FIELDS: Final = (("status",), ("spec", "createdAt"))
 # What the operator's CRDs fill in, where it means the same as nothing; removed only of objects that a server stored.
 DEFAULTS: Final[dict[str, tuple[tuple[Path, object], ...]]] = {
     "OpenModel": (
+        (("spec", "ownedBy"), "llmaz"),
         (("spec", "source", "modelHub", "name"), "Huggingface"),
         (("spec", "source", "modelHub", "revision"), "main"),
     ),
@@ -113,6 +113,10 @@ DEFAULTS: Final[dict[str, tuple[tuple[Path, object], ...]]] = {
         (("spec", "replicas"), 1),
         (("spec", "modelClaims", "models", EACH, "role"), "main"),
         (("spec", "workloadTemplate", "size"), 1),
+        (
+            ("spec", "rolloutStrategy"),
+            {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": 1, "maxSurge": 0}},
+        ),
     ),
     "BackendRuntime": (),
 }

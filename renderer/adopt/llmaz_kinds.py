@@ -15,11 +15,13 @@ from renderer.adopt.former_fields import (
     MOVES,
     REMOVALS,
     SERVER_METADATA,
+    SHIPPED_LABELS,
     UNREAD_ANNOTATIONS,
     WRITTEN_ANNOTATIONS,
+    WRITTEN_FIELDS,
     WRITTEN_LABELS,
 )
-from renderer.adopt.operator_releases import default_backend
+from renderer.adopt.operator_releases import default_backend, former_backends
 from renderer.adopt.pinned_version import settle_version
 from renderer.diagnostics import Diagnostic, Path, has_errors, suggestion
 from renderer.load.validation import KINDS, check
@@ -87,11 +89,12 @@ def convert_llmaz_object(document: Document, context: ConversionContext = ALONE)
     draft.body["kind"] = today
     stored = _is_stored(draft.body)
     _reduce_metadata(draft)
-    draft.drop(("status",))
     _move_fields(draft, today)
     _CONVERSIONS[today](draft, context)
     _remove_fields(draft, today)
     if stored:
+        for path in WRITTEN_FIELDS:
+            draft.drop(path)
         _remove_defaults(draft, today)
     first = [key for key in ("apiVersion", "kind", "metadata", "spec") if key in draft.body]
     draft.body = {key: draft.body[key] for key in dict.fromkeys([*first, *draft.body])}
@@ -361,6 +364,10 @@ def _convert_runtime(draft: Draft, context: ConversionContext) -> None:
     _convert_named_triggers(draft)
     for key in ("resources", "sharedMemorySize", "scaleTrigger"):
         _spread(draft, key)
+    name, version = draft.value(("metadata", "name")), draft.value(("spec", "version"))
+    is_shipped = any(draft.value(("metadata", "labels", label)) == "llmaz" for label in SHIPPED_LABELS)
+    if is_shipped and isinstance(name, str) and name in former_backends():
+        draft.tell("N962", ("metadata", "name"), name=name, version=shortened(version))
 
 
 def _convert_configs(draft: Draft, arguments: Sequence[object], source: Path) -> None:

@@ -75,6 +75,7 @@ ELSEWHERE = {
     "E961": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
     "N961": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
     "E962": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
+    "N962": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
     "E963": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
     **dict.fromkeys(
         ("E965", "W965", "W966", "W967", "W968", "W969", "N965", "N966", "N967"),

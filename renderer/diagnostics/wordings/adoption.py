@@ -57,6 +57,10 @@ ADOPTION: Final[dict[str, Wording]] = {
     ),
     "N961": Wording("'{field}' is left out: {reason}"),
     "E962": Wording("this must be {form}, not {value}"),
+    "N962": Wording(
+        "this is the operator's own preset of {name}: in the tree it takes the place of the one that ships here",
+        "leave it out to run ours, and write version {version} in the Playgrounds that shall keep it",
+    ),
     "E963": Wording(
         "{what}",
         "{hint}",
