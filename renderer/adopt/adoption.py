@@ -139,7 +139,15 @@ class _Run:
             name, problems = _shown(document.value), [*sources.problems]
             why = next((problem.message for problem in problems if _is_about(problem, document)), "it cannot be read")
             self.adoption.objects.append(AdoptedObject(name, REFUSED, why))
-        workloads = [adopted for workload in sources.workloads if (adopted := self._adopted(workload))]
+        broken = {
+            (problem.file, problem.document): problem for problem in sources.problems if problem.severity == "error"
+        }
+        workloads = []
+        for workload in sources.workloads:
+            if problem := broken.get((workload.document.name, workload.document.index)):
+                self.adoption.objects.append(AdoptedObject(workload.title, REFUSED, problem.message))
+            elif adopted := self._adopted(workload):
+                workloads.append(adopted)
         self.others = sources.others
         services = [document for document in sources.others if is_service(document)]
         autoscalers = [document for document in sources.others if is_autoscaler(document)]

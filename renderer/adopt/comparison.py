@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
 from renderer import yamlio
 from renderer.adopt.adoption import Adoption
 from renderer.adopt.serving_workload import ServingWorkload
@@ -9,8 +12,11 @@ from renderer.diff.live.comparison import compare_live
 from renderer.diff.live.records import LiveReport
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at, maps_at
 from renderer.yamlio import Document
 
+_HUB, _CLAIM = "hf", "pvc"
+_VOLUME = "model"
 _KINDS = (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET, "StatefulSet")
 
 
@@ -21,7 +27,9 @@ def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
 
 
 def _document_of(workload: ServingWorkload) -> Document:
-    """The workload in Kubernetes' words: of other kinds the Deployment that their controller or chart makes."""
+    """The workload in Kubernetes' words: of other kinds a LeaderWorkerSet with the pods that their controller or chart
+    makes.
+    """
     if workload.kind in _KINDS or workload.hosts > 1:
         return workload.document
     metadata = {
@@ -30,7 +38,31 @@ def _document_of(workload: ServingWorkload) -> Document:
         **({"labels": workload.labels} if workload.labels else {}),
     }
     spec: dict[str, object] = {} if workload.replicas is None else {"replicas": workload.replicas}
-    body = {"apiVersion": "apps/v1", "kind": wellknown.DEPLOYMENT, "metadata": metadata}
-    text = yamlio.dump({**body, "spec": {**spec, "template": workload.template}})
+    kind = wellknown.LEADER_WORKER_SET
+    spec["leaderWorkerTemplate"] = {"size": 1, "workerTemplate": _with_model(workload)}
+    body = {"apiVersion": wellknown.WORKLOAD_VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
+    text = yamlio.dump(body)
     (document,), _ = yamlio.parse(workload.document.name, text.encode())
     return document
+
+
+def _with_model(workload: ServingWorkload) -> dict[str, Any]:
+    """The template with the model at the path where its controller puts it: by its id on a hub, or in its claim."""
+    template: dict[str, Any] = copy.deepcopy(dict(workload.template))
+    model = workload.model
+    if model is None or not model.path:
+        return template
+    scheme, _, rest = model.uri.partition("://")
+    spec = template["spec"]
+    for container in maps_at(spec, "containers"):
+        if scheme == _HUB:
+            for field in ("command", "args"):
+                if field in container:
+                    container[field] = [str(word).replace(model.path, rest) for word in list_at(container, field)]
+        elif scheme == _CLAIM:
+            claim, _, folder = rest.partition("/")
+            mount = {"name": _VOLUME, "mountPath": model.path, **({"subPath": folder} if folder else {})}
+            container["volumeMounts"] = [*maps_at(container, "volumeMounts"), mount]
+            volume = {"name": _VOLUME, "persistentVolumeClaim": {"claimName": claim}}
+            spec["volumes"] = [*(body for body in maps_at(spec, "volumes") if body["name"] != _VOLUME), volume]
+    return template

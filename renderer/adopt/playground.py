@@ -17,6 +17,7 @@ from renderer.adopt.pod_changes import (
     RUNNER,
     EnginePort,
     engine_port,
+    is_reserved,
     lost_labels,
     original_pod,
     own_containers,
@@ -277,6 +278,9 @@ def _workload_settings(adopted: AdoptedWorkload) -> Body:
         usual = {"maxUnavailable": 1, "maxSurge": 0} if rollout != _SERVER_ROLLOUT else _SERVER_ROLLOUT
         if rollout := {key: value for key, value in rollout.items() if usual.get(key) != value}:
             settings["rollout"] = rollout
+    for key, texts in (("labels", workload.labels), ("annotations", workload.annotations)):
+        if own_texts := {name: text for name, text in texts.items() if not is_reserved(name)}:
+            settings[key] = own_texts
     return {**settings, **map_at(workload.spec, "workload")}
 
 

@@ -22,7 +22,7 @@ _SAID_ELSEWHERE = ("name", "command", "args", "env", "resources", "ports", "volu
 _HARDENING = {"allowPrivilegeEscalation": False}
 _RESERVED_LABELS = ("app.kubernetes.io/", "llmaz.io/", "leaderworkerset.sigs.k8s.io/", wellknown.OWN_PREFIX)
 _WRITTEN_LABELS = ("pod-template-hash", "controller-revision-hash")
-_WRITTEN_ANNOTATIONS = ("kubectl.kubernetes.io/", wellknown.OWN_PREFIX, "leaderworkerset.sigs.k8s.io/", "llmaz.io/")
+_WRITTEN_ANNOTATIONS = ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
 
 
 class EnginePort(Struct, frozen=True):
@@ -84,9 +84,7 @@ def kept_metadata(template: Body) -> dict[str, Any]:
     metadata = {
         "labels": dict(_kept_labels(template)),
         "annotations": {
-            key: value
-            for key, value in map_at(template, "metadata", "annotations").items()
-            if not key.startswith(_WRITTEN_ANNOTATIONS)
+            key: value for key, value in map_at(template, "metadata", "annotations").items() if not is_reserved(key)
         },
     }
     metadata = {key: value for key, value in metadata.items() if value}
@@ -139,9 +137,14 @@ def shared_memory_mount(template: Body, container: Body) -> tuple[str, str]:
     return "", ""
 
 
+def is_reserved(key: str) -> bool:
+    """Whether only llmaz or a controller sets labels and annotations of this key."""
+    return key.startswith((*_RESERVED_LABELS, *_WRITTEN_ANNOTATIONS)) or key in _WRITTEN_LABELS
+
+
 def _kept_labels(template: Body) -> Iterator[tuple[str, Any]]:
     for key, value in map_at(template, "metadata", "labels").items():
-        if not key.startswith(_RESERVED_LABELS) and key not in _WRITTEN_LABELS:
+        if not is_reserved(key):
             yield key, value
 
 
