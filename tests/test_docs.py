@@ -5,6 +5,7 @@ Every YAML and console block is tried. What happens to it stands in the HTML com
     render         rendered without a problem, together with the quickstart when it holds a RenderConfig only
     render: W230   rendered, with warnings of that code and nothing else
     output         its lines stand in what the last `render` of the page made, in that order
+    adopt          adopted; the lines of `output` blocks behind it stand in the files that are written, in that order
     refused: E406  refused, with that code (`E434, W230`: an error beside a warning)
     config         a valid llmaz.yaml
     file: PATH     written to the page's folder
@@ -148,7 +149,7 @@ def presets(folder: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def test_every_block_is_tried() -> None:
-    known = ("render", "output", "refused", "config", "file", "steps")
+    known = ("render", "adopt", "output", "refused", "config", "file", "steps")
     left = [str(b) for b in ALL if b.language == "yaml" and b.mark.partition(":")[0] not in known]
     assert left == []
     assert {block.language for block in ALL} <= {"yaml", "console", "sh", "mermaid"}
@@ -170,6 +171,21 @@ def test_example_renders(block: Block, folder: Path, llmaz: Llmaz) -> None:
         assert in_order(after.text, done.out) == ""
 
 
+@pytest.mark.parametrize("block", marked("adopt"), ids=str)
+def test_example_is_adopted(block: Block, folder: Path, llmaz: Llmaz) -> None:
+    (folder / "running.yaml").write_text(block.text, "utf-8")
+    done = llmaz("adopt", "running.yaml", "-o", "adopted")
+    assert done.code < 2, done.err
+    texts = [path.read_text("utf-8") for path in sorted((folder / "adopted").rglob("*.yaml"))]
+    page = blocks(block.page)
+    for after in page[page.index(block) + 1 :]:
+        if after.mark != "output":
+            break
+        assert in_order(after.text, "".join(texts)) == ""
+    done = llmaz("validate", "adopted")
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize("block", marked("refused"), ids=str)
 def test_example_is_refused(block: Block, folder: Path, llmaz: Llmaz) -> None:
     laid_out(block, folder)
@@ -182,7 +198,7 @@ def test_outputs_follow_what_is_rendered() -> None:
     for page in PAGES:
         marks = [block.mark for block in blocks(page)]
         before = [marks[i - 1].partition(":")[0] for i, mark in enumerate(marks) if mark == "output"]
-        assert set(before) <= {"render", "output"}, page
+        assert set(before) <= {"render", "adopt", "output"}, page
 
 
 class Shell:
