@@ -260,8 +260,12 @@ def _chooses_nodes(finding: Finding) -> bool:
 
 
 def _rolls_out(finding: Finding) -> bool:
-    names = ("strategy", "updateStrategy", "progressDeadlineSeconds", "rolloutStrategy")
-    return (finding.added or finding.is_filled_in) and finding.key[:1] == ("spec",) and finding.key[1] in names
+    """One pod goes before another starts, and has the time that its weights need."""
+    if not finding.is_filled_in or finding.key[:1] != ("spec",):
+        return False
+    if finding.key[1] == "progressDeadlineSeconds":
+        return True
+    return finding.key[1] == "strategy" and (finding.key[-1], finding.value) in (("maxUnavailable", 1), ("maxSurge", 0))
 
 
 def _is_of_the_kind(finding: Finding) -> bool:
