@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -51,9 +51,11 @@ def bodies_of(name: str) -> list[Body]:
     return read((TESTS / "adopted" / name / "expected").rglob("*.yaml"))
 
 
-def nodes(value: object, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+def nodes(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     """The paths of all fields and items below a value."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    pairs: Iterable[Any] = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
     for key, item in pairs:
         yield (*path, key)
         yield from nodes(item, (*path, key))
