@@ -98,8 +98,8 @@ def read_options(style: Dialect, known: Mapping[str, Option], args: Sequence[str
     current: list[str] | None = None
     most = 0
     for arg in args:
-        if name := style.name(arg):
-            option, equals, value = arg.partition("=") if style.kind != "exact" else (arg, "", "")
+        option, equals, value = arg.partition("=")
+        if name := style.name(option):
             current = [value] if equals else []
             most = 0 if equals else _most_values(known.get(style.head(option)[0]) or known.get(name))
             options.setdefault(name, []).append(current)

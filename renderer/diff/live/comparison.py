@@ -22,12 +22,12 @@ from renderer.diff.live.records import (
     LiveReport,
 )
 from renderer.diff.live.rules import Finding, explain
-from renderer.diff.live.server_fields import WORKLOADS
+from renderer.diff.live.server_fields import WORKLOADS, is_default
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, text_at, value_at
-from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_args, hide_secrets
+from renderer.kubernetes.json_values import maps_at, text_at, value_at
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
 
 # What a controller makes has an owner of one of these kinds.
@@ -158,6 +158,9 @@ def _compare(pair: ObjectPair) -> LiveObject:
             continue
         if (old is None or new is None) and _is_empty(old or new) and key in above[new is None]:
             continue
+        is_of_pod = key[0].startswith("@")
+        if old and not new and pair.other_kind and not is_of_pod and is_default(pair.theirs.view, old.place):
+            continue  # a field of a kind that ours is not, as the server fills it in
         difference = _classify(key, old, new, pair, shown)
         side = above[new is None]
         top = top_absent(key, side) if old is None or new is None else key
@@ -260,16 +263,11 @@ class Shown:
     def _value(self, key: Key, leaf: Leaf, side: ObjectSide) -> object:
         last = key[-1]
         if not last.startswith(OPTION):
-            if "args" in key or last == "command":
-                return leaf.value if last == "command" and isinstance(leaf.value, str) else self._at(leaf, side)
-            return self._at(leaf, side)
-        container = map_at(side.view, *leaf.place[:-2])
+            is_start = last == "command" and isinstance(leaf.value, str)  # the words before an engine's options
+            return leaf.value if is_start else value_at(self.body(side), *leaf.place)
         value = str(leaf.value)
-        for i, entry in enumerate(container.get("env") or ()):  # type: ignore[var-annotated, arg-type]
+        for i, entry in enumerate(maps_at(side.view, *leaf.place[:-2], "env")):
             hidden = value_at(self.body(side), *leaf.place[:-2], "env", i, "value")
             if hidden == HIDDEN and entry.get("value"):
                 value = value.replace(str(entry["value"]), HIDDEN)
-        return hide_in_args([last.removeprefix(OPTION), value])[-1]
-
-    def _at(self, leaf: Leaf, side: ObjectSide) -> object:
-        return value_at(self.body(side), *leaf.place)
+        return hide_secrets([last.removeprefix(OPTION), value])[-1]

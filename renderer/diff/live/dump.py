@@ -66,4 +66,5 @@ def _dump_problems(documents: Sequence[Document]) -> Iterator[Diagnostic]:
             continue
         known = first.setdefault(object_key(body), document)
         if known is not document and not same(known.value, body):
-            yield make_diagnostic("W970", document.origin("metadata", "name"), other=known.origin("metadata", "name"))
+            file, line, _ = known.origin("metadata", "name").place
+            yield make_diagnostic("W970", document.origin("metadata", "name"), other=f"{file}:{line}")

@@ -27,18 +27,16 @@ def pair_leaves(pair: ObjectPair) -> tuple[Leaves, Leaves]:
             for key in [key for key in leaves if key[: len(path)] == path]:
                 del leaves[key]
             leaves[path] = Leaf(map_at(side.view, *path), path, "the same pods", "selector")
-    if "replicas" not in map_at(pair.ours.body, "spec") and pair.ours.key.place in _places(pair):
-        ours.pop(("spec", "replicas"), None)
+    if (pair.ours.key.namespace, pair.ours.key.name) in pair.around.scaled:
+        for leaves, side in ((theirs, pair.theirs), (ours, pair.ours)):
+            if "replicas" not in map_at(side.body, "spec"):  # the server's 1 is no decision
+                leaves.pop(("spec", "replicas"), None)
     return theirs, ours
-
-
-def _places(pair: ObjectPair) -> set[str]:
-    return {f"{namespace}/{name}" for namespace, name in pair.around.scaled}
 
 
 def _object_leaves(side: ObjectSide, pair: ObjectPair) -> Iterator[tuple[Key, Leaf]]:
     is_ours = side is pair.ours
-    templates = {pod.place for pod in side.pods.values()}
+    templates = {pods.ours.place if is_ours else pods.theirs.place for pods in pair.pods.values()}
     for key, leaf in flatten(
         {field: value for field, value in side.view.items() if field in _compared_fields(side.view)}, (), (), _by_number
     ):

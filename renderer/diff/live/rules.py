@@ -198,6 +198,13 @@ def _is_new_probe(finding: Finding) -> bool:
     return kind not in pods.theirs.container(pods.commands[finding.container])
 
 
+def _is_preset_probe(finding: Finding) -> bool:
+    """What a probe of theirs leaves to the server, and the preset says."""
+    if not finding.is_filled_in or finding.field[:1] == () or finding.field[0] not in _PROBES or not finding.commands:
+        return False
+    return bool(value_at(finding.commands[1].recognised.engine.runtime.spec, *finding.field) == finding.value)
+
+
 def _drains(finding: Finding) -> bool:
     pods = finding.pods
     if not pods:
@@ -260,8 +267,12 @@ def _chooses_nodes(finding: Finding) -> bool:
 
 
 def _rolls_out(finding: Finding) -> bool:
-    names = ("strategy", "updateStrategy", "progressDeadlineSeconds", "rolloutStrategy")
-    return (finding.added or finding.is_filled_in) and finding.key[:1] == ("spec",) and finding.key[1] in names
+    """One pod goes before another starts, and has the time that its weights need."""
+    if not finding.is_filled_in or finding.key[:1] != ("spec",):
+        return False
+    if finding.key[1] == "progressDeadlineSeconds":
+        return True
+    return finding.key[1] == "strategy" and (finding.key[-1], finding.value) in (("maxUnavailable", 1), ("maxSurge", 0))
 
 
 def _is_of_the_kind(finding: Finding) -> bool:
@@ -339,6 +350,13 @@ def _has_revision(finding: Finding) -> bool:
         return False
     revisions = [command_options.plain_variables(loader).get("REVISION") for loader in finding.pods.ours.loaders]
     return not finding.pods.theirs.loaders and finding.value in revisions
+
+
+def _is_loaded_model(finding: Finding) -> bool:
+    if not finding.dropped or not finding.option or not finding.pods or finding.pods.theirs.loaders:
+        return False
+    variables = [command_options.plain_variables(loader) for loader in finding.pods.ours.loaders]
+    return finding.value in {loaded.get(name) for loaded in variables for name in ("MODEL_ID", "MODEL_FILENAME")}
 
 
 def _is_repeated(finding: Finding) -> bool:
@@ -530,6 +548,7 @@ EXPLANATIONS: Final = (
     LiveRule(
         "argument-variable", EQUAL, "The arguments hold the value that this variable filled in.", _is_in_arguments
     ),
+    LiveRule("loaded-model", EQUAL, "The loader loads this model or file, which the engine opens.", _is_loaded_model),
     LiveRule("revision", EQUAL, "The loader loads this revision.", _has_revision),
     LiveRule(
         "request-of-limit",
@@ -574,6 +593,12 @@ EXPLANATIONS: Final = (
     LiveRule("hardening", ADDS, "Pods are hardened.", _is_hardened, deviation=11),
     LiveRule("shared-memory", ADDS, "Shared memory has a size that is enough for the engine.", _shares_memory),
     LiveRule("probes", ADDS, "The preset's probes, where theirs has none.", _is_new_probe),
+    LiveRule(
+        "preset-probe",
+        ADDS,
+        "The preset's probe says this, where theirs has what the server fills in.",
+        _is_preset_probe,
+    ),
     LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", _drains),
     LiveRule("loaded-files", ADDS, "A loader brings the files that this option names, such as adapters.", _is_loaded),
     LiveRule("preset-option", ADDS, "The preset writes this option.", _is_preset_option),
