@@ -15,15 +15,11 @@ from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kubernetes_workloads import told_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
-    autoscaler_of,
+    NamedObjects,
     elastic_config,
-    is_autoscaler,
     is_ours,
-    is_service,
-    own_gateway_mode,
     own_service,
     service_spec,
-    services_of,
     tell_service,
 )
 from renderer.adopt.open_models import SharedModel, share_models
@@ -118,7 +114,7 @@ class _Run:
         self.extra: list[Document] = []
         self.token: HubToken | None = None
         self.converted: list[ConvertedObject] = []
-        self.others: list[Document] = []  # the objects that describe no workload
+        self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the workloads that are adopted
         self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
 
@@ -148,12 +144,10 @@ class _Run:
                 self.adoption.objects.append(AdoptedObject(workload.title, REFUSED, problem.message))
             elif adopted := self._adopted(workload):
                 workloads.append(adopted)
-        self.others = sources.others
-        services = [document for document in sources.others if is_service(document)]
-        autoscalers = [document for document in sources.others if is_autoscaler(document)]
+        named = NamedObjects(sources.others)
         used: set[int] = set()
         for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
-            used |= self._draft(adopted, shared, flavor, services, autoscalers)
+            used |= self._draft(adopted, shared, flavor, named)
         self._sort_others([document for document in sources.others if id(document) not in used])
 
     def _adopted(self, workload: ServingWorkload) -> AdoptedWorkload | None:
@@ -171,6 +165,7 @@ class _Run:
             self.adoption.left.append(name)
             return None
         self.names.add(adopted.key)
+        self.namespaces.add(adopted.key[0])
         for path, why in told_fields(workload.document.value, workload.kind):
             diagnostics.add("W951", workload.document.origin(*path, key=True), what=f"'{path[-1]}'", why=why)
         self.adoption.problems += diagnostics.problems
@@ -190,8 +185,7 @@ class _Run:
         adopted: AdoptedWorkload,
         shared: SharedModel,
         flavor: str,
-        services: Sequence[Document],
-        autoscalers: Sequence[Document],
+        named: NamedObjects,
     ) -> set[int]:
         """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
         diagnostics = Collector()
@@ -201,16 +195,16 @@ class _Run:
             self.drafts.append(_Draft(adopted, shared, flavor, group, [], diagnostics))
             return set()
         playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
-        if mode := own_gateway_mode(adopted, self.others):
+        if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), set[int]()
-        selecting = services_of(adopted, services)
+        selecting = named.services_of(adopted)
         if own := own_service(adopted, selecting, port):
             spec = playground.body["spec"]
             spec["service"] = {**service_spec(own), **spec.get("service", {})}
             used.add(id(own))
             self._say(own, f"spec.service of {adopted.workload.name}")
-        if autoscaler := autoscaler_of(adopted, autoscalers):
+        if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
             playground.body["spec"]["elasticConfig"] = elastic_config(autoscaler)
             used.add(id(autoscaler))
@@ -335,9 +329,8 @@ class _Run:
 
     def _file(self, draft: _Draft) -> str:
         """The file of a workload: called after it, in a folder of its namespace where there are several."""
-        namespaces = {other.adopted.key[0] for other in self.drafts}
         namespace, name = draft.adopted.key
-        return f"{namespace}/{name}.yaml" if len(namespaces) > 1 else f"{name}.yaml"
+        return f"{namespace}/{name}.yaml" if len(self.namespaces) > 1 else f"{name}.yaml"
 
     def _config(self) -> CommentedBody:
         spec: dict[str, Any] = {"gateway": {"mode": "off"}}

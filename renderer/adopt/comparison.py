@@ -39,6 +39,7 @@ def _document_of(workload: ServingWorkload) -> Document:
     }
     spec: dict[str, object] = {} if workload.replicas is None else {"replicas": workload.replicas}
     kind = wellknown.LEADER_WORKER_SET
+    spec["startupPolicy"] = "LeaderReady"
     spec["leaderWorkerTemplate"] = {"size": 1, "workerTemplate": _with_model(workload)}
     body = {"apiVersion": wellknown.WORKLOAD_VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
     text = yamlio.dump(body)

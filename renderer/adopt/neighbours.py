@@ -9,7 +9,7 @@ from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.pod_changes import EnginePort
 from renderer.diagnostics import Collector
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at, value_at
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -37,20 +37,48 @@ def namespace_of(document: Document) -> str:
     return text_at(document.value, "metadata", "namespace") or "default"
 
 
-def services_of(adopted: AdoptedWorkload, services: Sequence[Document]) -> list[Document]:
-    """The Services that select the pods of a workload."""
-    labels = {
-        **map_at(adopted.template, "metadata", "labels"),
-        wellknown.GROUPS: adopted.workload.name,
-        wellknown.WORKER_INDEX: "0",
-    }
-    return [
-        service
-        for service in services
-        if namespace_of(service) == adopted.key[0]
-        and (selector := map_at(service.value, "spec", "selector"))
-        and selector.items() <= labels.items()
-    ]
+class NamedObjects:
+    """Services and autoscalers, by what leads to their workloads."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._services: dict[tuple[str, str, object], list[Document]] = {}
+        self._autoscalers: dict[tuple[str, object, object], Document] = {}
+        self._own_kinds: dict[tuple[str, str], set[str]] = {}  # of what llmaz has rendered
+        for document in documents:
+            namespace = namespace_of(document)
+            if is_ours(document):
+                place = namespace, text_at(document.value, "metadata", "name")
+                self._own_kinds.setdefault(place, set()).add(text_at(document.value, "kind"))
+            if is_service(document) and (selector := map_at(document.value, "spec", "selector")):
+                key, value = next(iter(selector.items()))
+                self._services.setdefault((namespace, key, str(value)), []).append(document)
+            elif is_autoscaler(document):
+                target = map_at(document.value, "spec", "scaleTargetRef")
+                workload = namespace, as_text(target.get("kind")), as_text(target.get("name"))
+                self._autoscalers.setdefault(workload, document)
+
+    def services_of(self, adopted: AdoptedWorkload) -> list[Document]:
+        """The Services that select the pods of a workload."""
+        labels = {
+            **map_at(adopted.template, "metadata", "labels"),
+            wellknown.GROUPS: adopted.workload.name,
+            wellknown.WORKER_INDEX: "0",
+        }
+        return [
+            service
+            for key, value in labels.items()
+            for service in self._services.get((adopted.key[0], key, str(value)), ())
+            if map_at(service.value, "spec", "selector").items() <= labels.items()
+        ]
+
+    def autoscaler_of(self, adopted: AdoptedWorkload) -> Document | None:
+        """The HorizontalPodAutoscaler of a workload; None without one."""
+        return self._autoscalers.get((adopted.key[0], adopted.workload.kind, adopted.workload.name))
+
+    def gateway_mode_of(self, adopted: AdoptedWorkload) -> str:
+        """`spec.gateway.mode` of a Playground whose route or pool llmaz has rendered; '' without one."""
+        kinds = self._own_kinds.get(adopted.key, set())
+        return "pool" if "InferencePool" in kinds else "backend" if "AIGatewayRoute" in kinds else ""
 
 
 def own_service(adopted: AdoptedWorkload, services: Sequence[Document], port: EnginePort) -> Document | None:
@@ -97,16 +125,6 @@ def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> 
     return port.renamed(target) == port.ours and ports[0].get("protocol", "TCP") == "TCP"
 
 
-def autoscaler_of(adopted: AdoptedWorkload, autoscalers: Sequence[Document]) -> Document | None:
-    """The HorizontalPodAutoscaler of a workload; None without one."""
-    for autoscaler in autoscalers:
-        target = map_at(autoscaler.value, "spec", "scaleTargetRef")
-        place = namespace_of(autoscaler), target.get("name")
-        if place == adopted.key and target.get("kind") == adopted.workload.kind:
-            return autoscaler
-    return None
-
-
 def elastic_config(autoscaler: Document) -> dict[str, Any]:
     """`spec.elasticConfig` of a Playground for a HorizontalPodAutoscaler."""
     spec = map_at(autoscaler.value, "spec")
@@ -116,16 +134,6 @@ def elastic_config(autoscaler: Document) -> dict[str, Any]:
     }
     trigger = {key: spec[key] for key in ("metrics", "behavior") if spec.get(key)}
     return {**config, "scaleTrigger": {"hpa": trigger}} if trigger else config
-
-
-def own_gateway_mode(adopted: AdoptedWorkload, documents: Sequence[Document]) -> str:
-    """`spec.gateway.mode` of a Playground whose route or pool llmaz has rendered; '' without one."""
-    kinds = {
-        text_at(document.value, "kind")
-        for document in documents
-        if is_ours(document) and (namespace_of(document), text_at(document.value, "metadata", "name")) == adopted.key
-    }
-    return "pool" if "InferencePool" in kinds else "backend" if "AIGatewayRoute" in kinds else ""
 
 
 def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:
