@@ -124,13 +124,14 @@ class _Run:
         """Drafts the Playgrounds of the workloads, and finds what stands beside them."""
         self.adoption.problems += sources.problems
         self.adoption.left += sources.files
+        self.adoption.beside += sources.made
         lossy_files = {problem.file for problem in sources.problems if problem.warning}
         self.lossy = {
             (workload.namespace or "default", workload.name)
             for workload in sources.workloads
             if workload.document.name in lossy_files
         }
-        self.converted = sources.converted
+        self._read_converted(sources.converted)
         for document in sources.unread:
             name, problems = _shown(document.value), [*sources.problems]
             why = next((problem.message for problem in problems if _is_about(problem, document)), "it cannot be read")
@@ -150,10 +151,27 @@ class _Run:
             used |= self._draft(adopted, shared, flavor, named)
         self._sort_others([document for document in sources.others if id(document) not in used])
 
+    def _read_converted(self, converted: Sequence[ConvertedObject]) -> None:
+        """Keeps the objects of llmaz's own API that are valid, one of each name."""
+        files: set[str] = set()
+        for item in converted:
+            file, diagnostics = _converted_file(item), Collector()
+            if file in files:
+                origin = item.document.origin("metadata", "name")
+                diagnostics.add("E959", origin, what=item.kind, name=item.name)
+            if not item.valid:
+                problem = next(problem for problem in item.problems if problem.severity == "error")
+                self.adoption.objects.append(AdoptedObject(_shown(item.body), REFUSED, problem.message))
+            elif diagnostics.problems:
+                self._refuse(_shown(item.body), diagnostics)
+            else:
+                self.converted.append(item)
+                files.add(file)
+
     def _adopted(self, workload: ServingWorkload) -> AdoptedWorkload | None:
         diagnostics, name = Collector(), workload.title
         if (workload.namespace or "default", workload.name) in self.names:
-            diagnostics.add("E959", workload.document.origin("metadata", "name"), name=workload.name)
+            diagnostics.add("E959", workload.document.origin("metadata", "name"), what="workload", name=workload.name)
             self._refuse(name, diagnostics)
             return None
         try:

@@ -31,6 +31,7 @@ class SourceObjects(Struct):
     workloads: list[ServingWorkload] = field(default_factory=list)
     unread: list[Document] = field(default_factory=list)  # objects that describe a workload and cannot be read
     converted: list[ConvertedObject] = field(default_factory=list)  # of llmaz's own API
+    made: list[Document] = field(default_factory=list)  # objects that the operator makes of these
     others: list[Document] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # names of those without an object
     problems: list[Diagnostic] = field(default_factory=list)
@@ -44,10 +45,12 @@ def read_sources(paths: Sequence[str]) -> SourceObjects:
     documents = [document for document in files.documents if isinstance(document.value, dict)]
     _add_charts(sources, documents, files.others)
     chart_ids = {id(workload.document) for workload in sources.workloads}
-    converted = adopt_llmaz_objects([document for document in documents if id(document) not in chart_ids])
+    owners = {_name_of(document) for document in documents if _group(document) in _OPERATOR}
+    sources.made += [document for document in documents if _is_made_of(document, owners)]
+    skipped = chart_ids | {id(document) for document in sources.made}
+    converted = adopt_llmaz_objects([document for document in documents if id(document) not in skipped])
     sources.converted += converted.objects
     sources.problems += converted.problems
-    has_owners = {(item.kind, item.name) for item in converted.objects}
     services, problems = read_kserve(converted.others)
     sources.workloads += services
     sources.problems += problems
@@ -55,8 +58,7 @@ def read_sources(paths: Sequence[str]) -> SourceObjects:
     for document in converted.others:
         if id(document) in read or not isinstance(document.value, dict):
             continue
-        workload = None if _is_made_of(document, has_owners) else kubernetes_workload(document)
-        if workload:
+        if workload := kubernetes_workload(document):
             sources.workloads.append(workload)
         elif _is_unread(document):
             sources.unread.append(document)
@@ -82,6 +84,14 @@ def _documents_of(name: str) -> Iterator[Document]:
         yield from documents
 
 
+def _group(document: Document) -> str:
+    return text_at(document.value, "apiVersion").partition("/")[0]
+
+
+def _name_of(document: Document) -> tuple[str, str]:
+    return text_at(document.value, "kind"), text_at(document.value, "metadata", "name")
+
+
 def _is_made_of(document: Document, owners: set[tuple[str, str]]) -> bool:
     """Whether the operator has made an object of one of these, and makes it no more once they are converted."""
     return any(
@@ -92,11 +102,9 @@ def _is_made_of(document: Document, owners: set[tuple[str, str]]) -> bool:
 
 
 def _is_unread(document: Document) -> bool:
-    value = document.value
-    return text_at(value, "apiVersion").partition("/")[0] == _KSERVE and value.get("kind") in _SERVICES
+    return _group(document) == _KSERVE and document.value.get("kind") in _SERVICES
 
 
 def _is_config(document: Document) -> bool:
     """Whether an object is read as a part of others."""
-    value = document.value
-    return text_at(value, "apiVersion").partition("/")[0] == _KSERVE and str(value.get("kind")).startswith(_SERVICES)
+    return _group(document) == _KSERVE and str(document.value.get("kind")).startswith(_SERVICES)

@@ -50,7 +50,8 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, form: str) -> None:
     if not adoption.files:
         print_line(form, f"nothing adopted, {refused} refused; nothing was written")
         exit_with(INVALID)
-    differs = _compare(adoption, form) if adoption.rendered else False
+    compares = adoption.rendered and (adoption.workloads or adoption.beside)
+    differs = _compare(adoption, form) if compares else False
     files = counted(len(adoption.files), "file")
     adopted = counted(states.count("adopted"), "object")
     print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")

@@ -59,9 +59,13 @@ def test_what_is_rendered_is_adopted_again(
 ) -> None:
     shutil.copytree(ADOPT / name / "expected", tmp_path / "one")
     monkeypatch.chdir(tmp_path / "one")
-    done = llmaz("render")
-    assert done.code == 0, done.err
-    assert llmaz("adopt", "rendered", "-o", "../two").code != NOTHING
+    if any(tmp_path.glob("one/openmodel-*.yaml")):  # objects of llmaz's own API, of which no file is made anew
+        source = "."
+    else:
+        done = llmaz("render")
+        assert done.code == 0, done.err
+        source = "rendered"
+    assert llmaz("adopt", source, "-o", "../two").code != NOTHING
     assert texts(tmp_path / "two") == texts(tmp_path / "one")
 
 

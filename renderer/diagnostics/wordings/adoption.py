@@ -29,9 +29,7 @@ ADOPTION: Final[dict[str, Wording]] = {
     "E958": Wording(
         "the Playground that it would become is not valid: {what}", "mend it here, or write the Playground by hand"
     ),
-    "E959": Wording(
-        "another workload of this namespace is called '{name}' too", "adopt them one by one, or rename one of them"
-    ),
+    "E959": Wording("another {what} is called '{name}' too", "adopt them one by one, or rename one of them"),
     "W951": Wording("{what} is lost: {why}", "mend what needs it before the move"),
     "W952": Wording(
         "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has one",
