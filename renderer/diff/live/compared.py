@@ -113,7 +113,7 @@ class Surrounding:
         ]
 
 
-class ObjectPair:
+class LivePair:
     """An object of theirs and its counterpart."""
 
     def __init__(self, theirs: ObjectSide, ours: ObjectSide, around: Surrounding) -> None:

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from renderer.diff.fields import ABSENT, same
-from renderer.diff.live.compared import ObjectPair, ObjectSide, Surrounding, owners
+from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding, owners
 from renderer.diff.live.fields import pair_leaves
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, path_text, prefixes, top_absent
 from renderer.diff.live.records import (
@@ -63,7 +65,7 @@ def compare_live(
     new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
     pairs = [*_match(old, new)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
-    objects = [_compare(ObjectPair(*pair, around)) for pair in pairs]
+    objects = [_compare(LivePair(*pair, around)) for pair in pairs]
     matched = {side.key for pair in pairs for side in pair}
     serving = _serving_names(old.values())
     for key, side in old.items():
@@ -144,7 +146,7 @@ def _backend_names(value: object, *, within: bool = False) -> set[str]:
     return names
 
 
-def _compare(pair: ObjectPair) -> LiveObject:
+def _compare(pair: LivePair) -> LiveObject:
     theirs, ours = pair_leaves(pair)
     above = (prefixes(theirs), prefixes(ours))
     shown = Shown(pair)
@@ -185,7 +187,7 @@ def _is_empty(leaf: Leaf | None) -> bool:
     return leaf is not None and leaf.value in ({}, [])
 
 
-def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: ObjectPair, shown: Shown) -> Difference:
+def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, shown: Shown) -> Difference:
     kind, rule, deviation = UNEXPLAINED, "", 0
     if old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
         kind, rule = EQUAL, new.rule if new.rule not in ("json", "") else old.rule
@@ -207,7 +209,7 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: ObjectPair, sh
     )
 
 
-def _roots(pair: ObjectPair) -> dict[str, str]:
+def _roots(pair: LivePair) -> dict[str, str]:
     """What stands for the beginning of the paths in each pod: the path in theirs."""
     return {
         f"@{role}": ".".join(map(str, pods.theirs.place if role in pair.theirs.pods else pods.ours.place))
@@ -220,27 +222,20 @@ def _join(
 ) -> Difference:
     """One difference for all fields of an item that a side has not."""
     key, first = entries[0]
-    leaves = theirs if first.ours is ABSENT else ours
-    place = leaves[key].place[: len(leaves[key].place) - (len(key) - len(top))]
-    side = shown.pair.theirs if first.ours is ABSENT else shown.pair.ours
-    value, hidden = value_at(side.view, *place), value_at(shown.body(side), *place)
     is_theirs = first.ours is ABSENT
-    return Difference(
-        path_text(top, _roots(shown.pair)),
-        value if is_theirs else ABSENT,
-        ABSENT if is_theirs else value,
-        hidden if is_theirs else ABSENT,
-        ABSENT if is_theirs else hidden,
-        first.kind,
-        first.rule,
-        first.deviation,
-    )
+    leaf, side = (theirs[key], shown.pair.theirs) if is_theirs else (ours[key], shown.pair.ours)
+    place = leaf.place[: len(leaf.place) - (len(key) - len(top))]
+    value, hidden = value_at(side.view, *place), value_at(shown.body(side), *place)
+    joined = replace(first, path=path_text(top, _roots(shown.pair)))
+    if is_theirs:
+        return replace(joined, theirs=value, theirs_shown=hidden)
+    return replace(joined, ours=value, ours_shown=hidden)
 
 
 class Shown:
     """The values of a pair as they may be printed."""
 
-    def __init__(self, pair: ObjectPair) -> None:
+    def __init__(self, pair: LivePair) -> None:
         self.pair: Final = pair
         self._bodies: dict[int, Any] = {}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from renderer.diff.live.command_options import ContainerCommand, json_meaning, port_in
-from renderer.diff.live.compared import SELECTORS, ObjectPair, ObjectSide, PodPair
+from renderer.diff.live.compared import SELECTORS, LivePair, ObjectSide, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
 from renderer.diff.live.pods import RUNNER, PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
@@ -18,7 +18,7 @@ _PORT_FIELDS: Final = ("httpGet", "tcpSocket", "grpc")
 _DIGEST = re.compile(r"(.*?)(:[\w.-]+)?(@sha256:\w+)?")
 
 
-def pair_leaves(pair: ObjectPair) -> tuple[Leaves, Leaves]:
+def pair_leaves(pair: LivePair) -> tuple[Leaves, Leaves]:
     """The fields of theirs and of ours."""
     theirs, ours = dict(_object_leaves(pair.theirs, pair)), dict(_object_leaves(pair.ours, pair))
     path = SELECTORS.get(pair.theirs.key.kind)
@@ -34,7 +34,7 @@ def pair_leaves(pair: ObjectPair) -> tuple[Leaves, Leaves]:
     return theirs, ours
 
 
-def _object_leaves(side: ObjectSide, pair: ObjectPair) -> Iterator[tuple[Key, Leaf]]:
+def _object_leaves(side: ObjectSide, pair: LivePair) -> Iterator[tuple[Key, Leaf]]:
     is_ours = side is pair.ours
     templates = {pods.ours.place if is_ours else pods.theirs.place for pods in pair.pods.values()}
     for key, leaf in flatten(
@@ -55,7 +55,7 @@ def _by_number(key: Key, item: Mapping[str, Any]) -> str:
     return str(item.get("port", "")) if key == ("spec", "ports") else ""
 
 
-def _with_target_port(key: Key, leaf: Leaf, side: ObjectSide, pair: ObjectPair) -> Leaf:
+def _with_target_port(key: Key, leaf: Leaf, side: ObjectSide, pair: LivePair) -> Leaf:
     """The target of a Service's port: the engine's, whatever number or name that has."""
     if key[:2] != ("spec", "ports") or key[-1] != "targetPort":
         return leaf

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from renderer.diff.fields import ABSENT
 from renderer.diff.live import command_options
-from renderer.diff.live.compared import ObjectPair, PodPair
+from renderer.diff.live.compared import LivePair, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
 from renderer.diff.live.pods import RUNNER, is_loader
 from renderer.diff.live.records import ADDS, EQUAL
@@ -50,7 +50,7 @@ class Finding:
     where theirs has another value.
     """
 
-    def __init__(self, key: Key, theirs: Leaf | None, ours: Leaf | None, pair: ObjectPair) -> None:
+    def __init__(self, key: Key, theirs: Leaf | None, ours: Leaf | None, pair: LivePair) -> None:
         self.key: Final = key
         self.pair: Final = pair
         self.theirs: Final = theirs

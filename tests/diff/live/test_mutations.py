@@ -11,7 +11,7 @@ import pytest
 from tests.diff.live.dumps import ADOPTED, Body, read, report_of
 from tests.paths import TESTS
 
-ROOTS = {
+ROOTS: dict[str, list[tuple[str, ...]]] = {
     "Deployment": [("spec",)],
     "LeaderWorkerSet": [("spec",)],
     "Service": [("spec",), ("metadata", "labels")],
