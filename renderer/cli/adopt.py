@@ -20,10 +20,11 @@ _SHOWN = 5  # objects that are left alone
 @click.argument("paths", nargs=-1, required=True)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
 @click.option("--strict", is_flag=True, help="Exit 1 also where the new pods differ in a way that no rule explains.")
+@click.option("-v", "--verbose", is_flag=True, help="Say each field that differs and that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
-def adopt(paths: tuple[str, ...], folder: str, strict: bool, form: str) -> None:
+def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for what serves models today.
 
     PATHS: files and folders of manifests, and what kubectl get -o yaml prints.
@@ -51,14 +52,14 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, form: str) -> None:
         print_line(form, f"nothing adopted, {refused} refused; nothing was written")
         exit_with(INVALID)
     compares = adoption.rendered and (adoption.workloads or adoption.beside)
-    differs = _compare(adoption, form) if compares else False
+    differs = _compare(adoption, form, verbose) if compares else False
     files = counted(len(adoption.files), "file")
     adopted = counted(states.count("adopted"), "object")
     print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
     exit_with(STALE if adoption.loses or (strict and differs) else 0)
 
 
-def _compare(adoption: Adoption, form: str) -> bool:
+def _compare(adoption: Adoption, form: str, verbose: bool) -> bool:
     """Prints how what the tree renders differs from what runs; whether a difference is lost or unexplained."""
     with report_failures(form):
         from renderer.adopt.comparison import compare_adoption
@@ -68,5 +69,5 @@ def _compare(adoption: Adoption, form: str) -> bool:
 
         live_report = compare_adoption(adoption, engine_catalog(render_config(None, "")[0]))
     if live_report.objects and form == "text":
-        write(live_text(live_report))
+        write(live_text(live_report, brief=not verbose))
     return bool(live_report.lost or live_report.unexplained)

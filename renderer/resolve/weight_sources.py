@@ -35,7 +35,7 @@ _EMPTY_HINTS = {  # for a field of a source that is there without a value
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
 _CACHED_HUB = "Huggingface"  # whose cache a claim may hold
-_CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
+CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -326,7 +326,7 @@ def _cached_weights(
         host_path=MODELS_FOLDER,
         claim=claim,
         sub_path=path,
-        cache_env=_CACHE_ENV,
+        cache_env=CACHE_ENV,
         loader=None,
         engine_access=None,
         entry={},

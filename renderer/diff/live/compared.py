@@ -87,6 +87,7 @@ class Surrounding:
     ) -> None:
         self.theirs: Final = [side for side in theirs if side.is_workload]
         self.ours: Final = [side for side in ours if side.is_workload]
+        self._labels: Final[dict[int, Mapping[tuple[str, str, str], Sequence[ObjectSide]]]] = {}  # a cache
         self.pairs: Final = {id(old): new for old, new in pairs}
         self.scaled: Final = {
             (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
@@ -97,8 +98,23 @@ class Surrounding:
     def leads_to(self, side: ObjectSide, others: Sequence[ObjectSide]) -> list[tuple[ObjectSide, frozenset[str]]]:
         """The workloads whose pods an object selects, and whose pods of each."""
         selector = map_at(side.view, *SELECTORS.get(side.key.kind, ("spec", "selector")))
-        roles = [(workload, workload.selects(selector, side.key.namespace)) for workload in others]
+        if not selector:
+            return []
+        key, value = next(iter(selector.items()))
+        candidates = self._by_label(others).get((side.key.namespace, key, str(value)), ())
+        roles = [(workload, workload.selects(selector, side.key.namespace)) for workload in candidates]
         return [(workload, selected) for workload, selected in roles if selected]
+
+    def _by_label(self, workloads: Sequence[ObjectSide]) -> Mapping[tuple[str, str, str], Sequence[ObjectSide]]:
+        """The workloads by their namespace and each label of their pods."""
+        if id(workloads) not in self._labels:
+            index: dict[tuple[str, str, str], dict[int, ObjectSide]] = {}
+            for workload in workloads:
+                for _, labels in pod_labels(workload.view):
+                    for key, value in labels.items():
+                        index.setdefault((workload.key.namespace, key, str(value)), {})[id(workload)] = workload
+            self._labels[id(workloads)] = {place: [*sides.values()] for place, sides in index.items()}
+        return self._labels[id(workloads)]
 
     def same_pods(self, theirs: ObjectSide, ours: ObjectSide) -> bool:
         """Whether the selectors of two objects lead to the pods of counterparts, ours by all that tells them apart."""

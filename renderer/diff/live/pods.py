@@ -101,14 +101,19 @@ def match_pods(theirs: PodSide, ours: PodSide) -> Counterparts:
     return Counterparts(renamed, volumes)
 
 
+def volume_source(spec: Mapping[str, Any], name: str) -> str:
+    """What a volume that outlives its pod holds, such as pvc://CLAIM; '' for other volumes."""
+    volume = next((body for body in maps_at(spec, "volumes") if body.get("name") == name), {})
+    path, claim = text_at(volume, "hostPath", "path"), text_at(volume, "persistentVolumeClaim", "claimName")
+    image = text_at(volume, "image", "reference")
+    return f"host://{path}" if path else f"pvc://{claim}" if claim else f"oci://{image}" if image else ""
+
+
 def _volume_sources(spec: Mapping[str, Any]) -> dict[str, str]:
     """By path in the containers, what volumes that outlive a pod hold there."""
-    contents: dict[str, str] = {}
-    for volume in maps_at(spec, "volumes"):
-        path, claim = text_at(volume, "hostPath", "path"), text_at(volume, "persistentVolumeClaim", "claimName")
-        image = text_at(volume, "image", "reference")
-        prefix = f"host://{path}" if path else f"pvc://{claim}" if claim else f"oci://{image}" if image else ""
-        contents[text_at(volume, "name")] = prefix
+    contents = {
+        text_at(volume, "name"): volume_source(spec, text_at(volume, "name")) for volume in maps_at(spec, "volumes")
+    }
     return {
         text_at(mount, "mountPath").rstrip("/"): posixpath.join(source, text_at(mount, "subPath")).rstrip("/")
         for container in maps_at(spec, "containers")

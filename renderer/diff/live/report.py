@@ -27,11 +27,11 @@ from renderer.text import escapes
 _LONGEST = 160
 
 
-def live_text(report: LiveReport, *, show_values: bool = False) -> str:
+def live_text(report: LiveReport, *, show_values: bool = False, brief: bool = False) -> str:
     """For each object what is lost, unexplained, equal in effect and added; at the end the counts. `show_values`: also
-    those that may be secrets.
+    those that may be secrets; `brief`: of what a rule explains the rule alone.
     """
-    parts = ["\n".join(_object(item, show_values)) for item in report.objects if item.state != ADDED]
+    parts = ["\n".join(_object(item, show_values, brief)) for item in report.objects if item.state != ADDED]
     added = [f"  {item.title}" for item in report.objects if item.state == ADDED]
     if added:
         parts.append("\n".join(["Ours adds these objects", *added]))
@@ -88,7 +88,7 @@ def _sides(difference: Difference, show_values: bool) -> tuple[object, object]:
     return difference.theirs_shown, difference.ours_shown
 
 
-def _object(item: LiveObject, show_values: bool) -> Iterator[str]:
+def _object(item: LiveObject, show_values: bool, brief: bool) -> Iterator[str]:
     yield escapes.line(f"{item.title}{'' if item.state == COMPARED else f': {NOT_RENDERED}'}")
     for owner in item.owners:
         yield escapes.line(f"  owned by {owner}")
@@ -98,7 +98,7 @@ def _object(item: LiveObject, show_values: bool) -> Iterator[str]:
             rules.setdefault(difference.rule, []).append(difference)
         for name, differences in rules.items():
             yield f"  {kind}{_reason(name, differences[0].deviation)}"
-            for difference in differences:
+            for difference in differences if not (brief and name) else ():
                 yield shorten(escapes.line(f"    {_line(difference, show_values)}"), _LONGEST)
     if item.state == COMPARED:
         yield f"  same: {counted(item.same, 'field')}"

@@ -16,12 +16,13 @@ from renderer.diff.fields import ABSENT
 from renderer.diff.live import command_options
 from renderer.diff.live.compared import LivePair, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
-from renderer.diff.live.pods import RUNNER, is_loader
+from renderer.diff.live.pods import RUNNER, is_loader, volume_source
 from renderer.diff.live.records import ADDS, EQUAL
 from renderer.diff.live.server_fields import is_default
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
 _TOOLS: Final = ("meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
@@ -43,6 +44,7 @@ _SET_FIELDS: Final = (
 )
 _ACTIVATOR: Final = "activator.llmaz.io/"
 _OPERATOR_GROUP: Final = "inference.llmaz.io/"
+_CONFIG_HASH: Final = "llmaz.io/config-hash"
 
 
 class Finding:
@@ -210,11 +212,22 @@ def _drains(finding: Finding) -> bool:
     if not pods:
         return False
     if finding.path == ("spec", _GRACE):
+        old, new = (leaf.value if leaf else None for leaf in (finding.theirs, finding.ours))
+        if isinstance(old, int) and isinstance(new, int) and new > old and _has_more_options(pods):
+            return True
         return finding.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
     if not finding.added:
         return False
-    is_new = finding.commands and "lifecycle" not in pods.theirs.container(pods.commands[finding.container])
-    return finding.field[0] == "lifecycle" and bool(is_new)
+    if finding.field[:2] != ("lifecycle", "preStop") or not finding.commands:
+        return False
+    return not value_at(pods.theirs.container(pods.commands[finding.container]), "lifecycle", "preStop")
+
+
+def _has_more_options(pods: PodPair) -> bool:
+    """Whether the engine of ours has options that theirs has not, such as one for the time of a drain."""
+    return any(
+        {*pods.ours.engines[name].options} - {*pods.theirs.engines[old].options} for name, old in pods.commands.items()
+    )
 
 
 def _is_preset_option(finding: Finding) -> bool:
@@ -243,9 +256,90 @@ def _sizes(command: command_options.ContainerCommand) -> frozenset[str]:
 def _is_preset_variable(finding: Finding) -> bool:
     if not finding.added or finding.field[:1] != ("env",) or not finding.commands:
         return False
-    engine_spec = finding.commands[1].recognised.engine.runtime.spec.get("engine") or {}
-    names = {text_at(entry, "name") for part in engine_spec.get("derived") or () for entry in part.get("envs") or ()}
-    return finding.field[1][1:-1] in names
+    spec = finding.commands[1].recognised.engine.runtime.spec
+    derived = maps_at(spec, "engine", "derived")
+    entries = [*maps_at(spec, "envs"), *(entry for part in derived for entry in maps_at(part, "envs"))]
+    return finding.field[1][1:-1] in {text_at(entry, "name") for entry in entries}
+
+
+def _prepares(finding: Finding) -> bool:
+    """Of the steps, volumes and files that the preset adds to its pods."""
+    pods = finding.pods
+    if not pods or not finding.added or not pods.ours.engine:
+        return False
+    if finding.path == ("metadata", "annotations", _CONFIG_HASH):
+        return True
+    engine_spec = map_at(pods.ours.engines[pods.ours.engine].recognised.engine.runtime.spec, "engine")
+    steps, volumes = (
+        {text_at(entry, "name") for entry in maps_at(engine_spec, key)} for key in ("initContainers", "volumes")
+    )
+    if finding.path[:2] == ("spec", "initContainers"):
+        return finding.path[2][1:-1] in steps
+    config = {
+        text_at(volume, "name")
+        for volume in maps_at(pods.ours.spec, "volumes")
+        if text_at(volume, "configMap", "name") == finding.pair.ours.key.name + wellknown.CONFIG_MAP
+    }
+    return _of_volume(finding, volumes | config)
+
+
+def _names_engine(finding: Finding) -> bool:
+    """A label by which the picker of a pool knows the engine."""
+    pods = finding.pods
+    if not pods or not finding.added or finding.path[:2] != ("metadata", "labels"):
+        return False
+    return finding.value in {command.backend for command in pods.ours.engines.values()}
+
+
+def _opens_named_folder(finding: Finding) -> bool:
+    """Whether the engine opens its weights through a folder of a preset's volume, which is called as the model is."""
+    if not finding.commands or not finding.pods or finding.added or finding.dropped:
+        return False
+    command = finding.commands[1]
+    if finding.option != command.model_option:
+        return False
+    volumes = maps_at(command.recognised.engine.runtime.spec, "engine", "volumes")
+    paths = [text_at(volume, "mountPath") for volume in volumes if volume.get("mountPath")]
+    return str(finding.value).startswith(tuple(f"{path}/" for path in paths)) if paths else False
+
+
+def _has_same_volume(finding: Finding) -> bool:
+    """Of a volume with weights, which the other side mounts at another path."""
+    pods = finding.pods
+    if not pods or not (finding.added or finding.dropped):
+        return False
+    side, other = (pods.ours, pods.theirs) if finding.added else (pods.theirs, pods.ours)
+    if finding.path[:2] == ("spec", "volumes"):
+        name = finding.path[2][1:-1]
+    elif finding.container == RUNNER and finding.field[:1] == ("volumeMounts",):
+        body = side.container(RUNNER if finding.added else pods.commands.get(RUNNER, RUNNER))
+        mounts = {f"[{text_at(mount, 'mountPath')}]": mount for mount in maps_at(body, "volumeMounts")}
+        name = text_at(mounts.get(finding.field[1]), "name")
+    else:
+        return False
+    held = volume_source(side.spec, name)
+    others = [volume_source(other.spec, text_at(volume, "name")) for volume in maps_at(other.spec, "volumes")]
+    return bool(held) and any(_is_within(held, source) or _is_within(source, held) for source in others if source)
+
+
+def _has_claim_template(finding: Finding) -> bool:
+    """A claim of each pod of a StatefulSet that the LeaderWorkerSet in its place has too."""
+    if not finding.dropped or not finding.pair.other_kind or finding.key[:2] != ("spec", "volumeClaimTemplates"):
+        return False
+    ours = maps_at(finding.pair.ours.view, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
+    parts = (("metadata", "name"), ("spec", "accessModes"), ("spec", "resources"), ("spec", "storageClassName"))
+    return any(all(value_at(finding.value, *part) == value_at(claim, *part) for part in parts) for claim in ours)
+
+
+def _is_within(source: str, other: str) -> bool:
+    return f"{source}/".startswith(f"{other}/")
+
+
+def _loads_from_cache(finding: Finding) -> bool:
+    """A variable by which an engine opens what a hub's cache holds."""
+    if not finding.added or not finding.commands or finding.field[:1] != ("env",):
+        return False
+    return {"name": finding.field[1][1:-1], "value": finding.value} in CACHE_ENV
 
 
 def _is_preset_request(finding: Finding) -> bool:
@@ -538,6 +632,13 @@ MEANINGS: Final = (
 
 EXPLANATIONS: Final = (
     LiveRule("default-port", EQUAL, "The port is said, where theirs takes the engine's default.", _has_usual_port),
+    LiveRule("weights-volume", EQUAL, "The weights lie in the same volume, at another path.", _has_same_volume),
+    LiveRule(
+        "named-folder",
+        EQUAL,
+        "The engine opens its weights by a folder that is called as the model is.",
+        _opens_named_folder,
+    ),
     LiveRule("size-of-one", EQUAL, "A size of one is what the engine takes without the option.", _is_of_one),
     LiveRule(
         "hub-token",
@@ -602,6 +703,9 @@ EXPLANATIONS: Final = (
     LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", _drains),
     LiveRule("loaded-files", ADDS, "A loader brings the files that this option names, such as adapters.", _is_loaded),
     LiveRule("preset-option", ADDS, "The preset writes this option.", _is_preset_option),
+    LiveRule("hub-cache", ADDS, "The engine opens what the hub's cache holds, and asks no hub.", _loads_from_cache),
+    LiveRule("preset-step", ADDS, "The preset's own steps, volumes and files.", _prepares),
+    LiveRule("engine-label", ADDS, "The picker of a pool knows the engine by this label.", _names_engine),
     LiveRule("preset-variable", ADDS, "The preset sets this variable.", _is_preset_variable),
     LiveRule(
         "preset-request", ADDS, "The preset requests this much, where theirs requests nothing.", _is_preset_request
