@@ -12,12 +12,13 @@ from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import Dialect
-from renderer.engines.engine_command import Word, table_entry
+from renderer.engines.engine_command import Word, common_entry, table_entry
 from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 
 _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _TEMPLATE = re.compile(r"\{\{|<[A-Za-z_ -]+>")
+_PLACEHOLDER = re.compile(r"\$\w+|\$\{\w+\}")
 _CONTAINERS: Path = ("spec", "containers")
 
 
@@ -57,6 +58,11 @@ class AdoptedContainer(Struct, frozen=True):
         """What presets/engine_commands.yaml says of the engine."""
         return table_entry(self.backend)
 
+    @property
+    def hub_variables(self) -> frozenset[str]:
+        """The variables of the hub's client, which the loader of a Playground must not get."""
+        return frozenset(common_entry()["hubVariables"])
+
     def option_names(self, field: str) -> frozenset[str]:
         """The options of a field of presets/engine_commands.yaml, in the preset's spelling."""
         style = self.engine.engine.style
@@ -82,11 +88,11 @@ def find_engine(
     ]
     if len(engines) > 1:
         names = quoted([text_at(container.body, "name") for container in engines])
-        diagnostics.stop("E951", workload.origin_of(engines[1].path), names=names)
+        diagnostics.stop("E951", workload.engine_origin_of(engines[1].path), names=names)
     for i, body in enumerate(containers if not engines else ()):
-        if recognise(catalog, (), (), text_at(body, "image")):
-            why = "the image holds an engine, and the command starts none that is known"
-            diagnostics.stop("E952", workload.origin_of((*_CONTAINERS, i)), why=why)
+        if of_image := catalog.image_engine(text_at(body, "image")):
+            why = f"the image is one of {of_image.backend}, and the command starts no engine that is known"
+            diagnostics.stop("E952", workload.engine_origin_of((*_CONTAINERS, i)), why=why)
     return engines[0] if engines else None
 
 
@@ -96,7 +102,7 @@ def _read_container(
     values, used = dict(_plain_values(body)), set[str]()
     command, args = (
         [
-            Word(_filled(str(word), values, used), workload.origin_of((*path, field, i)))
+            Word(_filled(str(word), values, used), workload.engine_origin_of((*path, field, i)))
             for i, word in enumerate(list_at(body, field))
         ]
         for field in ("command", "args")
@@ -104,7 +110,9 @@ def _read_container(
     recognised = recognise(catalog, command, args, text_at(body, "image"))
     if recognised is None:
         return None
-    _require_readable(body, path, recognised, [*command, *args], workload, diagnostics)
+    _require_filled(workload, body, path, [*command, *args], diagnostics)
+    if workload.hosts == 1:  # templates of several hosts stay as they are
+        _require_readable(workload, path, recognised, len(command) + len(args), diagnostics)
     options, strays = split_options(recognised.engine.engine.style, recognised.command.arguments)
     return AdoptedContainer(
         body=body,
@@ -118,24 +126,33 @@ def _read_container(
     )
 
 
-def _require_readable(
-    body: Body,
-    path: Path,
-    recognised: RecognisedEngine,
-    line: Sequence[Word],
-    workload: ServingWorkload,
-    diagnostics: Collector,
+def _require_filled(
+    workload: ServingWorkload, body: Body, path: Path, line: Sequence[Word], diagnostics: Collector
 ) -> None:
-    """Raises Stop for templates that nobody has filled in, and for scripts that are more than one plain command."""
-    image = text_at(body, "image")
-    for text, origin in [(image, workload.origin_of((*path, "image"))), *((word.text, word.origin) for word in line)]:
-        if match := _TEMPLATE.search(text):
+    """Raises Stop for templates and placeholders that nobody has filled in."""
+    texts = [(text_at(body, "image"), workload.engine_origin_of((*path, "image")))]
+    texts += [(word.text, word.origin) for word in line]
+    for i, variable in enumerate(maps_at(body, "env")):
+        value = text_at(variable, "value")
+        origin = workload.engine_origin_of((*path, "env", i, "value"))
+        texts.append((value if _TEMPLATE.search(value) or _PLACEHOLDER.fullmatch(value) else "", origin))
+    for text, origin in texts:
+        if match := _TEMPLATE.search(text) or _PLACEHOLDER.fullmatch(text):
             diagnostics.stop("E955", origin, what=match[0])
-    if not recognised.command.is_alone:
-        diagnostics.stop("E952", workload.origin_of(path), why="a script of several commands")
-    is_script = len(recognised.command.words) != len(line)
-    if recognised.command.hides_options or (is_script and not all(word.known for word in recognised.command.words)):
-        diagnostics.stop("E952", workload.origin_of(path), why="words that are filled in when the container starts")
+
+
+def _require_readable(
+    workload: ServingWorkload, path: Path, recognised: RecognisedEngine, length: int, diagnostics: Collector
+) -> None:
+    """Raises Stop for scripts that are more than one plain command. `length`: words of the container's line."""
+    command = recognised.command
+    if not command.is_alone:
+        diagnostics.stop("E952", workload.engine_origin_of(path), why="a script of several commands")
+    is_script = len(command.words) != length
+    if command.hides_options or (is_script and not all(word.known for word in command.words)):
+        diagnostics.stop(
+            "E952", workload.engine_origin_of(path), why="words that are filled in when the container starts"
+        )
 
 
 def _plain_values(body: Body) -> Iterator[tuple[str, str]]:

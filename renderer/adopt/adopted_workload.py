@@ -10,16 +10,18 @@ from msgspec import Struct
 from renderer.adopt.adopted_container import AdoptedContainer, find_engine
 from renderer.adopt.model_source import ModelSource, find_model_source
 from renderer.adopt.serving_workload import Body, ServingWorkload
-from renderer.diagnostics import Collector
+from renderer.diagnostics import Collector, quoted
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _FAMILY = re.compile(r"[a-z]+[0-9]*")
-_TYPE_LABEL = re.compile(r"gpu|accelerator|instance-type")
+_TYPE_LABELS = ("accelerator", "product", "gpu-type|gpu-name", "instance-type", "gpu")  # of nodes, the best first
 _LONGEST_NAME = 40
+_OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_OBJECT_NAME = 253
 
 
 class AdoptedWorkload(Struct, frozen=True):
@@ -45,8 +47,10 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     """The workload, as far as it is known; None where it runs no engine that is known. Raises Stop where it cannot be
     adopted.
     """
-    if not workload.name:
-        diagnostics.stop("E957", workload.document.origin("metadata"), kind=workload.kind)
+    for key, name in (("name", workload.name), ("namespace", workload.namespace or "default")):
+        if not is_object_name(name):
+            origin = workload.document.origin("metadata", key)
+            diagnostics.stop("E957", origin, what=f"the {key} of this {workload.kind}", value=name)
     template = workload.leader_template or workload.template
     container = find_engine(workload, template, catalog, diagnostics)
     if container is None:
@@ -54,6 +58,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     weights = find_model_source(workload, container, template, diagnostics)
     limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
     accelerator = catalog.accelerator(limits)
+    _tell_lost(workload, container, weights, diagnostics)
     labels = map_at(template, "metadata", "labels")
     model_name = text_at(labels, wellknown.MODEL_NAME) or object_name(weights.id)
     return AdoptedWorkload(
@@ -67,6 +72,40 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         model_name=model_name,
         family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
     )
+
+
+def _tell_lost(
+    workload: ServingWorkload, container: AdoptedContainer, weights: ModelSource, diagnostics: Collector
+) -> None:
+    """Says what of the engine's container no Playground has."""
+    origin_of = workload.engine_origin_of
+    if (names := container.value_of("servedName")) and len(names.values) > 1:
+        what = f"the name {quoted(names.values[1:])} of the model"
+        diagnostics.add("W951", names.origin, what=what, why="a Playground has one public name")
+    if weights.lost_cache:
+        paths = [text_at(mount, "mountPath").rstrip("/") for mount in maps_at(container.body, "volumeMounts")]
+        why = "each pod loads the model anew, unless modelCache of the OpenModel or of llmaz.yaml keeps it"
+        origin = origin_of((*container.path, "volumeMounts", paths.index(weights.lost_cache)))
+        diagnostics.add("W951", origin, what=f"what the volume at {weights.lost_cache} keeps", why=why)
+    ports = maps_at(container.body, "ports")
+    for i, port in enumerate(ports):
+        if i and len(ports) > 1 and port.get("containerPort") != container.recognised.command.port:
+            why = "the engine's container has its own port alone; a Service finds this one by its number"
+            origin = origin_of((*container.path, "ports", i))
+            diagnostics.add("W951", origin, what=f"the entry of port {port.get('containerPort')}", why=why)
+        if port.get("hostPort"):
+            origin = origin_of((*container.path, "ports", i, "hostPort"))
+            diagnostics.add(
+                "W951", origin, what="the hostPort", why="the ports of the engine follow from its Playground"
+            )
+    for i, source in enumerate(maps_at(container.body, "envFrom")):
+        if name := text_at(source, "secretRef", "name"):
+            diagnostics.add("W956", origin_of((*container.path, "envFrom", i)), name=name)
+
+
+def is_object_name(name: str) -> bool:
+    """Whether Kubernetes takes this as the name of an object."""
+    return bool(_OBJECT_NAME.fullmatch(name)) and len(name) <= _LONGEST_OBJECT_NAME
 
 
 def object_name(text: str) -> str:
@@ -96,7 +135,12 @@ def _flavor(accelerator: Accelerator, limits: Mapping[str, object], node_selecto
     """The flavor of the accelerators, called after the nodes that have them."""
     if not accelerator.resource:
         return {"name": "cpu"}
-    values = [str(value) for key, value in node_selector.items() if _TYPE_LABEL.search(key)]
+    values = [
+        str(value)
+        for pattern in _TYPE_LABELS
+        for key, value in node_selector.items()
+        if re.search(pattern, key) and str(value).lower() not in ("true", "false")
+    ]
     name = object_name(values[0]) if values else object_name(accelerator.resource)
     amount = limits[accelerator.resource]
     flavor: dict[str, object] = {"name": name, "limits": {accelerator.resource: _number(amount)}}

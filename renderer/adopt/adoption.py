@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from renderer import pipeline, yamlio
-from renderer.adopt.adopted_workload import AdoptedWorkload, read_workload
+from renderer.adopt.adopted_workload import AdoptedWorkload, is_object_name, read_workload
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kubernetes_workloads import told_fields
@@ -18,6 +19,7 @@ from renderer.adopt.neighbours import (
     NamedObjects,
     elastic_config,
     is_ours,
+    lost_of_service,
     own_service,
     service_spec,
     tell_service,
@@ -43,6 +45,8 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.load.index import engine_catalog
 from renderer.load.render_config import render_config
+from renderer.result import RenderResult
+from renderer.secrets.detection import hide_secrets
 from renderer.source.memory import memory_tree
 from renderer.yamlio import Document
 
@@ -60,6 +64,7 @@ class AdoptedObject(Struct, frozen=True):
     name: str  # such as "Deployment llm/chat"
     state: str  # ADOPTED, IN_PART or REFUSED; '' for objects beside the workloads
     becomes: str  # such as "Playground chat and OpenModel small"
+    key: Key | None = None  # namespace and name of a workload that is rendered
 
 
 class Adoption(Struct):
@@ -77,8 +82,16 @@ class Adoption(Struct):
     def loses(self) -> bool:
         """Whether something is lost or refused, as far as is known without a comparison."""
         return any(item.state in (IN_PART, REFUSED) for item in self.objects) or any(
-            problem.warning and problem.code in ADOPTION for problem in self.problems
+            problem.severity == "error" or (problem.warning and problem.code in ADOPTION) for problem in self.problems
         )
+
+
+def mark_lossy(adoption: Adoption, keys: Set[Key]) -> None:
+    """Says of workloads, by their keys, that they are adopted in part."""
+    adoption.objects = [
+        replace(item, state=IN_PART) if item.state == ADOPTED and item.key in keys else item
+        for item in adoption.objects
+    ]
 
 
 def adopt(paths: Sequence[str], folder: str) -> Adoption:
@@ -99,7 +112,7 @@ class _Draft(Struct):
     shared: SharedModel
     flavor: str
     playground: CommentedBody
-    services: list[Document]
+    beside: list[Document]  # Services and autoscalers that stay as they are
     diagnostics: Collector
 
 
@@ -116,6 +129,7 @@ class _Run:
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the workloads that are adopted
+        self.taken: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
         self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
 
     # Reading
@@ -125,7 +139,7 @@ class _Run:
         self.adoption.problems += sources.problems
         self.adoption.left += sources.files
         self.adoption.beside += sources.made
-        lossy_files = {problem.file for problem in sources.problems if problem.warning}
+        lossy_files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
         self.lossy = {
             (workload.namespace or "default", workload.name)
             for workload in sources.workloads
@@ -137,13 +151,15 @@ class _Run:
             why = next((problem.message for problem in problems if _is_about(problem, document)), "it cannot be read")
             self.adoption.objects.append(AdoptedObject(name, REFUSED, why))
         broken = {
-            (problem.file, problem.document): problem for problem in sources.problems if problem.severity == "error"
+            (problem.file, problem.document): problem
+            for problem in sources.problems_of_kinds
+            if problem.severity == "error"
         }
         workloads = []
         for workload in sources.workloads:
             if problem := broken.get((workload.document.name, workload.document.index)):
                 self.adoption.objects.append(AdoptedObject(workload.title, REFUSED, problem.message))
-            elif adopted := self._adopted(workload):
+            elif adopted := self._adopted(workload, sources.findings.get(id(workload.document), ())):
                 workloads.append(adopted)
         named = NamedObjects(sources.others)
         used: set[int] = set()
@@ -159,6 +175,9 @@ class _Run:
             if file in files:
                 origin = item.document.origin("metadata", "name")
                 diagnostics.add("E959", origin, what=item.kind, name=item.name)
+            if item.valid and not is_object_name(item.name):
+                origin = item.document.origin("metadata", "name")
+                diagnostics.add("E957", origin, what=f"the name of this {item.kind}", value=item.name)
             if not item.valid:
                 problem = next(problem for problem in item.problems if problem.severity == "error")
                 self.adoption.objects.append(AdoptedObject(_shown(item.body), REFUSED, problem.message))
@@ -168,7 +187,10 @@ class _Run:
                 self.converted.append(item)
                 files.add(file)
 
-    def _adopted(self, workload: ServingWorkload) -> AdoptedWorkload | None:
+    def _adopted(self, workload: ServingWorkload, findings: Sequence[Diagnostic]) -> AdoptedWorkload | None:
+        """The workload as far as it is known, with the `findings` about its pods; None where it is refused or runs no
+        engine.
+        """
         diagnostics, name = Collector(), workload.title
         if (workload.namespace or "default", workload.name) in self.names:
             diagnostics.add("E959", workload.document.origin("metadata", "name"), what="workload", name=workload.name)
@@ -180,8 +202,9 @@ class _Run:
             self._refuse(name, diagnostics)
             return None
         if adopted is None:
-            self.adoption.left.append(name)
+            self.adoption.left.append(f"{name} (no engine that is known)")
             return None
+        diagnostics.problems[:0] = findings
         self.names.add(adopted.key)
         self.namespaces.add(adopted.key[0])
         for path, why in told_fields(workload.document.value, workload.kind):
@@ -208,25 +231,29 @@ class _Run:
         """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
         diagnostics = Collector()
         self._choose_token(adopted, diagnostics)
+        selecting = named.services_of(adopted)
         if adopted.workload.hosts > 1:
-            group = draft_group(adopted, shared.name, flavor)
-            self.drafts.append(_Draft(adopted, shared, flavor, group, [], diagnostics))
+            group, autoscaler = draft_group(adopted, shared.name, flavor), named.autoscaler_of(adopted)
+            beside = [*selecting, *([autoscaler] if autoscaler else [])]
+            self.drafts.append(_Draft(adopted, shared, flavor, group, beside, diagnostics))
             return set()
         playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), set[int]()
-        selecting = named.services_of(adopted)
         if own := own_service(adopted, selecting, port):
             spec = playground.body["spec"]
             spec["service"] = {**service_spec(own), **spec.get("service", {})}
-            used.add(id(own))
-            self._say(own, f"spec.service of {adopted.workload.name}")
+            used |= {id(service) for service in selecting if service.value == own.value}  # listed twice, too
+            self.taken.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
+            for what, why in lost_of_service(own):
+                diagnostics.add("W951", own.origin("spec", "ports", 0, "name"), what=what, why=why)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
             playground.body["spec"]["elasticConfig"] = elastic_config(autoscaler)
             used.add(id(autoscaler))
-            self._say(autoscaler, f"spec.elasticConfig of {adopted.workload.name}")
+            taken = autoscaler, f"spec.elasticConfig of {adopted.workload.name}"
+            self.taken.setdefault(adopted.key, []).append(taken)
         for service in selecting:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
@@ -244,19 +271,27 @@ class _Run:
                 diagnostics.add("W952", origin, **words)
 
     def _sort_others(self, documents: Sequence[Document]) -> None:
-        """What is left beside the workloads: Services that select them and ConfigMaps that they read go along."""
-        selecting = {id(service) for draft in self.drafts for service in draft.services}
-        named = {name for draft in self.drafts for name in _config_maps(draft.adopted)}
+        """What is left beside the workloads: Services and autoscalers of theirs, and ConfigMaps that they read, go
+        along.
+        """
+        selecting = {id(document) for draft in self.drafts for document in draft.beside}
+        named = {name for draft in self.drafts for name in _config_maps(draft.adopted.workload)}
+        names: set[str] = set()
         for document in documents:
             value = document.value
             place = text_at(value, "metadata", "namespace") or "default", text_at(value, "metadata", "name")
             if is_ours(document):
                 continue
-            if id(document) in selecting or (value.get("kind") == "ConfigMap" and place in named):
-                self.extra.append(document)
-                self._say(document, f"{_EXTRA}/{_extra_name(document)}, as it is")
-            else:
+            is_read = value.get("kind") == "ConfigMap" and place in named
+            if (id(document) not in selecting and not is_read) or not all(map(is_object_name, place)):
                 self.adoption.left.append(_shown(value))
+            elif is_read and hide_secrets(value) != value:
+                problem = make_diagnostic("W957", document.origin("metadata", "name"), name=place[1])
+                self.adoption.problems.append(problem)
+                self.adoption.left.append(_shown(value))
+            elif (file := _extra_name(document)) not in names:
+                names.add(file)
+                self.extra.append(document)
 
     def _say(self, document: Document, becomes: str) -> None:
         self.adoption.beside.append(document)
@@ -265,75 +300,99 @@ class _Run:
     # Writing
 
     def write(self) -> None:
-        """Completes the Playgrounds by what their drafts render to, and renders the result."""
-        workloads = self._rendered_workloads()
+        """Completes the Playgrounds by what their drafts render to, and renders the result. What does not render is
+        refused, and left out.
+        """
+        result = self._render_valid()
+        workloads = {
+            (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
+            for body in _objects(result)
+            if body.get("kind") in (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET)
+        }
+        for draft in self.drafts:
+            self._complete(draft, workloads.get(draft.adopted.key, {}))
+        result = self._render_valid()
         if not self.drafts and not self.converted:
             return
-        for draft in self.drafts:
-            adopted, live = draft.adopted, is_live(draft.adopted.workload.document.value)
-            rendered = workloads.get(adopted.key, {})
-            if adopted.workload.hosts > 1:
-                complete_group(adopted, draft.playground, rendered, live=live)
-                continue
-            rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
-            complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
         self.adoption.files = self._files()
-        result = self._render(self.adoption.files)
         self.adoption.problems += result.problems
         self.adoption.rendered = _objects(result)
-        failing = {problem.file for problem in result.problems if problem.severity == "error"}
+        for document in self.extra:
+            self._say(document, f"{_EXTRA}/{_extra_name(document)}, as it is")
         for draft in self.drafts:
-            self._finish(draft, failing)
+            self._finish(draft)
+        failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
-            file = os.path.relpath(os.path.join(self.folder, _converted_file(item)))
-            state = IN_PART if file in failing or has_errors(item.problems) else ADOPTED
+            state = IN_PART if self._shown_path(_converted_file(item)) in failing else ADOPTED
             self.adoption.objects.append(AdoptedObject(_shown(item.body), state, _converted_file(item)))
 
-    def _finish(self, draft: _Draft, failing: set[str]) -> None:
+    def _complete(self, draft: _Draft, rendered: Body) -> None:
+        """Adds to a draft what the workload that it renders to lacks."""
+        adopted, live = draft.adopted, is_live(draft.adopted.workload.document.value)
+        if adopted.workload.hosts > 1:
+            complete_group(adopted, draft.playground, rendered, live=live)
+            return
+        rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
+        complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
+
+    def _render_valid(self) -> RenderResult:
+        """Renders the files, without those that have errors: their workloads are refused, and objects beside them left.
+        Errors in objects of llmaz's own API stay.
+        """
+        while True:
+            result = self._render(self._files())
+            errors: dict[str, Diagnostic] = {}
+            for problem in result.problems:
+                if problem.severity == "error":
+                    errors.setdefault(problem.file, problem)
+            for item in self.converted:
+                errors.pop(self._shown_path(_converted_file(item)), None)
+            if not errors or not (self.drafts or self.extra):
+                return result
+            broken = [draft for draft in self.drafts if self._shown_path(self._file(draft)) in errors]
+            lost = [
+                document for document in self.extra if self._shown_path(f"{_EXTRA}/{_extra_name(document)}") in errors
+            ]
+            for document in lost:
+                error = errors[self._shown_path(f"{_EXTRA}/{_extra_name(document)}")]
+                self._refuse_document(document, _shown(document.value), error)
+            if not broken and not lost:  # an error that no file of theirs has
+                broken = self.drafts
+            for draft in broken:
+                error = errors.get(self._shown_path(self._file(draft))) or next(iter(errors.values()))
+                self._refuse_document(draft.adopted.workload.document, draft.adopted.workload.title, error)
+            self.drafts = [draft for draft in self.drafts if draft not in broken]
+            self.extra = [document for document in self.extra if document not in lost]
+
+    def _refuse_document(self, document: Document, name: str, error: Diagnostic) -> None:
+        problem = make_diagnostic("E958", document.origin(), what=error.text)
+        self.adoption.problems.append(problem)
+        self.adoption.objects.append(AdoptedObject(name, REFUSED, problem.message))
+
+    def _shown_path(self, path: str) -> str:
+        """A file of the tree as problems name it."""
+        return os.path.relpath(os.path.join(self.folder, path))
+
+    def _finish(self, draft: _Draft) -> None:
         workload = draft.adopted.workload
-        is_partial = (
-            draft.adopted.key in self.lossy or bool(draft.diagnostics.problems) or self._shown_file(draft) in failing
-        )
+        for document, becomes in self.taken.get(draft.adopted.key, ()):
+            self._say(document, becomes)
+        is_partial = draft.adopted.key in self.lossy or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
         kind = draft.playground.body["kind"]
         becomes = f"{kind} {workload.name} and OpenModel {draft.shared.name}"
         state = IN_PART if is_partial else ADOPTED
-        self.adoption.objects.append(AdoptedObject(workload.title, state, becomes))
+        self.adoption.objects.append(AdoptedObject(workload.title, state, becomes, draft.adopted.key))
         self.adoption.workloads.append(workload)
 
-    def _rendered_workloads(self) -> dict[Key, Body]:
-        """The workloads that the drafts render to. A draft that does not render is refused, and left out."""
-        while self.drafts:
-            result = self._render(self._files())
-            errors = {problem.file: problem for problem in result.problems if problem.severity == "error"}
-            broken = [draft for draft in self.drafts if self._shown_file(draft) in errors]
-            if not errors:
-                break
-            for draft in broken or self.drafts:
-                document = draft.adopted.workload.document
-                error = errors.get(self._shown_file(draft)) or next(iter(errors.values()))
-                problem = make_diagnostic("E958", document.origin(), what=error.text)
-                self.adoption.problems.append(problem)
-                self.adoption.objects.append(AdoptedObject(draft.adopted.workload.title, REFUSED, problem.message))
-            self.drafts = [draft for draft in self.drafts if broken and draft not in broken]
-        return {
-            (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
-            for body in (_objects(result) if self.drafts else ())
-            if body.get("kind") in (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET)
-        }
-
-    def _shown_file(self, draft: _Draft) -> str:
-        """The file of a draft as problems name it."""
-        return os.path.relpath(os.path.join(self.folder, self._file(draft)))
-
-    def _render(self, files: Mapping[str, str]) -> Any:
+    def _render(self, files: Mapping[str, str]) -> RenderResult:
         tree = memory_tree(self.folder, {path: text.encode() for path, text in files.items()})
         return pipeline.render(RenderOptions(paths=(self.folder,), file_system=tree, texts=True))
 
     def _files(self) -> dict[str, str]:
         files = {_CONFIG: _text_of([self._config()])}
         written: set[str] = set()
-        for draft in self.drafts:
+        for draft in sorted(self.drafts, key=lambda draft: draft.adopted.key):
             bodies = [draft.playground]
             if draft.shared.name not in written:
                 written.add(draft.shared.name)
@@ -348,7 +407,9 @@ class _Run:
     def _file(self, draft: _Draft) -> str:
         """The file of a workload: called after it, in a folder of its namespace where there are several."""
         namespace, name = draft.adopted.key
-        return f"{namespace}/{name}.yaml" if len(self.namespaces) > 1 else f"{name}.yaml"
+        folder = f"namespace-{namespace}" if namespace == _EXTRA else namespace
+        path = f"{folder}/{name}.yaml" if len(self.namespaces) > 1 else f"{name}.yaml"
+        return path if path != _CONFIG else f"{name}-playground.yaml"
 
     def _config(self) -> CommentedBody:
         spec: dict[str, Any] = {"gateway": {"mode": "off"}}
@@ -369,7 +430,7 @@ def _text_of(bodies: Sequence[CommentedBody]) -> str:
     return "---\n".join(commented_text(commented.body, commented.comments) for commented in bodies)
 
 
-def _objects(result: Any) -> list[Body]:
+def _objects(result: RenderResult) -> list[Body]:
     """The objects in the rendered files; none where there are errors."""
     if has_errors(result.problems):
         return []
@@ -397,17 +458,17 @@ def _is_about(problem: Diagnostic, document: Document) -> bool:
     return (problem.file, problem.document, problem.severity) == (document.name, document.index, "error")
 
 
-def _config_maps(adopted: AdoptedWorkload) -> set[Key]:
+def _config_maps(workload: ServingWorkload) -> set[Key]:
     """The ConfigMaps that the pods of a workload read, by namespace and name."""
-    spec, namespace = map_at(adopted.template, "spec"), adopted.key[0]
-    names = {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
-    for group in ("containers", "initContainers"):
-        for container in maps_at(spec, group):
+    names: set[str] = set()
+    for template in filter(None, (workload.template, workload.leader_template)):
+        spec = map_at(template, "spec")
+        names |= {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
+        for container in (*maps_at(spec, "containers"), *maps_at(spec, "initContainers")):
             names |= {text_at(source, "configMapRef", "name") for source in maps_at(container, "envFrom")}
-            names |= {
-                text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in maps_at(container, "env")
-            }
-    return {(namespace, name) for name in names if name}
+            variables = maps_at(container, "env")
+            names |= {text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in variables}
+    return {(workload.namespace or "default", name) for name in names if name}
 
 
 def _extra_name(document: Document) -> str:

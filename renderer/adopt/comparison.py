@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 from renderer import yamlio
-from renderer.adopt.adoption import Adoption
+from renderer.adopt.adoption import Adoption, mark_lossy
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diff.live.comparison import compare_live
-from renderer.diff.live.records import LiveReport
+from renderer.diff.live.records import LOST, LiveReport
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, maps_at
@@ -21,9 +21,14 @@ _KINDS = (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET, "StatefulSet")
 
 
 def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
-    """The differences between the workloads and Services that were adopted, and what is rendered in their place."""
+    """The differences between the workloads and Services that were adopted, and what is rendered in their place. Those
+    that lose something are adopted in part.
+    """
     documents = [_document_of(workload) for workload in adoption.workloads]
-    return compare_live([*documents, *adoption.beside], adoption.rendered, catalog)
+    report = compare_live([*documents, *adoption.beside], adoption.rendered, catalog)
+    keys = {item.theirs for item in report.objects if item.theirs and item.of_kind(LOST)}
+    mark_lossy(adoption, {(key.namespace or "default", key.name) for key in keys})
+    return report
 
 
 def _document_of(workload: ServingWorkload) -> Document:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from renderer.adopt.plain_secrets import remove_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
-from renderer.diagnostics import Origin, Path
+from renderer.adopt.template_origins import TemplateOrigins
+from renderer.diagnostics import Collector, Path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.yamlio import Document
 
 _TEMPLATES: Mapping[tuple[str, str], Path] = {
@@ -21,16 +25,19 @@ _SET_ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 _ROLLOUT_KEYS = ("maxUnavailable", "maxSurge", "partition")
 
 
-def kubernetes_workload(document: Document) -> ServingWorkload | None:
-    """The workload that a document describes; None for other kinds."""
+def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWorkload | None:
+    """The workload that a document describes, without secrets in plain text; None for other kinds."""
     value = document.value
     kind = text_at(value, "kind")
     path = _TEMPLATES.get((text_at(value, "apiVersion").partition("/")[0], kind))
     if path is None or not map_at(value, *path):
         return None
     is_set = kind == wellknown.LEADER_WORKER_SET
-    template, leader = _plain_template(document, path), map_at(value, *_LEADER)
-    replicas = value_at(value, "spec", "replicas")
+    origins = {place: TemplateOrigins(document.origin(*place)) for place in (path, _LEADER)}
+    for place, template_origins in origins.items():
+        template_origins.copy((), document.origin(*place))
+    template = _plain_template(document, path, origins[path], diagnostics)
+    leader = _plain_template(document, _LEADER, origins[_LEADER], diagnostics) if map_at(value, *_LEADER) else None
     return ServingWorkload(
         document=document,
         kind=kind,
@@ -38,28 +45,54 @@ def kubernetes_workload(document: Document) -> ServingWorkload | None:
         namespace=text_at(value, "metadata", "namespace"),
         labels=map_at(value, "metadata", "labels"),
         annotations=map_at(value, "metadata", "annotations"),
-        replicas=replicas if isinstance(replicas, int) else 1,
+        replicas=_number(document, ("spec", "replicas"), diagnostics),
         replicas_origin=document.origin("spec", "replicas"),
         rollout=_rollout(value, is_set=is_set),
         as_deployment=kind == wellknown.DEPLOYMENT,
         template=template,
-        leader_template=_plain_template(document, _LEADER) if leader else None,
-        hosts=int(number_at(value, "spec", "leaderWorkerTemplate", "size", default=1)) if is_set else 1,
-        origin_of=lambda field: _origin(document, path, field),
-        leader_origin_of=(lambda field: _origin(document, _LEADER, field)) if leader else None,
+        leader_template=leader,
+        hosts=_number(document, ("spec", "leaderWorkerTemplate", "size"), diagnostics) if is_set else 1,
+        origin_of=origins[path],
+        leader_origin_of=origins[_LEADER] if leader else None,
         spec=_own_words(value, kind),
     )
 
 
-def _origin(document: Document, path: Path, field: Path) -> Origin:
-    return document.origin(*path, *field)
+def _number(document: Document, path: Path, diagnostics: Collector) -> int:
+    """A number of replicas or hosts; 1 where none is said."""
+    number = value_at(document.value, *path)
+    if number is not None and not isinstance(number, int):
+        diagnostics.add("W951", document.origin(*path), what=f"'{path[-1]}'", why=f"'{number}' is not a whole number")
+    return number if isinstance(number, int) else 1
 
 
-def _plain_template(document: Document, path: Path) -> Body:
-    """The template of a pod, without what a server writes into the metadata of every template."""
+def _plain_template(document: Document, path: Path, origins: TemplateOrigins, diagnostics: Collector) -> Body:
+    """The template of a pod, without secrets, and without what a server writes into the metadata of every template."""
     template = map_at(document.value, *path)
     metadata = {key: value for key, value in map_at(template, "metadata").items() if key in ("labels", "annotations")}
-    return {**({"metadata": metadata} if metadata else {}), "spec": map_at(template, "spec")}
+    spec = _readable_pod(map_at(template, "spec"))
+    remove_secrets(spec, ("spec",), origins, diagnostics)
+    for container in (*maps_at(spec, "initContainers"), *maps_at(spec, "containers")):
+        for field in ("env", "command", "args"):
+            if container.get(field) == []:
+                del container[field]
+    return {**({"metadata": metadata} if metadata else {}), "spec": spec}
+
+
+def _readable_pod(pod: Body) -> dict[str, Any]:
+    """A copy of the spec of a pod with its containers, their variables and command lines as lists of maps and words."""
+    spec = copy.deepcopy(dict(pod))
+    for group in ("initContainers", "containers"):
+        if group not in spec:
+            continue
+        spec[group] = containers = maps_at(spec, group)
+        for container in containers:
+            if "env" in container:
+                container["env"] = maps_at(container, "env")
+            for field in ("command", "args"):
+                if field in container:
+                    container[field] = [str(word) for word in list_at(container, field)]
+    return spec
 
 
 def _rollout(value: Body, *, is_set: bool) -> Body:

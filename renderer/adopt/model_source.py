@@ -31,6 +31,8 @@ class ModelSource(Struct, frozen=True):
     name: str  # as the engine opens it, which is its name where nobody gives another
     mount_path: str = ""  # of the volume that is claimed by the source, '' for none
     comment: str = ""  # a choice that was made
+    is_pulled: bool = False  # by a hook into a server that runs
+    lost_cache: str = ""  # the mount path of a volume in which the engine kept what it downloaded, and now does not
 
     @property
     def is_loaded(self) -> bool:
@@ -46,9 +48,13 @@ def find_model_source(
     if repository := container.value_of("hubRepository"):
         return _hub_file(container, repository.values[:1], repository.origin, diagnostics)
     opened, origin = _opened(workload, container)
+    step = _own_step(container, template)
+    opened = opened or step[1]
     if not opened:
-        if address := _pulled(container):
-            return ModelSource({"uri": f"{container.entry['pullScheme']}://{address}"}, address, address)
+        if address := _pulled(container) or step[0]:
+            uri = f"{container.entry['pullScheme']}://{address}"
+            cache = _mount_path(_volume_at(container.body, template, container.entry.get("hubCache", ""))[0])
+            return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
         diagnostics.stop("E953", origin, why="no option and no variable says which model it loads")
     if loaded := _loaded(template, opened):
         return loaded
@@ -68,13 +74,13 @@ def find_model_source(
 def _opened(workload: ServingWorkload, container: AdoptedContainer) -> tuple[str, Origin]:
     """What the engine opens, and where that is said."""
     if container.first_model:
-        return container.first_model, workload.origin_of(container.path)
+        return container.first_model, workload.engine_origin_of(container.path)
     if option := container.value_of("weights"):
         return "".join(option.values[:1]), option.origin
     for variable in container.entry.get("weightsVariables") or ():
         if variable in container.values:
-            return container.values[variable], workload.origin_of((*container.path, "env"))
-    return "", workload.origin_of(container.path)
+            return container.values[variable], workload.engine_origin_of((*container.path, "env"))
+    return "", workload.engine_origin_of(container.path)
 
 
 def _last_value(container: AdoptedContainer, field: str) -> str:
@@ -94,6 +100,17 @@ def _hub_file(
         why = f"{repository} holds several files, and {which} is chosen when the engine starts: name the file"
         diagnostics.stop("E953", origin, why=why)
     return ModelSource({"modelHub": {"modelID": repository, "filename": file}}, repository, file)
+
+
+def _own_step(container: AdoptedContainer, template: Body) -> tuple[str, str]:
+    """What a step of the preset loads before the engine of a pod that llmaz has rendered: the model's name, and the
+    file that it is made of, '' for one that is pulled; ('', '') without such a step.
+    """
+    names = {text_at(body, "name") for body in maps_at(container.engine.runtime.spec, "engine", "initContainers")}
+    for body in maps_at(template, "spec", "initContainers") if is_ours(template) and "pulls" in container.entry else ():
+        if text_at(body, "name") in names and len(words := texts_at(body, "args")) == 2:
+            return words[0], words[1]
+    return "", ""
 
 
 def _pulled(container: AdoptedContainer) -> str:
@@ -141,18 +158,26 @@ def _loaded(template: Body, opened: str) -> ModelSource | None:
 
 def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:
     """A repository of the hub; from a claim, where the folder into which the engine downloads is one."""
+    lost = ""
     for home, below in _hub_folders(container):
         mount, volume = _volume_at(container.body, template, home)
-        if claim := text_at(volume, "persistentVolumeClaim", "claimName"):
-            folder = _joined(text_at(mount, "subPath"), home[len(_mount_path(mount)) :], below)
+        mount_path = _mount_path(mount)
+        if claim := text_at(volume, "persistentVolumeClaim", "claimName") if below is not None else "":
+            folder = _joined(text_at(mount, "subPath"), home[len(mount_path) :], below or "")
             uri = f"pvc://{claim}{folder}?layout=hub"
             comment = f"The claim '{claim}' is where the engine kept what it downloaded, and has to hold this model."
-            return ModelSource({"uri": uri, "modelHub": hub}, model_id, model_id, _mount_path(mount), comment)
-    return ModelSource({"modelHub": hub}, model_id, model_id)
+            return ModelSource({"uri": uri, "modelHub": hub}, model_id, model_id, mount_path, comment)
+        if mount and "emptyDir" not in volume:
+            lost = mount_path
+    return ModelSource({"modelHub": hub}, model_id, model_id, lost_cache=lost)
 
 
-def _hub_folders(container: AdoptedContainer) -> Iterator[tuple[str, str]]:
-    """The folders in which the engine keeps what it downloads, and where in them the hub's cache is."""
+def _hub_folders(container: AdoptedContainer) -> Iterator[tuple[str, str | None]]:
+    """The folders in which the engine keeps what it downloads, and where in them the hub's cache is; None for one that
+    is laid out in another way.
+    """
+    if option := container.value_of("downloadTo"):
+        yield "".join(option.values[:1]).rstrip("/"), None
     for variable in _CACHE_VARIABLES:
         if folder := container.values.get(variable):
             yield folder.rstrip("/"), ""
@@ -171,17 +196,16 @@ def _mounted(
     """The weights in a volume of the pod."""
     mount, volume = _volume_at(container.body, template, opened)
     if not mount:
-        origin = workload.origin_of(container.path)
+        origin = workload.engine_origin_of(container.path)
         diagnostics.stop("E953", origin, why=f"'{opened}' lies in the image, and in no volume")
     mount_path = _mount_path(mount)
     below = _joined(text_at(mount, "subPath"), opened[len(mount_path) :])
-    uri = _volume_uri(volume, below)
-    if not uri:
+    uri, filler = _volume_uri(volume, below), _filler(template, text_at(mount, "name"))
+    if not uri or filler:
         kind = next((key for key in volume if key != "name"), "unknown")
         why = f"'{opened}' lies in the volume '{text_at(mount, 'name')}' of kind {kind}"
-        filler = _filler(template, text_at(mount, "name"))
         why += f", which '{filler}' fills" if filler else ", which no OpenModel can name"
-        diagnostics.stop("E953", workload.origin_of((*container.path, "volumeMounts")), why=why)
+        diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why)
     comment = f"The weights lie at {opened} in it." if uri.startswith("oci://") else ""
     return ModelSource({"uri": uri}, uri.partition("://")[2], opened, mount_path, comment)
 
@@ -197,9 +221,11 @@ def _volume_uri(volume: Body, below: str) -> str:
 
 
 def _filler(template: Body, volume_name: str) -> str:
-    """The init container that mounts a volume; '' without one."""
+    """The init container that may write into a volume; '' without one, and where it runs beside the engine."""
     for body in maps_at(template, "spec", "initContainers"):
-        if any(mount.get("name") == volume_name for mount in maps_at(body, "volumeMounts")):
+        mounts = maps_at(body, "volumeMounts")
+        writes = any(mount.get("name") == volume_name and not mount.get("readOnly") for mount in mounts)
+        if writes and body.get("restartPolicy") != "Always":
             return text_at(body, "name")
     return ""
 
@@ -220,3 +246,8 @@ def _mount_path(mount: Mapping[str, object]) -> str:
 def _joined(*parts: str) -> str:
     """The parts of a path, with a slash before each."""
     return "".join(f"/{part.strip('/')}" for part in parts if part.strip("/"))
+
+
+def hub_id(weights: ModelSource) -> str:
+    """The id of the hub's repository; '' for other sources."""
+    return text_at(weights.source, "modelHub", "modelID")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
-from renderer.adopt.pod_changes import EnginePort
-from renderer.diagnostics import Collector
+from renderer.adopt.pod_changes import EnginePort, is_reserved
+from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at, value_at
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
 _OURS = "llmaz"
+_USUAL_LOAD = 80  # percent of the requested CPU, where an autoscaler of version v1 says none
+_SERVICE_FIELDS: Mapping[str, Sequence[object]] = {
+    **dict.fromkeys(("selector", "ports", "type", "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"), ()),
+    "sessionAffinity": ("None",),
+    "internalTrafficPolicy": ("Cluster",),
+    "externalTrafficPolicy": ("Cluster",),
+    "allocateLoadBalancerNodePorts": (True,),
+}  # of a Service that a Playground can say: any value, or the one that a server fills in
 
 
 def is_ours(document: Document) -> bool:
@@ -107,6 +115,13 @@ def service_spec(service: Document) -> dict[str, Any]:
     return spec
 
 
+def lost_of_service(service: Document) -> Iterator[tuple[str, str]]:
+    """What a Playground cannot say of a Service that it takes over, and why."""
+    name = text_at(_port_of(service.value), "name")
+    if name not in ("", wellknown.RANK_PORTS[0]):
+        yield f"the name '{name}' of the port", f"the Service of a Playground calls it {wellknown.RANK_PORTS[0]}"
+
+
 def _port_of(value: Body) -> Body:
     return next(iter(maps_at(value, "spec", "ports")), {})
 
@@ -117,6 +132,12 @@ def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> 
     name, ports = text_at(value, "metadata", "name"), maps_at(value, "spec", "ports")
     if len(ports) != 1 or value_at(value, "spec", "clusterIP") == "None":
         return False
+    spec = map_at(value, "spec")
+    if any(
+        key not in _SERVICE_FIELDS or (item not in _SERVICE_FIELDS[key] and _SERVICE_FIELDS[key])
+        for key, item in spec.items()
+    ):
+        return False
     if name == adopted.workload.name + wellknown.LB_SERVICE or ports[0].get("nodePort"):
         return False
     if name == adopted.workload.name and not adopted.workload.as_deployment:
@@ -125,9 +146,17 @@ def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> 
     return port.renamed(target) == port.ours and ports[0].get("protocol", "TCP") == "TCP"
 
 
+def _is_said(field: str, value: object) -> bool:
+    """Whether a Playground can say a field of a Service, or a server fills it in."""
+    return field in _SERVICE_FIELDS and (not _SERVICE_FIELDS[field] or value in _SERVICE_FIELDS[field])
+
+
 def elastic_config(autoscaler: Document) -> dict[str, Any]:
     """`spec.elasticConfig` of a Playground for a HorizontalPodAutoscaler."""
     spec = map_at(autoscaler.value, "spec")
+    if text_at(autoscaler.value, "apiVersion") == "autoscaling/v1":
+        target = {"type": "Utilization", "averageUtilization": spec.get("targetCPUUtilizationPercentage", _USUAL_LOAD)}
+        spec = {**spec, "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]}
     config: dict[str, Any] = {
         "minReplicas": int(number_at(spec, "minReplicas", default=1)),
         "maxReplicas": int(number_at(spec, "maxReplicas", default=1)),
@@ -137,10 +166,18 @@ def elastic_config(autoscaler: Document) -> dict[str, Any]:
 
 
 def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:
-    """A warning for a Service that stays as it is, where its target is no port of the Playground's pods any more."""
+    """A warning for a Service that stays as it is, where its target is no port of the Playground's pods any more, or
+    its selector does not lead to them.
+    """
+    name = text_at(service.value, "metadata", "name")
+    selector = map_at(service.value, "spec", "selector")
+    if reserved := [
+        key for key in selector if is_reserved(key) and key not in (wellknown.GROUPS, wellknown.WORKER_INDEX)
+    ]:
+        words = {"name": name, "labels": quoted(reserved), "app": adopted.workload.name}
+        diagnostics.add("W955", service.origin("spec", "selector", reserved[0], key=True), **words)
     for i, entry in enumerate(maps_at(service.value, "spec", "ports")):
         target = entry.get("targetPort", entry.get("port"))
         if port.renamed(target) == port.ours and target not in (port.ours, port.ours_number):
             origin = service.origin("spec", "ports", i, "targetPort" if "targetPort" in entry else "port")
-            name = text_at(service.value, "metadata", "name")
             diagnostics.add("W954", origin, name=name, target=target, ours=port.ours, app=adopted.workload.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from renderer.adopt.adopted_container import EngineOption, split_options
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.hub_token import HubToken, token_of
+from renderer.adopt.model_source import hub_id
 from renderer.adopt.pod_changes import (
     COMMAND_FIELDS,
     RUNNER,
@@ -28,11 +30,15 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.engines.engine_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
-from renderer.secrets.names import is_literal_secret
 
 Body = Mapping[str, Any]
 VERSION = "inference.llmaz.io/v1alpha1"
 _BACKEND: Path = ("spec", "backendRuntimeConfig")
+_DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_WORD = re.compile(r"[\w./-]+")
+_ADAPTERS_AT_RUN_TIME = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
+_RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
 _TEMPLATE: Path = ("spec", "podTemplate")
@@ -65,6 +71,8 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor
     spec |= {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
     if settings:
         spec["workload"] = settings
+    if workload.rollout == _RECREATE:
+        comments["spec", "workload", "rollout"] = "All replicas at once, as the strategy Recreate has it."
     port = engine_port_of(adopted)
     if port.ours_number != wellknown.PORT:
         spec["service"] = {"enginePort": port.number}
@@ -104,6 +112,9 @@ def complete_playground(
     original = original_pod(
         adopted.template, adopted.container.body, engine_port_of(adopted), _consumed_mounts(adopted), live=live
     )
+    _share_claims(original["spec"], rendered_pod)
+    if adopted.weights.is_pulled:
+        original["spec"]["containers"][0].pop("lifecycle", None)
     node_selector = map_at(adopted.template, "spec", "nodeSelector")
     if node_selector and node_selector != map_at(rendered_pod, "spec", "nodeSelector"):
         original["spec"]["nodeSelector"] = dict(node_selector)
@@ -114,8 +125,31 @@ def complete_playground(
         spec["podTemplate"] = patch
         _comment_image(adopted, playground, patch)
     for label in lost_labels(adopted.template):
-        origin = adopted.workload.origin_of(("metadata", "labels", label))
+        origin = adopted.workload.engine_origin_of(("metadata", "labels", label))
         diagnostics.add("W951", origin, what=f"the label '{label}'", why="llmaz sets labels of that name itself")
+
+
+def _share_claims(spec: dict[str, Any], rendered_pod: Body) -> None:
+    """Gives mounts of a claim that the rendered pod has too its volume there, since a pod mounts no claim twice."""
+    ours = {
+        claim: text_at(volume, "name")
+        for volume in maps_at(rendered_pod, "spec", "volumes")
+        if (claim := text_at(volume, "persistentVolumeClaim", "claimName"))
+    }
+    names = {
+        text_at(volume, "name"): ours[claim]
+        for volume in maps_at(spec, "volumes")
+        if (claim := text_at(volume, "persistentVolumeClaim", "claimName")) in ours
+    }
+    if not names:
+        return
+    spec["volumes"] = [volume for volume in maps_at(spec, "volumes") if text_at(volume, "name") not in names]
+    for group in ("containers", "initContainers"):
+        for container in maps_at(spec, group):
+            if mounts := maps_at(container, "volumeMounts"):
+                container["volumeMounts"] = [
+                    {**mount, "name": names.get(text_at(mount, "name"), mount.get("name"))} for mount in mounts
+                ]
 
 
 def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: Body) -> None:
@@ -132,7 +166,10 @@ def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOptio
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
     dropped = frozenset[str]().union(
-        *map(container.option_names, ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile"))
+        *map(
+            container.option_names,
+            ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo"),
+        )
     )
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
@@ -173,6 +210,19 @@ _NOWHERE = Origin(_Nowhere())
 # Variables
 
 
+def _asks_hub(adopted: AdoptedWorkload) -> bool:
+    """Whether the engine goes on asking the hub: another option names a repository, or adapters come while it runs."""
+    values = [value for option in _kept_options(adopted) for value in option.values]
+    named = any(_HUB_ID.fullmatch(word) for value in values for word in _WORD.findall(value))
+    return named or str(adopted.container.values.get(_ADAPTERS_AT_RUN_TIME, "")).lower() in ("1", "true")
+
+
+def _is_named(name: str, body: Body) -> bool:
+    """Whether something beside the command line uses a variable: other variables, probes and hooks."""
+    text = repr([value for key, value in body.items() if key in ("env", *COMMAND_FIELDS)])
+    return any(reference in text for reference in (f"$({name})", f"${name}", f"${{{name}}}"))
+
+
 def _place(names: Sequence[str], name: str) -> int:
     """The place of a variable in the rendered container; behind all others for one that it does not have."""
     return names.index(name) if name in names else len(names)
@@ -185,16 +235,14 @@ def _own_variables(
     container, entry = adopted.container, adopted.container.entry
     unread = {*(entry.get("weightsVariables") or ()), *(entry.get("portVariables") or ()), entry.get("hostVariable")}
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
-    for i, variable in enumerate(maps_at(container.body, "env")):
+    for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")
-        origin = adopted.workload.origin_of((*container.path, "env", i))
-        if token and adopted.weights.is_loaded and token.holds(variable):
+        if token and adopted.weights.is_loaded and token.holds(variable) and not _asks_hub(adopted):
             continue
-        if name in unread or name in container.used_variables:
+        if name in unread or (name in container.used_variables and not _is_named(name, container.body)):
             continue
-        if is_literal_secret(name, variable.get("value")):
-            diagnostics.add("W953", origin, name=name)
-            continue
+        if name in container.hub_variables and hub_id(adopted.weights):
+            continue  # the loader has no such folder, and has to ask the hub
         if variable != rendered.get(name):
             yield variable
 
@@ -203,13 +251,14 @@ def _own_variables(
 
 
 def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
-    """The mount paths that the Playground says elsewhere: shared memory, and the weights where no other argument names
-    a file below them.
+    """The mount paths that the Playground says elsewhere: shared memory, a cache of the hub, and the weights, unless
+    something else in the container names a file below them.
     """
-    consumed = {shared_memory_mount(adopted.template, adopted.container.body)[0]}
-    path = adopted.weights.mount_path
+    body, path = adopted.container.body, adopted.weights.mount_path
+    consumed = {shared_memory_mount(adopted.template, body)[0], adopted.weights.lost_cache}
     texts = [value for option in _kept_options(adopted) for value in option.values]
-    if path and not any(f"{path}/" in text for text in texts):
+    texts += [repr(value) for key, value in body.items() if key in ("env", *COMMAND_FIELDS)]
+    if path and not any(path in text for text in texts):
         consumed.add(path)
     return frozenset(consumed - {""})
 
@@ -244,7 +293,7 @@ def _keeps_port(adopted: AdoptedWorkload, number: int) -> bool:
         return True
     if any(sidecar.get("restartPolicy") == "Always" for sidecar in sidecars):
         return True
-    return f":{number}" in repr([value for key, value in body.items() if key in COMMAND_FIELDS])
+    return f":{number}" in repr([value for key, value in body.items() if key in ("env", *COMMAND_FIELDS)])
 
 
 def _version(adopted: AdoptedWorkload) -> str:
@@ -263,7 +312,7 @@ def _resources(adopted: AdoptedWorkload, rendered: Body) -> Body:
     sides = {
         side: {
             name: amount
-            for name, amount in map_at(resources, side).items()
+            for name, amount in sorted(map_at(resources, side).items())
             if name != adopted.accelerator.resource and map_at(rendered, side).get(name) != amount
         }
         for side in ("requests", "limits")
@@ -296,5 +345,5 @@ def token_variable(adopted: AdoptedWorkload) -> tuple[HubToken, Origin] | None:
                 continue
             for i, variable in enumerate(maps_at(body, "env")):
                 if token := token_of(variable):
-                    return token, adopted.workload.origin_of(("spec", field, c, "env", i))
+                    return token, adopted.workload.engine_origin_of(("spec", field, c, "env", i))
     return None

@@ -62,8 +62,6 @@ def original_pod(
     ]
     runner: dict[str, Any] = {"name": RUNNER}
     runner |= {key: _with_port(key, value, port) for key, value in container.items() if key not in _SAID_ELSEWHERE}
-    if ports := [body for body in maps_at(container, "ports") if body.get("containerPort") != port.number]:
-        runner["ports"] = ports
     if mounts:
         runner["volumeMounts"] = mounts
     others = [body for body in maps_at(spec, "containers") if body.get("name") != container.get("name")]

@@ -22,6 +22,7 @@ _RANKS = {
     **{key: _MIDDLE + 1 + rank for rank, key in enumerate(_LAST)},
 }
 _REPLACED = {"$patch": "replace"}
+_AMOUNTS = ("limits", "requests")
 _QUANTITIES = frozenset(("limits", "requests", "sizeLimit", "storage"))
 
 
@@ -33,12 +34,21 @@ def patch_between(original: Body, rendered: Body) -> dict[str, Any]:
     return patch
 
 
-def _ordered(value: Any) -> Any:
-    """The value with the keys of maps in one order, whatever order they were written in."""
+def _ordered(value: Any, parent: str = "") -> Any:
+    """The value with the keys of maps in one order, and quantities in one form, however they were written. `parent`:
+    the key that holds it.
+    """
     if isinstance(value, dict):
         keys = sorted(value, key=lambda key: (_RANKS.get(key, _MIDDLE), key))
-        return {key: _ordered(value[key]) for key in keys}
+        return {key: _canonical(value[key]) if parent in _AMOUNTS else _ordered(value[key], key) for key in keys}
     return [_ordered(item) for item in value] if isinstance(value, list) else value
+
+
+def _canonical(amount: object) -> object:
+    try:
+        return quantity.canonical(amount)
+    except (TypeError, ValueError):
+        return amount
 
 
 def _map_patch(original: Body, rendered: Body, path: Path) -> dict[str, Any]:

@@ -45,6 +45,10 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
     spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
     engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell
 
+    def engine_origin_of(self, field: Path) -> Origin:
+        """Of a field of the template whose pod answers requests: of several hosts the leader's."""
+        return (self.leader_origin_of or self.origin_of)(field)
+
     @property
     def title(self) -> str:
         """Such as "Deployment llm/chat"."""

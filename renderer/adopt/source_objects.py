@@ -13,7 +13,7 @@ from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.llmaz_objects import adopt_llmaz_objects
 from renderer.adopt.production_stack import read_production_stack
 from renderer.adopt.serving_workload import ServingWorkload
-from renderer.diagnostics import Diagnostic
+from renderer.diagnostics import Collector, Diagnostic
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.load.manifest_tree import manifests
 from renderer.source.paths import read_file
@@ -29,12 +29,14 @@ class SourceObjects(Struct):
     """The objects in the files of a run."""
 
     workloads: list[ServingWorkload] = field(default_factory=list)
+    findings: dict[int, list[Diagnostic]] = field(default_factory=dict)  # of a workload, by the id of its document
     unread: list[Document] = field(default_factory=list)  # objects that describe a workload and cannot be read
     converted: list[ConvertedObject] = field(default_factory=list)  # of llmaz's own API
     made: list[Document] = field(default_factory=list)  # objects that the operator makes of these
     others: list[Document] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # names of those without an object
     problems: list[Diagnostic] = field(default_factory=list)
+    problems_of_kinds: list[Diagnostic] = field(default_factory=list)  # those about what other kinds say of workloads
 
 
 def read_sources(paths: Sequence[str]) -> SourceObjects:
@@ -54,11 +56,14 @@ def read_sources(paths: Sequence[str]) -> SourceObjects:
     services, problems = read_kserve(converted.others)
     sources.workloads += services
     sources.problems += problems
+    sources.problems_of_kinds += problems
     read = {id(workload.document) for workload in sources.workloads}
     for document in converted.others:
         if id(document) in read or not isinstance(document.value, dict):
             continue
-        if workload := kubernetes_workload(document):
+        diagnostics = Collector()
+        if workload := kubernetes_workload(document, diagnostics):
+            sources.findings[id(workload.document)] = diagnostics.problems
             sources.workloads.append(workload)
         elif _is_unread(document):
             sources.unread.append(document)
@@ -73,6 +78,7 @@ def _add_charts(sources: SourceObjects, documents: Sequence[Document], names: Se
     workloads, problems = read_production_stack([*documents, *values])
     sources.workloads += workloads
     sources.problems += problems
+    sources.problems_of_kinds += problems
     used = {workload.document.name for workload in workloads}
     sources.files += [name for name in names if name not in used]
 

@@ -12,6 +12,7 @@ from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
     from renderer.adopt.adoption import Adoption
+    from renderer.diff.live.records import LiveReport
 
 _SHOWN = 5  # objects that are left alone
 
@@ -19,7 +20,7 @@ _SHOWN = 5  # objects that are left alone
 @click.command(short_help="Write the input for what runs today.")
 @click.argument("paths", nargs=-1, required=True)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
-@click.option("--strict", is_flag=True, help="Exit 1 also where the new pods differ in a way that no rule explains.")
+@click.option("--strict", is_flag=True, help="Exit 1 too where a difference of the new pods is unexplained.")
 @click.option("-v", "--verbose", is_flag=True, help="Say each field that differs and that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
@@ -32,6 +33,8 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form
     Nothing is written into a folder that has files. Exit 0: all is adopted; 1: some of it is lost or refused; 2:
     nothing is adopted.
     """
+    if not folder.strip():
+        raise click.UsageError("DIR has no value")
     with report_failures(form):
         from renderer.adopt.adoption import adopt as adopt_paths
         from renderer.adopt.target_folder import require_empty, write_files
@@ -40,6 +43,7 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form
         adoption = adopt_paths(paths, folder)
         if adoption.files:
             write_files(folder, adoption.files)
+        live_report = _compare(adoption) if adoption.rendered and (adoption.workloads or adoption.beside) else None
     report(adoption.problems, form, strict=False)
     for item in adoption.objects:
         print_line(form, f"{item.state or 'beside':8} {item.name} → {item.becomes}")
@@ -51,23 +55,20 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form
     if not adoption.files:
         print_line(form, f"nothing adopted, {refused} refused; nothing was written")
         exit_with(INVALID)
-    compares = adoption.rendered and (adoption.workloads or adoption.beside)
-    differs = _compare(adoption, form, verbose) if compares else False
-    files = counted(len(adoption.files), "file")
-    adopted = counted(states.count("adopted"), "object")
-    print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
-    exit_with(STALE if adoption.loses or (strict and differs) else 0)
-
-
-def _compare(adoption: Adoption, form: str, verbose: bool) -> bool:
-    """Prints how what the tree renders differs from what runs; whether a difference is lost or unexplained."""
-    with report_failures(form):
-        from renderer.adopt.comparison import compare_adoption
+    if live_report and form == "text":
         from renderer.diff.live.report import live_text
-        from renderer.load.index import engine_catalog
-        from renderer.load.render_config import render_config
 
-        live_report = compare_adoption(adoption, engine_catalog(render_config(None, "")[0]))
-    if live_report.objects and form == "text":
         write(live_text(live_report, brief=not verbose))
-    return bool(live_report.lost or live_report.unexplained)
+    files, adopted = counted(len(adoption.files), "file"), counted(states.count("adopted"), "object")
+    print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
+    loses = adoption.loses or bool(live_report and live_report.lost)
+    exit_with(STALE if loses or (strict and live_report and live_report.unexplained) else 0)
+
+
+def _compare(adoption: Adoption) -> LiveReport:
+    """How what the tree renders differs from what runs."""
+    from renderer.adopt.comparison import compare_adoption
+    from renderer.load.index import engine_catalog
+    from renderer.load.render_config import render_config
+
+    return compare_adoption(adoption, engine_catalog(render_config(None, "")[0]))

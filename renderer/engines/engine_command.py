@@ -89,6 +89,12 @@ def table_entry(backend: str) -> Mapping[str, Any]:
     return next((engine for engine in _table()["engines"] if engine.get("backend") == backend), {})
 
 
+def common_entry() -> Mapping[str, Any]:
+    """What presets/engine_commands.yaml says of all engines."""
+    entry: Mapping[str, Any] = _table()["common"]
+    return entry
+
+
 def _engine_of_image(image: str) -> Mapping[str, Any] | None:
     """The engine that the entrypoint of an image runs; None where it is not known."""
     name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ADOPT = TESTS / "adopt"
 FOLDERS = sorted(str(path.parent.relative_to(ADOPT)) for path in ADOPT.glob("*/*/input"))
 NOTHING = 2
+# A Service that selects the rendered pods no more, as its warning says, is nobody's when they are adopted again.
+LEFT = {"cases/service-by-reserved-labels"}
 _HEAD = "| input | what becomes of it |\n|---|---|\n"
 
 
@@ -53,7 +55,9 @@ def test_adopt(
     assert bool(written) == (done.code != NOTHING)
 
 
-@pytest.mark.parametrize("name", [name for name in FOLDERS if (ADOPT / name / "expected").exists()])
+@pytest.mark.parametrize(
+    "name", [name for name in FOLDERS if (ADOPT / name / "expected").exists() and name not in LEFT]
+)
 def test_what_is_rendered_is_adopted_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
 ) -> None:

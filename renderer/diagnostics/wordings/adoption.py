@@ -19,29 +19,37 @@ ADOPTION: Final[dict[str, Wording]] = {
         "nobody can tell where the weights come from: {why}",
         "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node",
     ),
-    "E954": Wording("the folder has files already", "name a new or empty one: -o DIR"),
+    "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
     "E955": Wording("'{what}' is a template that nobody has filled in", "adopt what the template becomes"),
     "E956": Wording(
         "no workload that runs a known engine is here",
         "name manifests of one, or what kubectl get -o yaml prints of it; known engines are in docs/presets.md",
     ),
-    "E957": Wording("a {kind} without a name cannot be adopted", "write metadata.name"),
-    "E958": Wording(
-        "the Playground that it would become is not valid: {what}", "mend it here, or write the Playground by hand"
+    "E957": Wording(
+        "{what} cannot be '{value}'", "write a name of lower-case letters, digits, '-' and '.', such as chat"
     ),
+    "E958": Wording("what it would become is not valid: {what}", "mend it here, or write that object by hand"),
     "E959": Wording("another {what} is called '{name}' too", "adopt them one by one, or rename one of them"),
     "W951": Wording("{what} is lost: {why}", "mend what needs it before the move"),
     "W952": Wording(
         "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has one",
         "put both into one Secret, or leave the variables of this Playground, which its loader gets too",
     ),
-    "W953": Wording(
-        "the variable '{name}' has its secret written out, and is left out",
-        "put it into a Secret, and write backendRuntimeConfig.envs with valueFrom.secretKeyRef",
-    ),
     "W954": Wording(
         "the Service '{name}' asks port {target}, which the pods of '{app}' have no more",
         "write targetPort: {ours} in its copy",
+    ),
+    "W955": Wording(
+        "the Service '{name}' selects pods by {labels}, which the pods of '{app}' do not have any more",
+        "write labels of your own into its selector, and into podTemplate.metadata.labels",
+    ),
+    "W956": Wording(
+        "what the Secret '{name}' holds reaches the engine alone: a hub's token in it does not reach the loader",
+        "say secrets.hub in llmaz.yaml, where the model asks for a token",
+    ),
+    "W957": Wording(
+        "'{name}' holds a secret in plain text, and is not copied",
+        "put what is secret into a Secret, and copy the rest",
     ),
     "E960": Wording("{what}", "{hint}", about="an object of a group of llmaz's with a kind that it does not have"),
     "W960": Wording("'{field}' is left out: {reason}"),

@@ -511,6 +511,17 @@ def _targets_counterpart(finding: Finding) -> bool:
     return bool(counterpart and (counterpart.key.kind, counterpart.key.name) == (new.get("kind"), new.get("name")))
 
 
+def _scales_on_processors(finding: Finding) -> bool:
+    """What version v1 of an autoscaler says of CPUs, and v2 in metrics."""
+    field = ("spec", "targetCPUUtilizationPercentage")
+    percentage = value_at(finding.pair.theirs.body, *field)
+    if percentage is None or finding.pair.ours.key.kind != wellknown.HPA:
+        return False
+    metrics = maps_at(finding.pair.ours.view, "spec", "metrics")
+    targets = [value_at(metric, "resource", "target", "averageUtilization") for metric in metrics]
+    return targets == [percentage] and finding.key[1] in (field[1], "metrics", "minReplicas", "behavior")
+
+
 def _targets_workload(finding: Finding) -> bool:
     if finding.key[:2] != ("spec", "scaleTargetRef") or finding.key[-1] == "name":
         return False
@@ -665,6 +676,7 @@ EXPLANATIONS: Final = (
         "The autoscaler scales what takes the place of its target.",
         _targets_counterpart,
     ),
+    LiveRule("cpu-target", EQUAL, "The autoscaler has the same target for CPUs, as a metric.", _scales_on_processors),
     LiveRule("no-selector", EQUAL, "A LeaderWorkerSet finds its pods by itself.", _has_no_selector),
     LiveRule("autoscaler-target", EQUAL, "The autoscaler targets the LeaderWorkerSet.", _targets_workload, deviation=1),
     LiveRule("scaled-replicas", EQUAL, "The autoscaler alone sets the replicas.", _is_scaled, deviation=2),
