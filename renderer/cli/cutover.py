@@ -56,9 +56,7 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
         from renderer.cutover.steps import plan_cutover
         from renderer.load.manifest_tree import manifests
 
-        files = manifests(dumps)
-        dump, problems = read_dump(files.documents, dumps)
-        problems += files.problems
+        dump, problems = read_dump(manifests(dumps), dumps)
         if not has_errors(problems, flags["strict"]):
             paths = trailing_paths(context)
             options = load.for_one_environment(

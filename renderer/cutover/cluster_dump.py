@@ -12,6 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.wellknown import CLUSTER_SCOPED, DEPLOYMENT, HPA, LEADER_WORKER_SET
+from renderer.load.hand_written import Manifests
 from renderer.yamlio import Document
 
 MANAGER = "llmaz"  # under which the operator applies
@@ -23,7 +24,7 @@ _DEFINITION = "CustomResourceDefinition"
 _IMAGE = re.compile(r"(^|/)inftyai/llmaz([:@]|$)")
 _MANAGER_LABELS = {"control-plane": "controller-manager", "app.kubernetes.io/created-by": "llmaz"}
 
-_JSON_TYPES = {str: "a text", list: "a list", bool: "true or false"}
+_JSON_TYPES = {dict: "a map without a kind", str: "a text", list: "a list", bool: "true or false"}
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")  # of an object; none is an option of a command
 
 Name = tuple[str, str]  # namespace and name
@@ -90,15 +91,17 @@ def applied_entries(body: object, manager: str) -> list[int]:
     ]
 
 
-def read_dump(documents: Sequence[Document], paths: Sequence[str]) -> tuple[ClusterDump, list[Diagnostic]]:
-    """What the documents below the paths hold of the operator, and what is wrong with them."""
-    objects = [document for document in documents if isinstance(document.value, dict)]
+def read_dump(files: Manifests, paths: Sequence[str]) -> tuple[ClusterDump, list[Diagnostic]]:
+    """What the files below the paths hold of the operator, and what is wrong with them."""
     problems = [
-        make_diagnostic("E982", document.origin(), what=_JSON_TYPES.get(type(document.value), "a number"))
-        for document in documents
-        if not isinstance(document.value, dict)
+        *files.problems,
+        *(
+            make_diagnostic("E982", document.origin(), what=_JSON_TYPES.get(type(document.value), "a number"))
+            for document in files.documents
+            if not text_at(document.value, "kind")
+        ),
     ]
-    objects = [document for document in objects if text_at(document.value, "metadata", "name")]
+    objects = [document for document in files.documents if text_at(document.value, "metadata", "name")]
     problems += _repetitions(objects)
 
     def select(kinds: Iterable[str], group: str, is_selected: Callable[[object], bool]) -> list[Document]:

@@ -267,9 +267,9 @@ def _sync(tool: GitopsTool, environment: str) -> Iterator[Line]:
 
 
 def _check(paths: Sequence[str]) -> Iterator[Line]:
-    yield shell(f"kubectl get {_KINDS} -A --show-managed-fields -o yaml > after.yaml")
+    yield shell(f"kubectl get {_KINDS} -A --show-managed-fields -o yaml > ../after.yaml")
     yield remark("This has to say 0 unexplained:")
-    yield command("llmaz", "diff", "--live", "after.yaml", *paths)
+    yield command("llmaz", "diff", "--live", "../after.yaml", *paths)
     yield remark("This has to print nothing:")
     yield shell(f"! kubectl get {_KINDS} -A -o {shlex.quote(f'custom-columns={_OWNERS}')} | grep -F llmaz.io/")
 

@@ -147,6 +147,10 @@ class Site(NamedTuple):
             if "deletionTimestamp" not in pod["metadata"]
         }
 
+    def unready(self) -> list[str]:
+        """The models that do not have all their pods ready."""
+        return [*operated.unready(self.cluster, self.namespace, self.names)]
+
     def owners(self) -> list[str]:
         """The objects that a custom resource owns."""
         kinds = (
@@ -272,9 +276,7 @@ def wait_for_collector(site: Site) -> None:
 def wait_for_models(*sites: Site) -> None:
     """Waits until all pods are ready. Raises CannotJudge."""
     for site in sites:
-        if faults := site.cluster.settled(
-            lambda site=site: [*operated.unready(site.cluster, site.namespace, site.names)], PATIENCE
-        ):
+        if faults := site.cluster.settled(site.unready, PATIENCE):
             raise CannotJudge("\n".join(faults))
 
 
@@ -511,7 +513,7 @@ def restarted(site: Site, pods: dict[str, str], names: set[str]) -> list[str]:
         new = {name for name, uid in now.items() if pods.get(name) != uid}
         wrong = sorted({*new, *(pods.keys() - now.keys())} ^ names)
         return [
-            *operated.unready(site.cluster, site.namespace, site.names),
+            *site.unready(),
             *(f"{name}: {'restarted' if name in new else 'not restarted'}" for name in wrong),
         ]
 

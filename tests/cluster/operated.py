@@ -284,9 +284,7 @@ def rendered_objects(folder: Path) -> list[Body]:
 
 
 def unready(cluster: Cluster, namespace: str, names: Sequence[str]) -> Iterator[str]:
-    """The models that do not have all their pods ready. The status of a LeaderWorkerSet does not tell: it does not
-    count replicas that a partition holds.
-    """
+    """The models that do not have all their pods ready. The status of a LeaderWorkerSet comes later than its pods."""
     pods = cluster.listed(f"/api/v1/namespaces/{namespace}/pods")
     for name in names:
         ready = [
