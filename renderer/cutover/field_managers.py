@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from renderer.cutover.cluster_dump import MANAGER, applied_entries
@@ -11,9 +10,9 @@ from renderer.kubernetes.json_values import as_map, map_at, maps_at
 _REPLICAS = ("f:spec", "f:replicas")
 
 
-def hand_over(body: object, manager: str, *, keeps_replicas: bool = True) -> str:
-    """The patch that gives a field manager what the operator has applied; '' where that is nothing. It fails where the
-    object has changed hands since the dump.
+def hand_over(body: object, manager: str, *, keeps_replicas: bool = True) -> list[dict[str, object]]:
+    """The JSON patch that gives a field manager what the operator has applied; empty where that is nothing. It fails
+    where the object has changed hands since the dump.
 
     `keeps_replicas`: whether `spec.replicas` goes with the rest. Otherwise nobody owns it, so that it stays as it is
     when the manager applies an object without it.
@@ -21,7 +20,7 @@ def hand_over(body: object, manager: str, *, keeps_replicas: bool = True) -> str
     entries = maps_at(body, "metadata", "managedFields")
     own, new = applied_entries(body, MANAGER), applied_entries(body, manager)
     if not own:
-        return ""
+        return []
     place = f"/metadata/managedFields/{own[0]}"
     patch: list[dict[str, object]] = [
         {"op": "test", "path": f"{place}/manager", "value": MANAGER},
@@ -41,7 +40,7 @@ def hand_over(body: object, manager: str, *, keeps_replicas: bool = True) -> str
         patch.append({"op": "replace", "path": f"{place}/manager", "value": manager})
         if not keeps_replicas and _REPLICAS[1] in map_at(fields, _REPLICAS[0]):
             patch.append({"op": "remove", "path": "/".join((place, "fieldsV1", *_REPLICAS))})
-    return json.dumps(patch, separators=(",", ":"))
+    return patch
 
 
 def _union(fields: Mapping[str, object], others: Mapping[str, object]) -> dict[str, object]:

@@ -46,7 +46,7 @@ def to_json(cutover: Cutover) -> str:
 
 def _model_record(model: CutoverModel) -> Mapping[str, object]:
     rollout = model.rollout
-    free: Sequence[str] = [pod for pod in rollout.pods if pod not in rollout.held]
+    free: Sequence[str] = [pod for pod in rollout.pods if pod not in rollout.held_pods]
     return {
         "namespace": model.name[0],
         "name": model.name[1],
@@ -54,7 +54,7 @@ def _model_record(model: CutoverModel) -> Mapping[str, object]:
         "autoscaler": model.autoscaler,
         "template": rollout.fields,
         "restarts": free,
-        "held": rollout.held,
+        "held": rollout.held_pods,
         "partition": rollout.most_replicas,
     }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from renderer.cutover.cluster_dump import GROUPS, NAME, ClusterDump, name_of, own_webhooks
-from renderer.cutover.script import Line, command, remark
+from renderer.cutover.script import ScriptLine, command, kubectl, patch, remark, shell
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 _TRACKING = "argocd.argoproj.io/tracking-id"
@@ -61,14 +61,14 @@ def sync_sources(dump: ClusterDump) -> list[SyncSource]:
     return sorted(source for source in sources if NAME.fullmatch(source.namespace) and NAME.fullmatch(source.name))
 
 
-def stop_operator(dump: ClusterDump) -> Iterator[Line]:
+def stop_operator(dump: ClusterDump) -> Iterator[ScriptLine]:
     """The first step: syncs, the Deployment, the webhooks."""
     yield from _stop_syncs(sync_sources(dump))
     yield from _stop_deployments(dump)
     yield from _delete_webhooks(dump)
 
 
-def _stop_syncs(sources: list[SyncSource]) -> Iterator[Line]:
+def _stop_syncs(sources: list[SyncSource]) -> Iterator[ScriptLine]:
     if not sources:
         yield remark("Nothing in the dump says what installed the operator. Where an Application, a HelmRelease or a")
         yield remark("Kustomization does, stop it, and whatever syncs the Playgrounds:")
@@ -80,43 +80,41 @@ def _stop_syncs(sources: list[SyncSource]) -> Iterator[Line]:
             yield remark(f"Helm installed it as {source.namespace}/{source.name}, and does nothing by itself: no helm")
             yield remark("upgrade from here on, and no helm uninstall before the end of step 5.")
         else:
-            patch = _MANUAL if source.resource == _APPLICATIONS else _SUSPENDED
-            words = ("patch", source.resource, source.name, "-n", source.namespace, "--type=merge", "-p", patch)
-            yield command("kubectl", *words)
+            text = _MANUAL if source.resource == _APPLICATIONS else _SUSPENDED
+            yield kubectl("patch", source.resource, (source.namespace, source.name), "--type=merge", "-p", text)
     if any(source.resource != "helm" for source in sources):
         yield remark("Where an ApplicationSet, another Application or a Kustomization writes that object, change it in")
         yield remark("git: it would put the sync back.")
 
 
-def _stop_deployments(dump: ClusterDump) -> Iterator[Line]:
+def _stop_deployments(dump: ClusterDump) -> Iterator[ScriptLine]:
     if not dump.deployments:
         yield remark("The operator's Deployment is not in the dump. Its chart and its manifests label it so:")
-        yield command("kubectl", "scale", "deployment", "-n", _NAMESPACE, "-l", _LABELS, "--replicas=0")
-        yield command("kubectl", "rollout", "status", "deployment", "-n", _NAMESPACE, "-l", _LABELS, "--timeout=2m")
+        yield shell(f"kubectl scale deployment -n {_NAMESPACE} -l {_LABELS} --replicas=0")
+        yield shell(f"kubectl rollout status deployment -n {_NAMESPACE} -l {_LABELS} --timeout=2m")
     for document in dump.deployments:
-        namespace, name = name_of(document)
+        name = name_of(document)
         labels = map_at(document.value, "spec", "selector", "matchLabels")
         selector = ",".join(f"{key}={value}" for key, value in labels.items())
-        yield command("kubectl", "scale", "deployment", name, "-n", namespace, "--replicas=0")
-        yield command("kubectl", "wait", "pods", "-n", namespace, "-l", selector, "--for=delete", "--timeout=2m")
+        yield kubectl("scale", "deployment", name, "--replicas=0")
+        yield command(*f"kubectl wait pods -n {name[0]} -l".split(), selector, "--for=delete", "--timeout=2m")
 
 
-def _delete_webhooks(dump: ClusterDump) -> Iterator[Line]:
+def _delete_webhooks(dump: ClusterDump) -> Iterator[ScriptLine]:
     if not dump.webhooks:
         yield remark("Its webhook configurations are not in the dump. These are their names, unless yours differ:")
-        for resource, name in zip(_RESOURCES.values(), _WEBHOOK_NAMES, strict=True):
-            yield command("kubectl", "delete", resource, name, "--ignore-not-found")
+        for resource, default in zip(_RESOURCES.values(), _WEBHOOK_NAMES, strict=True):
+            yield kubectl("delete", resource, ("", default), "--ignore-not-found")
     for document in dump.webhooks:
-        resource, (_, name) = _RESOURCES[document.value["kind"]], name_of(document)
+        resource, name = _RESOURCES[document.value["kind"]], name_of(document)
         positions, webhooks = own_webhooks(document.value), maps_at(document.value, "webhooks")
         if len(positions) == len(webhooks):
-            yield command("kubectl", "delete", resource, name)
+            yield kubectl("delete", resource, name)
             continue
-        yield remark(f"{name} holds webhooks of others too: only those of {' and '.join(GROUPS)} go.")
-        patch: list[dict[str, object]] = []
+        yield remark(f"{name[1]} holds webhooks of others too: only those of {' and '.join(GROUPS)} go.")
+        operations: list[dict[str, object]] = []
         for position in reversed(positions):
             place = f"/webhooks/{position}"
-            patch.append({"op": "test", "path": f"{place}/name", "value": text_at(webhooks[position], "name")})
-            patch.append({"op": "remove", "path": place})
-        text = json.dumps(patch, separators=(",", ":"))
-        yield command("kubectl", "patch", resource, name, "--type=json", "-p", text)
+            operations.append({"op": "test", "path": f"{place}/name", "value": text_at(webhooks[position], "name")})
+            operations.append({"op": "remove", "path": place})
+        yield patch(resource, name, operations)

@@ -13,12 +13,12 @@ from renderer.kubernetes.json_values import map_at, number_at, value_at
 _ROLLOUT = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 
 
-class Rollout(Struct, frozen=True):
+class PodChange(Struct, frozen=True):
     """The pods of a model, live and as rendered."""
 
     fields: list[str]  # short names of what differs in their template; none where they stay
     pods: list[str]  # that restart when nothing holds them
-    held: list[str]  # those of them that the rendered partition holds
+    held_pods: list[str]  # those of them that the rendered partition holds
     replicas: int  # that run
     partition: int  # as rendered
     most_replicas: int  # that may run while the partition holds: as many as an autoscaler may make
@@ -26,7 +26,7 @@ class Rollout(Struct, frozen=True):
     has_partition: bool  # whether the controller that runs knows one
 
 
-def compare_templates(name: str, live: object, rendered: object, most_replicas: int) -> Rollout:
+def compare_templates(name: str, live: object, rendered: object, most_replicas: int) -> PodChange:
     """What happens to the pods of a live LeaderWorkerSet when the rendered one is applied. `most_replicas`: that its
     autoscaler allows, 0 without one.
     """
@@ -36,10 +36,10 @@ def compare_templates(name: str, live: object, rendered: object, most_replicas: 
     size = int(number_at(live, "spec", "leaderWorkerTemplate", "size", default=1))
     groups = [[f"{name}-{index}", *(f"{name}-{index}-{i}" for i in range(1, size))] for index in range(replicas)]
     replicas_rendered = value_at(rendered, "spec", "replicas")
-    return Rollout(
+    return PodChange(
         fields=fields,
         pods=[pod for group in groups for pod in group] if fields else [],
-        held=[pod for group in groups[:partition] for pod in group] if fields else [],
+        held_pods=[pod for group in groups[:partition] for pod in group] if fields else [],
         replicas=replicas,
         partition=partition,
         most_replicas=max(replicas, most_replicas),

@@ -22,8 +22,8 @@ from renderer.cutover.cluster_dump import (
 from renderer.cutover.field_managers import hand_over
 from renderer.cutover.gitops_tool import GitopsTool
 from renderer.cutover.installation import stop_operator
-from renderer.cutover.rollout import Rollout, compare_templates
-from renderer.cutover.script import Line, Step, command, remark, shell
+from renderer.cutover.rollout import PodChange, compare_templates
+from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.diff.objects import Items, items
@@ -50,7 +50,7 @@ class CutoverModel(Struct, frozen=True):
     app: App | None  # what it is rendered from
     rendered: Mapping[str, object]  # its LeaderWorkerSet
     autoscaler: str  # the kind that scales it in the tree; '' for none
-    rollout: Rollout
+    rollout: PodChange
 
     @property
     def label(self) -> str:
@@ -172,7 +172,7 @@ def _unreadable_selectors(dump: ClusterDump) -> Iterator[Diagnostic]:
 # ---- the steps ----
 
 
-def _rollout_lines(model: CutoverModel) -> Iterator[Line]:
+def _rollout_lines(model: CutoverModel) -> Iterator[ScriptLine]:
     rollout = model.rollout
     if not rollout.fields:
         yield remark(f"{model.label}: no pod restarts, since its template stays as it is.")
@@ -180,10 +180,10 @@ def _rollout_lines(model: CutoverModel) -> Iterator[Line]:
         yield remark(f"{model.label}: it runs no pod.")
     else:
         yield remark(f"{model.label}: its template differs in {_listed(rollout.fields, _SHOWN_FIELDS)}.")
-        if len(rollout.held) == len(rollout.pods):
+        if len(rollout.held_pods) == len(rollout.pods):
             yield remark(f"  Its partition of {rollout.partition} holds {_pods(rollout.pods)}.")
         else:
-            free = [pod for pod in rollout.pods if pod not in rollout.held]
+            free = [pod for pod in rollout.pods if pod not in rollout.held_pods]
             yield remark(f"  RESTARTS as soon as it is synced: {_pods(free)}.")
             yield from _partition_lines(model)
         yield remark("  After step 5, lower the partition, render, commit and sync: the replicas from it on restart,")
@@ -192,7 +192,7 @@ def _rollout_lines(model: CutoverModel) -> Iterator[Line]:
         yield remark(f"  The sync sets its replicas from {rollout.replicas} to {rollout.rendered_replicas}.")
 
 
-def _partition_lines(model: CutoverModel) -> Iterator[Line]:
+def _partition_lines(model: CutoverModel) -> Iterator[ScriptLine]:
     """How the partition that holds all pods is written."""
     app, count = model.app, model.rollout.most_replicas
     spec = f"workload: {{rollout: {{partition: {count}}}}}"
@@ -207,25 +207,23 @@ def _partition_lines(model: CutoverModel) -> Iterator[Line]:
         yield remark("  The live object shows no partition: that needs LeaderWorkerSet 0.7 or newer.")
 
 
-def _hand_over(models: Sequence[CutoverModel], dump: ClusterDump, tool: GitopsTool) -> Iterator[Line]:
+def _hand_over(models: Sequence[CutoverModel], dump: ClusterDump, tool: GitopsTool) -> Iterator[ScriptLine]:
     for model in models:
-        namespace, name = model.name
         keeps = value_at(model.rendered, "spec", "replicas") is not None
-        if patch := hand_over(model.live.workload.value, tool.manager, keeps_replicas=keeps):
+        if operations := hand_over(model.live.workload.value, tool.manager, keeps_replicas=keeps):
             if not keeps:
                 yield remark(f"{model.label}: without spec.replicas, which its autoscaler owns and would fall to 1.")
-            yield command("kubectl", "patch", _WORKLOADS, name, "-n", namespace, "--type=json", "-p", patch)
-        if model.live.autoscaler and (patch := hand_over(model.live.autoscaler.value, tool.manager)):
-            yield command("kubectl", "patch", _SCALERS, name, "-n", namespace, "--type=json", "-p", patch)
+            yield patch(_WORKLOADS, model.name, operations)
+        if model.live.autoscaler and (operations := hand_over(model.live.autoscaler.value, tool.manager)):
+            yield patch(_SCALERS, model.name, operations)
 
 
-def _mend_services(dump: ClusterDump, left: Sequence[Name]) -> Iterator[Line]:
+def _mend_services(dump: ClusterDump, left: Sequence[Name]) -> Iterator[ScriptLine]:
     for document in dump.services:
         namespace, name = name_of(document)
         is_left = (namespace, name.removesuffix(LB_SERVICE)) in left
-        if patch := [*([] if is_left else _without_owner(document.value)), *_with_selector(document.value)]:
-            text = json.dumps(patch, separators=(",", ":"))
-            yield command("kubectl", "patch", "services", name, "-n", namespace, "--type=json", "-p", text)
+        if operations := [*([] if is_left else _without_owner(document.value)), *_with_selector(document.value)]:
+            yield patch("services", (namespace, name), operations)
 
 
 def _without_owner(body: object) -> Iterator[dict[str, object]]:
@@ -259,14 +257,14 @@ def _selector(cached: object) -> dict[str, str]:
     return {}
 
 
-def _sync(tool: GitopsTool, environment: str) -> Iterator[Line]:
+def _sync(tool: GitopsTool, environment: str) -> Iterator[ScriptLine]:
     yield remark("Render, commit and push first; run this in the folder of llmaz.yaml. Whatever synced the Playgrounds")
     yield remark(f"stays stopped, and prunes nothing. {tool.remark}")
     for text in tool.start(environment):
         yield shell(text)
 
 
-def _check(paths: Sequence[str]) -> Iterator[Line]:
+def _check(paths: Sequence[str]) -> Iterator[ScriptLine]:
     yield shell(f"kubectl get {_KINDS} -A --show-managed-fields -o yaml > ../after.yaml")
     yield remark("This has to say 0 unexplained:")
     yield command("llmaz", "diff", "--live", "../after.yaml", *paths)
@@ -274,22 +272,21 @@ def _check(paths: Sequence[str]) -> Iterator[Line]:
     yield shell(f"! kubectl get {_KINDS} -A -o {shlex.quote(f'custom-columns={_OWNERS}')} | grep -F llmaz.io/")
 
 
-def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Name]) -> Iterator[Line]:
+def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Name]) -> Iterator[ScriptLine]:
     rendered = {model.name for model in models}
     owners = [(str(document.value.get("kind")), name_of(document)) for document in dump.resources]
     owners = [owner for owner in owners if owner[0] in _RESOURCES]
     if not owners and models:
         yield remark("Its custom resources are not in the dump. Of each model one of these is there, or both:")
         owners = [(kind, model.name) for kind in _RESOURCES for model in models]
-    for kind, (namespace, name) in owners:
-        if (namespace, name) not in left:
-            words = ("delete", _RESOURCES[kind], name, "-n", namespace, "--cascade=orphan", "--ignore-not-found")
-            yield command("kubectl", *words)
+    for kind, owner_name in owners:
+        if owner_name not in left:
+            yield kubectl("delete", _RESOURCES[kind], owner_name, "--cascade=orphan", "--ignore-not-found")
     for document in dump.autoscalers:
         namespace, name = name_of(document)
         if (namespace, name) in rendered and not _is_rendered(namespace, name, models):
             yield remark(f"The tree has no HorizontalPodAutoscaler {namespace}/{name}, and this one scales nothing:")
-            yield command("kubectl", "delete", _SCALERS, name, "-n", namespace)
+            yield kubectl("delete", _SCALERS, (namespace, name))
     if left:
         labels = ", ".join("/".join(name) for name in left)
         yield remark(f"The definitions stay, since deleting them deletes what is not handed over: {labels}.")

@@ -205,6 +205,8 @@ def judge_cutover(tools: Path) -> int:
 
 def make_programs(folder: Path, tools: Path) -> Path:
     """A folder with kubectl and llmaz."""
+    if not (tools / "kubectl").exists():
+        raise CannotJudge("kubectl not built: scripts/tools.sh kubectl")
     programs = folder / "bin"
     programs.mkdir()
     (programs / "kubectl").symlink_to((tools / "kubectl").absolute())
@@ -377,6 +379,13 @@ def without_step_3(site: Site, steps: Sequence[str], claims: Claims) -> None:
     faults = [] if OLD in site.variables(SCALED) else ["the variable is gone"]
     faults += [] if any("leaderworkersets" in owner for owner in site.owners()) else ["the owner reference is gone"]
     claims("without step 3 the operator's variable and its owner reference stay", faults)
+    site.run(steps_of(site.cutover())[2])
+    for body in operated.rendered_objects(site.tree / "rendered"):
+        operated.apply(site.cluster, body, "argocd-controller")
+    faults = ["the variable is still there"] if OLD in site.variables(SCALED) else []
+    faults += [owner for owner in site.owners() if "services" not in owner]
+    faults += unchanged_replicas(site, {SCALED: REPLICAS[SCALED]})
+    claims("step 3 after such a sync, with a new dump, lets the next one take them away", faults)
 
 
 def with_replicas(site: Site, steps: Sequence[str], claims: Claims) -> None:
@@ -501,8 +510,8 @@ def lower(site: Site, announced: dict[str, Any], pods: dict[str, str], claims: C
         restarted(site, pods, restarting),
     )
     site.write_tree()
-    held = {pod for model in announced.values() for pod in model["held"]}
-    claims("without a partition exactly the announced pods have restarted", restarted(site, pods, held))
+    all_pods = {pod for model in announced.values() for pod in model["held"]}
+    claims("without a partition exactly the announced pods have restarted", restarted(site, pods, all_pods))
 
 
 def restarted(site: Site, pods: dict[str, str], names: set[str]) -> list[str]:
