@@ -68,7 +68,7 @@ apiserver-test: $(READY) ## asks a real API server and webhooks of LeaderWorkerS
 	$(BIN)/python -m tests.apiserver $(ARGS)
 
 cluster-test: $(READY) ## applies examples, a new repository, the chart to a small cluster, asks Argo CD's diff (minutes; builds it once)
-	@scripts/tools.sh kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift
+	@scripts/tools.sh kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift kubectl
 	$(BIN)/python -m tests.cluster $(ARGS)
 
 engine-test: $(READY) ## runs rendered pods with real engines, as kubelet does (minutes; builds them once; needs Linux and root); ENGINES="llamacpp"

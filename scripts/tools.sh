@@ -2,7 +2,7 @@
 # Installs the Go programs that checks and benches use into .tools/, at the versions below.
 #
 #   scripts/tools.sh kubeconform helm kustomize actionlint lwscheck yamlread healthlua kedacheck kueuecheck rclone \
-#     kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift \
+#     kube-apiserver etcd kube-controller-manager kube-scheduler lws-manager kwok drift kubectl \
 #     ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy   (one or more of them)
 #
 # Third-party tools come from the Go module proxy; lwscheck, yamlread and healthlua are the mains of tests/go, kedacheck and
@@ -154,7 +154,7 @@ envoy() {
   echo "$hash" >"$made"
 }
 
-[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kedacheck|kueuecheck|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
+[ $# -gt 0 ] || die "usage: scripts/tools.sh kubeconform|helm|kustomize|actionlint|lwscheck|yamlread|healthlua|kedacheck|kueuecheck|rclone|kube-apiserver|etcd|kube-controller-manager|kube-scheduler|lws-manager|kwok|drift|kubectl|ai-gateway-controller|ai-gateway-extproc|envoy-gateway|epp|ratelimit|envoy ..."
 command -v go >/dev/null || die "Go is not on the PATH; install Go $go_needed or newer (https://go.dev/dl) to get: $*"
 have=$(go env GOVERSION)
 [ "$(printf '%s\n' "$go_needed" "${have#go}" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$go_needed" ] ||
@@ -173,6 +173,7 @@ for name in "$@"; do
     lws-manager) server "$name" sigs.k8s.io/lws/cmd "$controllers" ;;
     kwok) GOFLAGS="${GOFLAGS:-} -trimpath" third_party "$name" "$(package_of "$name")" ;;
     drift) server "$name" ./drift "$controllers" ;;
+    kubectl) pinned "$name" . "$controllers/kubectl" ;;
     rclone) pinned "$name" . "$root/tests/go/rclone" ;;
     ai-gateway-controller | ai-gateway-extproc)
       pinned "$name" "github.com/envoyproxy/ai-gateway/cmd/${name##*-}" "$gateways/ai-gateway"

@@ -24,6 +24,7 @@ _COMMANDS = {  # command → module and function
     "render": "render.render",
     "validate": "render.validate",
     "check": "check.check",
+    "cutover": "cutover.cutover",
     "diff": "diff.diff",
     "adopt": "adopt.adopt",
     "routes": "routes.routes",

@@ -20,26 +20,11 @@ from renderer.cli.console import (
     require_values,
 )
 from renderer.cli.standard_streams import write
+from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
 from renderer.diagnostics import counted
 
-_PATHS = "llmaz.diff.paths"
 
-
-class _RangeCommand(click.Command):
-    """A command with PATHS only after `--`."""
-
-    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Parses the words before `--`, and keeps those after it as PATHS."""
-        position = args.index("--") if "--" in args else len(args)
-        context.meta[_PATHS] = tuple(args[position + 1 :])
-        return super().parse_args(context, args[:position])
-
-    def collect_usage_pieces(self, context: click.Context) -> list[str]:
-        """The pieces of the usage line, with PATHS."""
-        return [*super().collect_usage_pieces(context), "[-- PATHS]..."]
-
-
-@click.command(cls=_RangeCommand, short_help="Show what a change does to the rendered objects.")
+@click.command(cls=TrailingPathsCommand, short_help="Show what a change does to the rendered objects.")
 @click.argument("between", default=None, metavar="[BASE[..HEAD]]")
 @click.option(
     "--format",
@@ -104,7 +89,7 @@ def _compare_revisions(context: click.Context, between: str, form: str, tells: b
     with report_failures():
         from renderer.diff.sides import environments, revisions
 
-        options = render_options(context.meta[_PATHS], flags)
+        options = render_options(trailing_paths(context), flags)
         sides = environments(older, newer, options) if older else revisions(between, options, flags["base"] or "")
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
@@ -137,7 +122,7 @@ def _compare_live(context: click.Context, used: list[str], form: str, flags: dic
         from renderer.diff.live.dump import compare_dump
         from renderer.diff.live.report import live_json, live_text
 
-        options = replace(render_options(context.meta[_PATHS], flags), strict=False)
+        options = replace(render_options(trailing_paths(context), flags), strict=False)
         comparison = compare_dump(flags["dumps"], options)
     failed = report(comparison.problems, "text")
     if comparison.report is None:

@@ -12,7 +12,8 @@ after the other, in a cluster with real controllers and pretended nodes:
         that Git says
 
 A line for each example, lines for what is wrong, a table, and what is only applied, since nobody acts on it here. Exit
-status 1 when anything is wrong, 2 when nothing could be judged.
+status 1 when anything is wrong, 2 when nothing could be judged. The name `cutover`, or none at all, also asks
+`tests/cluster/cutover.py`, in a cluster of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 from tests.apiserver.manifests import manifests
 from tests.apiserver.server import CannotJudge
 from tests.cluster.control import Cluster, standing
+from tests.cluster.cutover import judge_cutover
 from tests.cluster.examples import Example, devices, examples, nodes
 from tests.cluster.trial import MODES, Row, differences, inactive, prepare, removed, trial
 
@@ -44,6 +46,7 @@ COLUMNS = {
     "scaled": "scaled",
     "seconds": "s",
 }
+CUTOVER = "cutover"
 FEW = 4  # examples that are named rather than counted
 # Its CPU is written as no webhook leaves it: the diff has to say so in every mode.
 PROOF = """\
@@ -78,8 +81,13 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start, drift = time.monotonic(), options.tools.absolute() / "drift"
+    names = [name for name in options.names if name != CUTOVER]
     try:
-        selected = examples(options.names)
+        wrong_claims = judge_cutover(options.tools) if names != options.names or not names else 0
+        if options.names and not names:
+            say(f"cutover: {wrong_claims} claims do not hold")
+            return 1 if wrong_claims else 0
+        selected = examples(names)
         bodies = [manifest.body for example in selected for manifest in example.manifests]
         pretended = nodes(bodies)
         with standing(options.tools, [*pretended, *devices(bodies, pretended)]) as cluster:
@@ -100,7 +108,7 @@ def main() -> int:
     wrong = [row.name for row in rows if row.faults]
     say("")
     say(f"{len(rows)} examples, {len(wrong)} wrong{': ' if wrong else ''}{', '.join(wrong)}")
-    return 1 if wrong else 0
+    return 1 if wrong or wrong_claims else 0
 
 
 def prove(cluster: Cluster, drift: Path) -> None:

@@ -1,0 +1,76 @@
+"""llmaz cutover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from renderer.cli.console import (
+    ENV,
+    INVALID,
+    SET,
+    exit_with,
+    print_line,
+    render_options,
+    report,
+    report_failures,
+)
+from renderer.cli.standard_streams import write
+from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
+from renderer.diagnostics import counted, has_errors
+
+
+@click.command(cls=TrailingPathsCommand, short_help="Print the steps from llmaz's operator to rendered manifests.")
+@click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
+@click.option(
+    "--gitops",
+    type=click.Choice(("argocd", "flux")),
+    default="argocd",
+    show_default=True,
+    help="What applies the rendered manifests, and owns the fields from then on.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="text: commands for a shell, with remarks.",
+)
+@SET
+@ENV
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.pass_context
+def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
+    """Print the steps from llmaz's operator to rendered manifests, as commands for the cluster of DUMP.
+
+    Nothing is run. DUMP is what kubectl get --show-managed-fields -o yaml writes, files or folders, of the operator and
+    of all that it made. PATHS as for render: the tree that takes over.
+    """
+    with report_failures():
+        from renderer import load, pipeline
+        from renderer.cutover.cluster_dump import read_dump
+        from renderer.cutover.formats import FORMS
+        from renderer.cutover.gitops_tool import TOOLS
+        from renderer.cutover.steps import plan_cutover
+        from renderer.load.manifest_tree import manifests
+
+        dump, problems = read_dump(manifests(dumps), dumps)
+        if not has_errors(problems, flags["strict"]):
+            paths = trailing_paths(context)
+            options = load.for_one_environment(
+                render_options(paths, {**flags, "allow_empty": False}, texts=True), "llmaz cutover"
+            )
+            result = pipeline.render(options)
+            problems += result.problems
+    if not has_errors(problems, flags["strict"]):
+        with report_failures():
+            steps = plan_cutover(dump, result, TOOLS[gitops], options)
+            problems += steps.problems
+            text = FORMS[form](steps)
+    if failed := report(problems, "text", flags["strict"]):
+        print_line("text", counted(failed, "error"))
+        exit_with(INVALID)
+    write(text)
+    exit_with(0)

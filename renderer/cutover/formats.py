@@ -1,0 +1,62 @@
+"""A cutover as text, which is a script of commands and remarks, and as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+from renderer.cutover.steps import Cutover, CutoverModel
+from renderer.text import escapes
+
+_WIDTH = 110
+
+
+def text(cutover: Cutover) -> str:
+    """The steps as lines for a shell: all that is no command begins with `#`."""
+    return "".join(f"{escapes.line(row)}\n" for row in _rows(cutover))
+
+
+def _rows(cutover: Cutover) -> Iterator[str]:
+    count = "1 model" if len(cutover.models) == 1 else f"{len(cutover.models)} models"
+    yield f"# From llmaz's operator to {cutover.tool.title}: {count}. Lines without # are commands; none has been run."
+    for number, step in enumerate(cutover.steps, 1):
+        yield "#"
+        yield f"# {number}. {step.title}"
+        yield from (f"#    {row}" for row in textwrap.wrap(step.reason, _WIDTH))
+        for line in step.lines:
+            yield line.text if line.is_command else f"# {line.text}"
+
+
+def to_json(cutover: Cutover) -> str:
+    """The steps, and what happens to the pods of each model, for programs."""
+    record = {
+        "models": [_model_record(model) for model in cutover.models],
+        "left": ["/".join(name) for name in cutover.left],
+        "steps": [
+            {
+                "title": step.title,
+                "reason": step.reason,
+                "lines": [{"command" if line.is_command else "remark": line.text} for line in step.lines],
+            }
+            for step in cutover.steps
+        ],
+    }
+    return escapes.json_text(record, indent=2) + "\n"
+
+
+def _model_record(model: CutoverModel) -> Mapping[str, object]:
+    rollout = model.rollout
+    free: Sequence[str] = [pod for pod in rollout.pods if pod not in rollout.held_pods]
+    return {
+        "namespace": model.name[0],
+        "name": model.name[1],
+        "replicas": rollout.replicas,
+        "autoscaler": model.autoscaler,
+        "template": rollout.fields,
+        "restarts": free,
+        "held": rollout.held_pods,
+        "partition": rollout.most_replicas,
+    }
+
+
+FORMS = {"text": text, "json": to_json}
