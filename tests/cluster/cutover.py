@@ -46,7 +46,6 @@ spec: {gateway: {mode: "off"}}
 # `diff --live` is run where this llmaz has it.
 WRAPPER = """\
 #!/bin/sh
-case "$1 $2" in "diff --live") "{python}" -m renderer diff --help | grep -q -e --live || exit 0 ;; esac
 exec "{python}" -m renderer "$@"
 """
 ROLLOUTS = {  # where the partition of an app stands
