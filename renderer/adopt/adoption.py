@@ -129,7 +129,7 @@ class _Run:
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the workloads that are adopted
-        self.taken: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
+        self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
         self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
 
     # Reading
@@ -138,7 +138,7 @@ class _Run:
         """Drafts the Playgrounds of the workloads, and finds what stands beside them."""
         self.adoption.problems += sources.problems
         self.adoption.left += sources.files
-        self.adoption.beside += sources.made
+        self.adoption.beside += sources.of_operator
         lossy_files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
         self.lossy = {
             (workload.namespace or "default", workload.name)
@@ -245,15 +245,15 @@ class _Run:
             spec = playground.body["spec"]
             spec["service"] = {**service_spec(own), **spec.get("service", {})}
             used |= {id(service) for service in selecting if service.value == own.value}  # listed twice, too
-            self.taken.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
+            self.replaced.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
             for what, why in lost_of_service(own):
                 diagnostics.add("W951", own.origin("spec", "ports", 0, "name"), what=what, why=why)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
             playground.body["spec"]["elasticConfig"] = elastic_config(autoscaler)
             used.add(id(autoscaler))
-            taken = autoscaler, f"spec.elasticConfig of {adopted.workload.name}"
-            self.taken.setdefault(adopted.key, []).append(taken)
+            becomes = f"spec.elasticConfig of {adopted.workload.name}"
+            self.replaced.setdefault(adopted.key, []).append((autoscaler, becomes))
         for service in selecting:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
@@ -375,7 +375,7 @@ class _Run:
 
     def _finish(self, draft: _Draft) -> None:
         workload = draft.adopted.workload
-        for document, becomes in self.taken.get(draft.adopted.key, ()):
+        for document, becomes in self.replaced.get(draft.adopted.key, ()):
             self._say(document, becomes)
         is_partial = draft.adopted.key in self.lossy or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems

@@ -23,7 +23,7 @@ from renderer.adopt.source_fields import read_fields, read_preset
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, suggestion
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, number_at, text_at
-from renderer.text import patterns
+from renderer.text import escapes, patterns
 from renderer.yamlio import Document
 
 _PODS = ("template", "worker")  # fields of spec that are specs of pods
@@ -233,7 +233,7 @@ class _Service:
             return {}
         hosts = self.facts["hosts"]
         values = {**hosts["missing"], **parallelism}
-        body = {"spec": {"model": {"name": shlex.quote(self.model_name)}, "parallelism": values}}
+        body = {"spec": {"model": {"name": escapes.shell_word(self.model_name)}, "parallelism": values}}
         options = [option for key, option in hosts["options"].items() if parallelism.get(key)]
         pods = {}
         for key, script in zip(_PODS, (hosts["leader"], hosts["worker"]), strict=True):

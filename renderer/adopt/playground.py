@@ -37,7 +37,6 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _WORD = re.compile(r"[\w./-]+")
-_ADAPTERS_AT_RUN_TIME = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
@@ -214,7 +213,8 @@ def _asks_hub(adopted: AdoptedWorkload) -> bool:
     """Whether the engine goes on asking the hub: another option names a repository, or adapters come while it runs."""
     values = [value for option in _kept_options(adopted) for value in option.values]
     named = any(_HUB_ID.fullmatch(word) for value in values for word in _WORD.findall(value))
-    return named or str(adopted.container.values.get(_ADAPTERS_AT_RUN_TIME, "")).lower() in ("1", "true")
+    variable = adopted.container.entry.get("adaptersVariable", "")
+    return named or adopted.container.values.get(variable, "").lower() in ("1", "true")
 
 
 def _is_named(name: str, body: Body) -> bool:

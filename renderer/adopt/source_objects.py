@@ -32,7 +32,7 @@ class SourceObjects(Struct):
     findings: dict[int, list[Diagnostic]] = field(default_factory=dict)  # of a workload, by the id of its document
     unread: list[Document] = field(default_factory=list)  # objects that describe a workload and cannot be read
     converted: list[ConvertedObject] = field(default_factory=list)  # of llmaz's own API
-    made: list[Document] = field(default_factory=list)  # objects that the operator makes of these
+    of_operator: list[Document] = field(default_factory=list)  # objects that the operator makes of these
     others: list[Document] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # names of those without an object
     problems: list[Diagnostic] = field(default_factory=list)
@@ -48,8 +48,8 @@ def read_sources(paths: Sequence[str]) -> SourceObjects:
     _add_charts(sources, documents, files.others)
     chart_ids = {id(workload.document) for workload in sources.workloads}
     owners = {_name_of(document) for document in documents if _group(document) in _OPERATOR}
-    sources.made += [document for document in documents if _is_made_of(document, owners)]
-    skipped = chart_ids | {id(document) for document in sources.made}
+    sources.of_operator += [document for document in documents if _is_made_of(document, owners)]
+    skipped = chart_ids | {id(document) for document in sources.of_operator}
     converted = adopt_llmaz_objects([document for document in documents if id(document) not in skipped])
     sources.converted += converted.objects
     sources.problems += converted.problems

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from msgspec import Struct
 from renderer.cutover.cluster_dump import GROUPS, NAME, ClusterDump, name_of, own_webhooks
 from renderer.cutover.script import ScriptLine, command, kubectl, patch, remark, shell
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.text import escapes
 
 _TRACKING = "argocd.argoproj.io/tracking-id"
 _INSTANCE = "argocd.argoproj.io/instance"
@@ -72,9 +72,11 @@ def _stop_syncs(sources: list[SyncSource]) -> Iterator[ScriptLine]:
     if not sources:
         yield remark("Nothing in the dump says what installed the operator. Where an Application, a HelmRelease or a")
         yield remark("Kustomization does, stop it, and whatever syncs the Playgrounds:")
-        yield remark(f"  kubectl patch {_APPLICATIONS} NAME -n argocd --type=merge -p {shlex.quote(_MANUAL)}")
+        yield remark(f"  kubectl patch {_APPLICATIONS} NAME -n argocd --type=merge -p {escapes.shell_word(_MANUAL)}")
         for resource in _FLUX.values():
-            yield remark(f"  kubectl patch {resource} NAME -n NAMESPACE --type=merge -p {shlex.quote(_SUSPENDED)}")
+            yield remark(
+                f"  kubectl patch {resource} NAME -n NAMESPACE --type=merge -p {escapes.shell_word(_SUSPENDED)}"
+            )
     for source in sources:
         if source.resource == "helm":
             yield remark(f"Helm installed it as {source.namespace}/{source.name}, and does nothing by itself: no helm")

@@ -30,6 +30,7 @@ from renderer.diff.objects import Items, items
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT, HPA, LB_SERVICE, LEADER_WORKER_SET
 from renderer.result import RenderResult
+from renderer.text import escapes
 
 CACHED = "activator.llmaz.io/cached-state"  # the selector that the operator's activator has taken away
 _WORKLOADS = "leaderworkersets.leaderworkerset.x-k8s.io"
@@ -269,7 +270,7 @@ def _check(paths: Sequence[str]) -> Iterator[ScriptLine]:
     yield remark("This has to say 0 unexplained:")
     yield command("llmaz", "diff", "--live", "../after.yaml", *paths)
     yield remark("This has to print nothing:")
-    yield shell(f"! kubectl get {_KINDS} -A -o {shlex.quote(f'custom-columns={_OWNERS}')} | grep -F llmaz.io/")
+    yield shell(f"! kubectl get {_KINDS} -A -o {escapes.shell_word(f'custom-columns={_OWNERS}')} | grep -F llmaz.io/")
 
 
 def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Name]) -> Iterator[ScriptLine]:

@@ -48,6 +48,7 @@ MOVES = {
     "docs/argocd.md": ["targetRevision: HEAD"],
     "docs/flux.md": ["branch: main"],
     "docs/flavors.md": ["revision: main"],
+    "presets/operator_releases.yaml": ["tag: latest"],  # what the operator ran
 }
 
 

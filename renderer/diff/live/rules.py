@@ -317,9 +317,10 @@ def _has_same_volume(finding: Finding) -> bool:
         name = text_at(mounts.get(finding.field[1]), "name")
     else:
         return False
-    held = volume_source(side.spec, name)
-    others = [volume_source(other.spec, text_at(volume, "name")) for volume in maps_at(other.spec, "volumes")]
-    return bool(held) and any(_is_within(held, source) or _is_within(source, held) for source in others if source)
+    source = volume_source(side.spec, name)
+    names = [text_at(volume, "name") for volume in maps_at(other.spec, "volumes")]
+    others = [other_source for name in names if (other_source := volume_source(other.spec, name))]
+    return bool(source) and any(_is_within(source, place) or _is_within(place, source) for place in others)
 
 
 def _has_claim_template(finding: Finding) -> bool:
