@@ -94,11 +94,13 @@ def mark_lossy(adoption: Adoption, keys: Set[Key]) -> None:
     ]
 
 
-def adopt(paths: Sequence[str], folder: str) -> Adoption:
-    """The tree that serves what the manifests below the paths serve, as if it lay in a folder. Raises RenderError."""
+def adopt(paths: Sequence[str], folder: str, release: str = "") -> Adoption:
+    """The tree that serves what the manifests below the paths serve, as if it lay in a folder. `release`: of the
+    operator that ran objects of llmaz's own API, where it is known. Raises RenderError.
+    """
     catalog = engine_catalog(render_config(None, "")[0])
     run = _Run(catalog, folder)
-    run.read(read_sources(paths))
+    run.read(read_sources(paths, release))
     run.write()
     if not run.adoption.objects and not has_errors(run.adoption.problems):
         run.adoption.problems.append(make_diagnostic("E956", Origin(NamedSource(paths[0]))))

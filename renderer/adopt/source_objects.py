@@ -39,8 +39,10 @@ class SourceObjects(Struct):
     problems_of_kinds: list[Diagnostic] = field(default_factory=list)  # those about what other kinds say of workloads
 
 
-def read_sources(paths: Sequence[str]) -> SourceObjects:
-    """The objects below the paths. Raises RenderError for a missing path."""
+def read_sources(paths: Sequence[str], release: str = "") -> SourceObjects:
+    """The objects below the paths. `release`: of the operator that ran those of llmaz's own API, where it is known.
+    Raises RenderError for a missing path.
+    """
     files = manifests(paths)
     sources = SourceObjects()
     sources.problems += [problem for problem in files.problems if problem.code != _NOTHING_TO_CHECK]
@@ -50,7 +52,7 @@ def read_sources(paths: Sequence[str]) -> SourceObjects:
     owners = {_name_of(document) for document in documents if _group(document) in _OPERATOR}
     sources.of_operator += [document for document in documents if _is_made_of(document, owners)]
     skipped = chart_ids | {id(document) for document in sources.of_operator}
-    converted = adopt_llmaz_objects([document for document in documents if id(document) not in skipped])
+    converted = adopt_llmaz_objects([document for document in documents if id(document) not in skipped], release)
     sources.converted += converted.objects
     sources.problems += converted.problems
     services, problems = read_kserve(converted.others)

@@ -17,15 +17,31 @@ if TYPE_CHECKING:
 _SHOWN = 5  # objects that are left alone
 
 
+def _release(context: click.Context, option: click.Parameter, release: str) -> str:
+    """The validated value of --release."""
+    from renderer.adopt.operator_releases import release_names
+
+    if release and release not in release_names():
+        raise click.BadParameter(f"no release '{release}': {', '.join(release_names())}", context, option)
+    return release
+
+
 @click.command(short_help="Write the input for what runs today.")
 @click.argument("paths", nargs=-1, required=True)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
 @click.option("--strict", is_flag=True, help="Exit 1 too where a difference of the new pods is unexplained.")
+@click.option(
+    "--release",
+    default="",
+    metavar="TAG",
+    callback=_release,
+    help="Release of the llmaz operator that ran these objects, such as v0.1.4: keeps the versions of engines it ran.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Say each field that differs and that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
-def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form: str) -> None:
+def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for what serves models today.
 
     PATHS: files and folders of manifests, and what kubectl get -o yaml prints.
@@ -40,7 +56,7 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, verbose: bool, form
         from renderer.adopt.target_folder import require_empty, write_files
 
         require_empty(folder)
-        adoption = adopt_paths(paths, folder)
+        adoption = adopt_paths(paths, folder, release)
         if adoption.files:
             write_files(folder, adoption.files)
         live_report = _compare(adoption) if adoption.rendered and (adoption.workloads or adoption.beside) else None
