@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from renderer.adopt import pod_patches
+from renderer.adopt import pod_merge
 from renderer.adopt.go_expressions import fill_expressions
 from renderer.adopt.plain_secrets import remove_secrets, tell_secret_address
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
@@ -101,7 +101,7 @@ def _read_spec(document: Document, source: _Source, diagnostics: Collector) -> d
     spec = read_fields({} if body is None else body, source.facts["spec"], origin, diagnostics)
     for key in _PODS:
         if key in spec:
-            spec[key] = pod_patches.read_pod(spec[key], origin.at(key), diagnostics)
+            spec[key] = pod_merge.read_pod(spec[key], origin.at(key), diagnostics)
     return spec
 
 
@@ -143,7 +143,7 @@ class _Service:
             if key in self.spec:
                 remove_secrets(self.spec[key], (key,), self.origins, self.diagnostics)
                 place = self._place(key)[1:] if self._engine(key) else ()
-                self.spec[key] = pod_patches.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
+                self.spec[key] = pod_merge.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
         main = "template" if "template" in self.spec else "worker"
         worker = "worker" if hosts > 1 else main
         spec = self._playground_fields(main in default_pods, uses_parallelism)
@@ -212,16 +212,16 @@ class _Service:
 
     def _merge(self, layers: Sequence[tuple[Document, Mapping[str, Any]]]) -> None:
         """Merges KServe's own config and the layers."""
-        keys = dict.fromkeys(_PODS, pod_patches.merge_keys())
+        keys = dict.fromkeys(_PODS, pod_merge.merge_keys())
         resolved: dict[str, Any] = {}
         for _, spec in layers:
             unused = TemplateOrigins(self.document.origin("spec"))
-            resolved = pod_patches.merge(resolved, spec, keys, self.document.origin("spec"), (), unused)
+            resolved = pod_merge.merge(resolved, spec, keys, self.document.origin("spec"), (), unused)
         self.model_name: str = text_at(resolved, "model", "name") or self.name
         self.defaults = self._default_pods(resolved)
         self.spec = self.defaults
         for document, spec in layers:
-            self.spec = pod_patches.merge(self.spec, spec, keys, document.origin("spec"), (), self.origins)
+            self.spec = pod_merge.merge(self.spec, spec, keys, document.origin("spec"), (), self.origins)
 
     def _default_pods(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
         """What KServe's own config says of pods, for this shape of service."""

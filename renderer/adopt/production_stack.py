@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.adopt import pod_patches
+from renderer.adopt import pod_merge
 from renderer.adopt.plain_secrets import remove_secrets, tell_secret, tell_secret_address
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import as_word, read_fields, read_preset
@@ -140,7 +140,7 @@ class _Model:
         self._say_volumes()
         self._say_pod()
         remove_secrets(self.pod, ("spec",), self.origins, self.diagnostics)
-        pod = pod_patches.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
+        pod = pod_merge.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
         metadata = self._metadata()
         self.diagnostics.add("N965", self.origin.at("name"), source=self.facts["source"], adds=self.facts["adds"])
         replicas = None if keda else model.get("replicaCount")
