@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 def rows(text: str) -> Iterator[Row]:
-    """The documented keys, in their order; ValueError for a key without words, which is no map of such keys."""
+    """The documented keys, in their order; ValueError for a key without words, which is not a map of such keys."""
     values = yaml.safe_load(text)
     path: list[tuple[int, str]] = []
     comment: list[str] = []

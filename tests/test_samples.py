@@ -189,7 +189,7 @@ def test_we_render_what_routes(sample: str, folder: Path, llmaz: Llmaz) -> None:
 
 @pytest.mark.parametrize("page", sorted(set(PAGES.values())))
 def test_every_difference_is_explained(page: str) -> None:
-    """The page has a row for each, by kind and field, and none for what is no difference."""
+    """The page has a row for each, by kind and field, and none for what is not a difference."""
     text = (DOCS / page).read_text("utf-8")
     (part,) = re.findall(r"<!-- differences -->\n(.*?)<!-- /differences -->", text, re.DOTALL)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines()[2:]]

@@ -108,7 +108,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "properties"
     ]
     defaults = {key: node["default"] for key, node in keys.items()}
-    assert defaults == {**DEFAULTS, "gatewayAPIChannel": "standard"}  # which is no version
+    assert defaults == {**DEFAULTS, "gatewayAPIChannel": "standard"}  # which is not a version
 
 
 def test_the_data_is_of_the_schemas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,7 +149,7 @@ def test_broken_templates(text: str) -> None:
 
 
 def test_trees() -> None:
-    """Keys stay, values of every kind too; a tree without anything to fill is no template."""
+    """Keys stay, values of every kind too; a tree without anything to fill is not a template."""
     tree = {"args": ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}], "n": 1.5, "b": True}
     assert filled(tree) == {"args": [8080, "x", 1, None, {"{{ Port }}": 4}], "n": 1.5, "b": True}
     assert tree["args"] == ["{{ Port }}", "x", 1, None, {"{{ Port }}": "{{ TP }}"}]

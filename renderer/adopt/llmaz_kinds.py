@@ -48,7 +48,7 @@ class ConvertedObject(Struct, frozen=True):
     body: dict[str, Any]  # apiVersion, kind, metadata and spec, without what a server wrote
     document: Document  # the same, whose fields are located where they stood
     comments: dict[Path, str]  # a sentence where a choice was made, by the path in `body`
-    problems: Sequence[Diagnostic]  # with errors where `body` lacks something, or is no object of today's API
+    problems: Sequence[Diagnostic]  # with errors where `body` lacks something, or is not an object of today's API
 
     @property
     def kind(self) -> str:
@@ -68,7 +68,7 @@ class ConvertedObject(Struct, frozen=True):
 
 
 def convert_llmaz_object(document: Document, context: ConversionContext = ALONE) -> ConvertedObject | None:
-    """The object in today's shape, with what cannot be said in it among its problems; None for what is no object of
+    """The object in today's shape, with what cannot be said in it among its problems; None for what is not an object of
     llmaz's API. Never raises.
     """
     value = document.value

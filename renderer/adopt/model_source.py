@@ -67,7 +67,7 @@ def find_model_source(
         hub = {"modelID": opened, **({"revision": revision} if revision else {})}
         return _with_cache(container, template, hub, opened)
     if not opened.startswith("/"):
-        diagnostics.stop("E953", origin, why=f"'{opened}' is no path, address or id of a hub")
+        diagnostics.stop("E953", origin, why=f"'{opened}' is not a path, address or id of a hub")
     return _mounted(workload, container, template, opened, diagnostics)
 
 

@@ -166,7 +166,7 @@ def elastic_config(autoscaler: Document) -> dict[str, Any]:
 
 
 def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, diagnostics: Collector) -> None:
-    """A warning for a Service that stays as it is, where its target is no port of the Playground's pods any more, or
+    """A warning for a Service that stays as it is, where its target is not a port of the Playground's pods any more, or
     its selector does not lead to them.
     """
     name = text_at(service.value, "metadata", "name")

@@ -86,7 +86,7 @@ def _add_charts(sources: SourceObjects, documents: Sequence[Document], names: Se
 
 
 def _documents_of(name: str) -> Iterator[Document]:
-    """The documents of a file without an object; none of one that is no YAML."""
+    """The documents of a file without an object; none of one that is not YAML."""
     documents, problems = yamlio.parse(name, read_file(name))
     if not problems:
         yield from documents

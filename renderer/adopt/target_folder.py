@@ -11,9 +11,9 @@ from renderer.scaffold.writer import write as write_files_once
 
 
 def require_empty(folder: str) -> None:
-    """Raises RenderError for a folder that has files, and for what is no folder."""
+    """Raises RenderError for a folder that has files, and for what is not a folder."""
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="this is no folder")])
+        raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="this is not a folder")])
     if os.path.isdir(folder) and os.listdir(folder):
         raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="the folder has files already")])
 

@@ -122,7 +122,7 @@ def _is_link_local_multicast(value: object) -> bool:
 
 def _contains_ip(network: object, address: object) -> bool:
     if isinstance(address, str) and not _is_ip(address):
-        raise ValueError(NO_OVERLOAD)  # so says the server of a text that is no address
+        raise ValueError(NO_OVERLOAD)  # so says the server of a text that is not an address
     return _address_of(address) in _network_of(network).network
 
 

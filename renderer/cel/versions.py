@@ -30,7 +30,7 @@ def _rank(text: str) -> _Rank:
 
 
 def _fault(text: str) -> str:
-    """Why a text is no version, in the server's words."""
+    """Why a text is not a version, in the server's words."""
     if not text:
         return "Version string empty"
     parts = text.split(".", 2)

@@ -26,7 +26,7 @@ def _patterns(context: click.Context, option: click.Parameter, patterns: tuple[s
     """The validated patterns of --external."""
     for pattern in patterns:
         if len(pattern.split("/")) not in (2, 3) or not all(pattern.split("/")):
-            raise click.BadParameter(f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)
+            raise click.BadParameter(f"'{pattern}' is not a KIND/NAMESPACE/NAME, nor KIND/NAME", context, option)
     return patterns
 
 

@@ -45,6 +45,16 @@ class Commands(click.Group):
         """The names in alphabetical order."""
         return sorted(_COMMANDS)
 
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises UsageError for another word, with the nearest name."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from renderer.diagnostics import suggestion  # few runs need it
+
+            raise click.UsageError(f"No such command '{args[0]}': {suggestion(args[0], sorted(_COMMANDS))}", context)
+        return super().resolve_command(context, args)
+
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The command of that name; None for an unknown name."""
         if name not in _COMMANDS:

@@ -1,4 +1,4 @@
-"""A source that is no file, and the diagnostic for a file that cannot be read."""
+"""A source that is not a file, and the diagnostic for a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NamedSource:
 
 
 class LineOf(NamedSource):
-    """A line of a file that is no YAML."""
+    """A line of a file that is not YAML."""
 
     def __init__(self, name: str, line: int) -> None:
         super().__init__(name)

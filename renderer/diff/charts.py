@@ -48,7 +48,7 @@ class Chart:
 
     @cached_property
     def values(self) -> object:
-        """Its default values; None for what is no YAML."""
+        """Its default values; None for what is not YAML."""
         return _document(self.contents.read([_VALUES])[0])
 
     def undone(self, path: str) -> str:

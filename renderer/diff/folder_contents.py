@@ -67,7 +67,7 @@ class FolderContents:
         return any(os.path.islink(parent) for parent in parents)
 
     def read(self, paths: Iterable[str]) -> list[bytes | None]:
-        """The bytes of each file; None for what is no regular file, or none at all. Raises RenderError."""
+        """The bytes of each file; None for what is not a regular file, or none at all. Raises RenderError."""
         all_paths = list(paths)
         missing = [path for path in dict.fromkeys(all_paths) if path not in self._known]
         if isinstance(self._file_system, CommitTree):

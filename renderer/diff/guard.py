@@ -121,7 +121,7 @@ def setting_risks(base: Side, later: Side) -> Iterator[Risk]:
 
 
 def _text(file_system: FileSystem, path: str) -> bytes | None:
-    """The bytes of a file; None without one. What cannot be read is one that is no YAML."""
+    """The bytes of a file; None without one. What cannot be read is one that is not YAML."""
     if not file_system.isfile(path):
         return None
     try:
@@ -147,7 +147,7 @@ def _changes(name: str, old: bytes | None, new: bytes | None) -> Iterator[str]:
 
 
 def _spec(data: bytes | None) -> Mapping[str, object] | None:
-    """The spec of the first document, {} without one; None for what is no YAML."""
+    """The spec of the first document, {} without one; None for what is not YAML."""
     documents, problems = yamlio.parse("", data or b"")
     if problems:
         return None

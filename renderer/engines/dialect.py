@@ -123,7 +123,7 @@ def build_style(
     dotted = bool(options.get("dotted"))
     spellings = {spelling: preset_names.get(name, name) for spelling, name in spellings.items()}
     spellings.update(options.get("renamed") or {})
-    # An alias may stand for one key of an option, which is no option itself.
+    # An alias may stand for one key of an option, which is not an option itself.
     names = frozenset(word for word in preset_options if word.startswith("--") and word not in spellings).union(
         name for name in spellings.values() if not (dotted and "." in name)
     )

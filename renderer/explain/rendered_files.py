@@ -130,7 +130,7 @@ def _is_input(path: str) -> bool:
 
 
 def _rendered_documents(place: FilePlace, path: str, source: str, data: bytes) -> list[Document]:
-    """The objects in a rendered file. Raises RenderError for a file without one, and for one that is no YAML."""
+    """The objects in a rendered file. Raises RenderError for a file without one, and for one that is not YAML."""
     if _EXTRA in os.path.normpath(path).split(os.sep):
         raise place.refuse("E228", f"passThrough copied this file from {source}, as it is", "look there")
     documents, problems = yamlio.parse(place.name, data)
@@ -172,7 +172,7 @@ def _document_at(place: FilePlace, data: bytes, documents: list[Document]) -> tu
     """The document and the field at the place's line. Raises RenderError."""
     lines = data.decode("utf-8", "replace").splitlines()
     if not (place.line.isascii() and place.line.isdigit()):
-        raise place.refuse("E229", f"'{place.line}' is no line", f"write it as {place.name}:{min(57, len(lines))}")
+        raise place.refuse("E229", f"'{place.line}' is not a line", f"write it as {place.name}:{min(57, len(lines))}")
     number = int(place.line) if len(place.line) <= _MOST_DIGITS else len(lines) + 1
     if not 0 < number <= len(lines):
         raise place.refuse("E229", f"the file has {len(lines)} lines", "name one of them, or leave the line out")

@@ -25,10 +25,10 @@ def provider_faults(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Pa
             hint = "write letters, digits, '-', '_' and '.', at most 63"
             yield (i, "name"), f"no provider may be called '{name}'", hint
         if ":" in issuer and not _is_requestable(issuer):
-            yield (i, "issuer"), f"'{issuer}' holds a ':' and is no URI", "write it as the tokens have it"
+            yield (i, "issuer"), f"'{issuer}' holds a ':' and is not a URI", "write it as the tokens have it"
         if keys is not None and not _is_requestable(keys):
             hint = "write a URI, such as https://idp.example.com/keys"
-            yield (i, "remoteJWKS", "uri"), f"'{keys}' is no URI", hint
+            yield (i, "remoteJWKS", "uri"), f"'{keys}' is not a URI", hint
         known.add(name)
 
 

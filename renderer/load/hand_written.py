@@ -60,7 +60,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
 
 def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:
     """Whether one of a file's documents is meant to be a Kubernetes object, which a misspelt field does not change.
-    `broken`: the file, where it is no YAML.
+    `broken`: the file, where it is not YAML.
     """
     return any(_is_meant_as_object(document.value) for document in documents) or bool(_VERSION.search(broken))
 

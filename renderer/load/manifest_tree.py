@@ -39,7 +39,7 @@ def split_by_cluster(
 ) -> list[tuple[RenderConfig, list[Diagnostic], list[Document]]]:
     """For each cluster RenderConfig (empty without a `llmaz.yaml` at or above the paths), its problems, and the
     documents applied there. For `llmaz check`. The output folder of each environment belongs to a cluster of its own,
-    files beside them to all clusters. Raises RenderError for a RenderConfig that is no YAML.
+    files beside them to all clusters. Raises RenderError for a RenderConfig that is not YAML.
     """
     base, path = tree.base_of(paths)
     config, problems = render_config(path, os.path.relpath(path) if path else "")

@@ -74,5 +74,5 @@ def _file(file_system: FileSystem, place: str, root: str, path: str) -> OptionFi
         return OptionFile(lines)
     for version in versions:
         if not VERSION.fullmatch(version):
-            raise UnreadableList(f"{path}: '{version[:60]}' is no version")
+            raise UnreadableList(f"{path}: '{version[:60]}' is not a version")
     return OptionFile(lines[1:], versions, head == "samples")

@@ -34,7 +34,7 @@ class ConfigOverride(Struct, frozen=True):
 
 
 def parse_override(text: str) -> ConfigOverride:
-    """The parsed argument of one `--set`. Raises RenderError when it is no KEY=VALUE, or the value is no YAML."""
+    """The parsed argument of one `--set`. Raises RenderError when it is not a KEY=VALUE, or the value is not YAML."""
     source = _flag(text)
     key, equals, value = text.partition("=")
     path = tuple(key.removeprefix("spec.").split("."))
@@ -58,7 +58,7 @@ def render_config(
     """RenderConfig of the file at `path` (None: no file) with the overrides applied, and the file's problems; invalid
     keys are left out. `skipped_keys`: keys that the caller reads itself; `env`: the environment.
 
-    Raises RenderError for a file that is no YAML, for bad overrides, and for an environment that is not there.
+    Raises RenderError for a file that is not YAML, for bad overrides, and for an environment that is not there.
     """
     document: Document | None = None
     spec: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def _read_documents(
     path: str, name: str, file_system: FileSystem, skipped_keys: Sequence[str], env: str
 ) -> tuple[list[Document], list[Diagnostic]]:
     """The RenderConfigs in a file, the first with the environment applied, and the file's problems. Raises RenderError
-    for a file that is no YAML.
+    for a file that is not YAML.
     """
     try:
         data = file_system.read(path, tree_root(os.path.dirname(path)) or os.path.dirname(path))

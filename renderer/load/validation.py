@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from renderer import schema_validation
@@ -24,6 +25,9 @@ KINDS = {
 }
 _OLD_INFERENCE_MODEL = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha1")
 _INFERENCE_GROUP = "inference.networking.x-k8s.io"  # the group of InferenceModel; its other kinds are foreign
+_LISTED = "known: "  # how a hint begins that lists fields, since no name is close
+_DEEPEST_PLACE = 6
+_OTHER_CONTAINERS = ("ephemeralContainers", "initContainers", "volumes")
 _FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {
@@ -90,7 +94,7 @@ def _wrong_version(document: Document, kind: str, version: object) -> Diagnostic
 
 def _kind_without_version(value: Mapping[str, object]) -> str:
     """The kind that an object without apiVersion names in other letters, as `playground`; '' for what may be another's:
-    a service, and what is no object.
+    a service, and what is not an object.
     """
     if not (isinstance(value.get("metadata"), dict) and isinstance(value.get("spec"), dict)):
         return ""
@@ -168,14 +172,44 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
         )
         if is_template and finding.words.get("wanted") not in ("a map", "a list"):
             continue  # a bare word may stand for a number
-        code = finding.code
+        code, words = finding.code, schema_validation.message_words(finding, raw)
+        if code == "E301" and words["hint"].startswith(_LISTED) and (place := _place_of(name, words["word"])):
+            words["hint"] = f"did you mean {place}?"
         if code == "E302" and document.is_empty(*finding.path, finding.words["word"]):
             problems.append(_empty_field(document, name, *finding.path, finding.words["word"]))
             continue
         if code == "E302" and finding.words["word"] == "maxReplicas":
             code = "E271"
-        problems.append(make_diagnostic(code, origin, **schema_validation.message_words(finding, raw)))
+        problems.append(make_diagnostic(code, origin, **words))
     return problems
+
+
+def _place_of(schema: str, word: str) -> str:
+    """Where a kind has a field of this name, the highest place; '' where it has none. Of lists of containers that of
+    the engine's counts.
+    """
+    places = _fields(schema).get(word, ())
+    return min(places, key=lambda place: (place.count("."), *(part in place for part in _OTHER_CONTAINERS)), default="")
+
+
+@cache
+def _fields(schema: str) -> Mapping[str, Sequence[str]]:
+    """The places of all fields of a kind, by their names."""
+    whole = schema_validation.read_schema(schema)
+    places: dict[str, list[str]] = {}
+    pending: list[tuple[str, Mapping[str, Any]]] = [("", whole)]
+    while pending:
+        path, node = pending.pop()
+        if "$ref" in node:
+            node = whole["$defs"][node["$ref"].removeprefix("#/$defs/")]
+        for key, field in (node.get("properties") or {}).items():
+            place = f"{path}.{key}" if path else key
+            if place.count(".") < _DEEPEST_PLACE:
+                places.setdefault(key, []).append(place)
+                pending.append((place, field))
+        if isinstance(node.get("items"), dict):
+            pending.append((f"{path}[]", node["items"]))
+    return places
 
 
 def _empty_field(document: Document, schema: str, *path: str | int) -> Diagnostic:

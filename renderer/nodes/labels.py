@@ -81,7 +81,7 @@ def is_requirement_label(key: str) -> bool:
 
 
 def is_restricted(key: str) -> bool:
-    """Whether Karpenter refuses the label: one of its own domains that is no requirement, or the host name."""
+    """Whether Karpenter refuses the label: one of its own domains that is not a requirement, or the host name."""
     domain = key.rpartition("/")[0]
     karpenter_label = any(
         domain == label_domain or domain.endswith(f".{label_domain}") for label_domain in (_AWS, _CORE)

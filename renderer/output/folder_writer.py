@@ -122,7 +122,7 @@ class OutputFolder:
         try:
             for name in path.split("/"):
                 if name in ("", os.curdir, os.pardir):
-                    raise OSError(errno.EINVAL, f"'{name}' is no name of a folder")
+                    raise OSError(errno.EINVAL, f"'{name}' is not a name of a folder")
                 try:
                     descriptor = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent_descriptor)
                 except FileNotFoundError:

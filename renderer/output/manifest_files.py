@@ -93,7 +93,7 @@ def common_files(
             try:
                 files += _pass_through(file)
             except UnicodeDecodeError as error:
-                what = f"byte {error.start + 1} is no UTF-8"
+                what = f"byte {error.start + 1} is not UTF-8"
                 problems.append(make_diagnostic("E142", Origin(file), what=what))
             except OSError as error:
                 problems.append(make_diagnostic("E120", Origin(file), what=error.strerror or error))

@@ -72,7 +72,7 @@ def version_preview(name: str, tag: str) -> str:
     """
     folder, _, preset = load.find_preset(name, load.preset_paths()).partition("/")
     if folder != "backends":
-        raise PresetRefused(f"'{name}' is no backend, so it has no versions")
+        raise PresetRefused(f"'{name}' is not a backend, so it has no versions")
     document = load.preset(f"backends/{preset}")
     runtime, files = BackendRuntime(preset, document.value["spec"], document, ours=True), OptionListReader()
     known = option_lists.known_versions(files, runtime)

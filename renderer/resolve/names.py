@@ -105,7 +105,7 @@ def invalid_route_names(item: TrafficInput) -> Iterator[Diagnostic]:
 
 
 def invalid_model_name(model: OpenModel) -> Iterator[Diagnostic]:
-    """An error for a name that is no DNS-1123 label, which upstream's webhook requires of OpenModels."""
+    """An error for a name that is not a DNS-1123 label, which upstream's webhook requires of OpenModels."""
     name = model.name
     if not _OBJECT.fullmatch(name) or len(name) > _DNS_LABEL:
         hint = (
@@ -117,13 +117,13 @@ def invalid_model_name(model: OpenModel) -> Iterator[Diagnostic]:
 
 
 def invalid_runtime_name(name: str, origin: Origin) -> Iterator[Diagnostic]:
-    """An error for a name that is no DNS-1123 subdomain, which the API server requires of any object."""
+    """An error for a name that is not a DNS-1123 subdomain, which the API server requires of any object."""
     if len(name) > _SUBDOMAIN or not all(_OBJECT.fullmatch(part) for part in name.split(".")):
         yield make_diagnostic("E283", origin, name=name, hint="use small letters, digits, '-' and '.'")
 
 
 def invalid_family_name(model: OpenModel) -> Iterator[Diagnostic]:
-    """An error for a familyName that is no label's value (docs/deviations.md#bugs-of-the-operator, 40)."""
+    """An error for a familyName that is not a label's value (docs/deviations.md#bugs-of-the-operator, 40)."""
     value = model.spec["familyName"]
     if not _is_label_value(value):
         yield make_diagnostic("E284", Origin(model.document, ("spec", "familyName")), value=value)

@@ -329,7 +329,7 @@ def find_secrets(args: Sequence[object]) -> Iterator[SecretArgument]:
 
 
 def _arguments(args: Sequence[object]) -> Iterator[SecretArgument]:
-    """The options and variables of a command line with their values, as far as a value is no command."""
+    """The options and variables of a command line with their values, as far as a value is not a command."""
     option_before, previous = "", ""
     for i, arg in enumerate(args):
         if not isinstance(arg, str):

@@ -28,7 +28,7 @@ _NEVER_CHECKED_OUT = {"", ".", "..", ".git"}
 # Each option comes before all that a repository's own configuration says.
 _OPTIONS = (
     "--no-pager",
-    *("-c", "safe.bareRepository=explicit"),  # a folder without .git is no repository, whatever lies in it
+    *("-c", "safe.bareRepository=explicit"),  # a folder without .git is not a repository, whatever lies in it
     *("-c", "core.fsmonitor=false"),  # no program of the configuration runs where git reads the index
     *("-c", f"core.hooksPath={os.devnull}"),  # no hook runs
 )

@@ -59,7 +59,7 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", path)
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
         if status.st_size > limit:
             raise FileTooLargeError(path, status.st_size, limit)
         data = os.read(descriptor, status.st_size + 1)
@@ -83,7 +83,7 @@ def read_file_inside(root: str, path: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def read_entry(path: str) -> bytes | None:
-    """The bytes of a regular file that is no link; None where nothing has that name. Raises OSError for all else."""
+    """The bytes of a regular file that is not a link; None where nothing has that name. Raises OSError for all else."""
     if os.path.islink(path):
         raise LinkError(path)
     return read_file(path) if os.path.lexists(path) else None

@@ -42,7 +42,7 @@ class InputFile(Struct, frozen=True):
         return 0, 0
 
     def read(self) -> bytes:
-        """The file's bytes. Raises OSError: for what is no regular file too, and FileTooLargeError above MAX_BYTES."""
+        """The file's bytes. Raises OSError, also for what is no file, and FileTooLargeError above MAX_BYTES."""
         return read_file(self.path)
 
 

@@ -133,7 +133,7 @@ def promql_string(text: str) -> str:
 
 
 def promql_selector(metric: str, *matchers: str) -> str:
-    """For PromQL: the series of a metric, with matchers such as `namespace="a"`. What is no usual name is a string."""
+    """For PromQL: the series of a metric, with matchers such as `namespace="a"`. An unusual name is a string."""
     if re.fullmatch("[a-zA-Z_:][a-zA-Z0-9_:]*", metric):
         return f"{metric}{{{','.join(matchers)}}}"
     return f"{{{','.join((f'__name__={promql_string(metric)}', *matchers))}}}"

@@ -17,7 +17,7 @@ _MAX_MEMORY: Final = 1 << 20  # bytes that RE2 may use for one expression; beyon
 
 
 class PatternError(ValueError):
-    """Why a text is no pattern, in RE2's words."""
+    """Why a text is not a pattern, in RE2's words."""
 
 
 class Match(Protocol):

@@ -395,8 +395,8 @@ _SYNTAX: Final = [
         _NO_CHARACTER,
         ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
         ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
-        ("expected (key|<block end>).*mapping", False, "this is no key of the mapping of line {begin}", _INDENT),
-        ("expected ('-'|<block end>)", False, "this is no item of the list of line {begin}", _INDENT),
+        ("expected (key|<block end>).*mapping", False, "this is not a key of the mapping of line {begin}", _INDENT),
+        ("expected ('-'|<block end>)", False, "this is not an item of the list of line {begin}", _INDENT),
         ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
         (
             "expected ',' or ']'",

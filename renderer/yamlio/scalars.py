@@ -19,7 +19,7 @@ _SIGNED_BINARY = re.compile(r"0b([-+][01]*1[01]*|\+0+)")  # as go-yaml reads it,
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 # As text: few runs need it, and `re` caches the compiled pattern.
 _GO_FLOAT = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
-_SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so it is no integer
+_SMALL: Final = 1e21  # from here on Go writes a float into JSON with an exponent, so it is not an integer
 
 
 class UncertainError(Exception):

@@ -83,7 +83,7 @@ def _block_text(text: str, pad: str) -> str:
 
 
 class Markup:
-    """A scalar that is no plain text, such as one with the actions of a template: it says itself how it is written."""
+    """A scalar that is not plain text, such as one with the actions of a template: it says itself how it is written."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ def is_block(text: str) -> bool:
 
 
 def _other_text(value: object, pad: str) -> str:
-    """The text of whatever is no string, no plain integer, and no map or list with something in it."""
+    """The text of whatever is not a string, no plain integer, and no map or list with something in it."""
     return _MarkupText(f" {value.yaml_text(pad)}") if isinstance(value, Markup) else _leaf_text(value)
 
 

@@ -166,14 +166,14 @@ def settings(variables: Mapping[str, str]) -> Settings:
             "proposes; use pull_request"
         )
     if any(forbidden in text("base") for forbidden in ("..", "\n", " ")) or text("base").startswith("-"):
-        raise Wrong(f"base: '{text('base')}' is no commit, branch or tag")
+        raise Wrong(f"base: '{text('base')}' is not a commit, branch or tag")
     if not re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*)?", text("environment")):
-        raise Wrong(f"environment: '{text('environment')}' is no name")
+        raise Wrong(f"environment: '{text('environment')}' is not a name")
     workspace = Path(variables.get("GITHUB_WORKSPACE") or ".")
     folder = workspace / (text("working-directory") or ".")
     if not folder.is_dir():
         raise Wrong(
-            f"working-directory: '{text('working-directory')}' is no folder; is there an actions/checkout before?"
+            f"working-directory: '{text('working-directory')}' is not a folder; is there an actions/checkout before?"
         )
     if not folder.resolve().is_relative_to(workspace.resolve()):
         raise Wrong(f"working-directory: '{text('working-directory')}' lies outside of the workspace")
@@ -483,7 +483,7 @@ class GitHub:
 
     def __init__(self, api: str, token: str, repository: str) -> None:
         if not api.startswith(("https://", "http://")):
-            raise Wrong(f"GITHUB_API_URL: '{api}' is no address")
+            raise Wrong(f"GITHUB_API_URL: '{api}' is not an address")
         self._base, self._token = f"{api.rstrip('/')}/repos/{repository}", token
         self._opener = urllib.request.build_opener(_Straight)
 
@@ -509,7 +509,7 @@ class GitHub:
         except (OSError, http.client.HTTPException) as error:
             raise Passing(f"{method} {path}: {getattr(error, 'reason', None) or error}") from error
         except ValueError as error:
-            raise Passing(f"{method} {path}: the answer is no JSON") from error
+            raise Passing(f"{method} {path}: the answer is not JSON") from error
 
     def comment(self, number: int, mark: str, text: str, author: str, only_update: bool) -> tuple[str, str]:
         """Makes our one comment say this: address and author, or two empty ones where there is none to change."""

@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
 
 
 def manifests(where: str, text: str) -> Iterator[Manifest]:
-    """Each object of a file, with its text as it stands there. Raises CannotJudge for a file that is no YAML."""
+    """Each object of a file, with its text as it stands there. Raises CannotJudge for a file that is not YAML."""
     for part in re.split(r"^---(?:[ \t].*)?$", text, flags=re.MULTILINE):
         read, problems = yamlio.parse(where, part.encode())
         if problems:

@@ -162,7 +162,7 @@ def test_a_pattern_that_is_none(folder: Path, llmaz: Llmaz) -> None:
     for pattern in ("Backend", "Backend/", "Backend/a/b/c"):
         done = llmaz("check", "set.yaml", "--external", pattern)
         assert done.code == 2
-        assert f"'{pattern}' is no KIND/NAMESPACE/NAME, nor KIND/NAME" in done.err
+        assert f"'{pattern}' is not a KIND/NAMESPACE/NAME, nor KIND/NAME" in done.err
 
 
 def test_notes_never_fail(folder: Path, llmaz: Llmaz) -> None:

@@ -154,7 +154,7 @@ def test_a_null_in_a_manifest_of_ours_is_a_fault() -> None:
     assert {code for code, _, _ in check.validate_object(document.value)} == {"E303", "E304"}
 
 
-# --- what is no object
+# --- what is not an object
 
 FILES = {
     "web.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",

@@ -87,7 +87,7 @@ def test_names_that_are_no_utf_8_are_told(
         file.write("apiVersion: v1\nkind: Service\nmetadata: {name: x}\n")
     done = run(*words, folder=repository.folder, **environment)
     if words[0] != "explain":
-        assert "'x\\udcff.yaml': this name holds control characters, or is no UTF-8 [E124]" in done.stderr
+        assert "'x\\udcff.yaml': this name holds control characters, or is not UTF-8 [E124]" in done.stderr
     assert done.returncode == (0 if words[0] == "explain" else 2)
 
 

@@ -372,7 +372,7 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, fol
         ("vendor ../accelerators", "no preset is named '../accelerators'; "),
         ("vendor models/vllm", "no preset is named 'models/vllm'; did you mean 'backends/vllm'?\n"),
         ("show vlm --version v1", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
-        ("show qwen3-8b --version v1", "'qwen3-8b' is no backend, so it has no versions\n"),
+        ("show qwen3-8b --version v1", "'qwen3-8b' is not a backend, so it has no versions\n"),
         ("show ollama --version 0.32.15", "'ollama' has no list of options\n"),
         ("show vllm --version nightly", "'nightly' says no version of vllm; take a tag such as v0.33.0\n"),
         (

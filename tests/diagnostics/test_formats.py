@@ -214,7 +214,7 @@ def test_sarif_of_nothing() -> None:
         ("a#b?c.yaml", "a%23b%3Fc.yaml"),
         ("c:d.yaml", "c%3Ad.yaml"),
         ("--set a.b=c", "--set%20a.b%3Dc"),
-        ("\udcff", "%FF"),  # a byte of a path that is no UTF-8
+        ("\udcff", "%FF"),  # a byte of a path that is not UTF-8
     ],
 )
 def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
@@ -271,7 +271,7 @@ def test_a_fingerprint_outlives_edits_above_it() -> None:
 
 
 def test_fingerprints_of_odd_names() -> None:
-    """A byte of a path that is no UTF-8; and parts do not run into each other."""
+    """A byte of a path that is not UTF-8; and parts do not run into each other."""
     assert len(set(fingerprints([replace(ERROR, file="\udcff"), replace(ERROR, file="\ud800")]))) == 2
     one, other = replace(ERROR, field="a", message="b"), replace(ERROR, field="", message="ab")
     assert fingerprints([one]) != fingerprints([other])

@@ -19,7 +19,7 @@ from tests.diff.objects import container, group, placed, risks, scaler, texts, w
 
 
 def test_what_is_the_same_is_not_parsed() -> None:
-    odd = OutputFile("odd.yaml", "\tthis is no YAML: [")
+    odd = OutputFile("odd.yaml", "\tthis is not YAML: [")
     diff = compare([odd, *texts(workload())], [odd, *texts(workload(image="engine:v1.1"))])
     assert [change.key.kind for change in diff.objects] == ["LeaderWorkerSet"]
 

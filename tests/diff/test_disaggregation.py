@@ -183,7 +183,7 @@ def replaced(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[
 
 
 def test_another_kind_of_object_for_the_same_roles() -> None:
-    """What is told of as a role of the set is no object of its own."""
+    """What is told of as a role of the set is not an object of its own."""
     gone = "is deleted at once with its pods, and the"
     pair = [PREFILL, DECODE]
     diff = compare(texts(*pair), texts(SET))

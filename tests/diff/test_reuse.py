@@ -75,7 +75,7 @@ CHANGES: dict[str, dict[str, str | None]] = {
     "the configuration": {"llmaz.yaml": CONFIG.replace("GATEWAY", "{create: true, dnsTTL: 9}")},
     "a comment": {"b1.yaml": "# said\n" + app("one", "b", "m1")},
     "an object of others": {"x.yaml": OTHERS},
-    "a file that is no YAML": {"b1.yaml": "a: ["},
+    "a file that is not YAML": {"b1.yaml": "a: ["},
 }
 
 

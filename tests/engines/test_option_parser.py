@@ -67,7 +67,7 @@ AS_GOOD = {
 }
 
 
-# A dot on an option that is no JSON; -O without its number; a negative number with a dot, which is taken for a key of
+# A dot on an option that is not JSON; -O without its number; a negative number with a dot, which is taken for a key of
 # JSON; a second model, which the preset reserves; nothing behind `--`; and a word that serve takes out of the line
 # itself, by its whole name only.
 KNOWN = [

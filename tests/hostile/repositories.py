@@ -93,7 +93,7 @@ def written(documents: Sequence[Node], random: Random) -> str:
 
 
 def broken(text: str, random: Random) -> bytes:
-    """Bytes of a file that is no YAML any more, or hardly."""
+    """Bytes of a file that is not YAML any more, or hardly."""
     data = text.encode()
     at = random.randrange(len(data) + 1)
     junk = [
@@ -115,7 +115,7 @@ def broken(text: str, random: Random) -> bytes:
 
 @cache
 def cases() -> list[dict[str, Node]]:
-    """The files of each case and example that renders as it is: documents, or the bytes of what is no YAML."""
+    """The files of each case and example that renders as it is: documents, or the bytes of what is not YAML."""
     folders = [path for path in sorted(ROOT.glob("tests/cases/*/input")) if not (path.parent / "args.txt").exists()]
     folders += sorted(path for path in ROOT.glob("examples/*") if path.is_dir())
     read = [{str(path.relative_to(folder)): _read(path) for path in _files(folder)} for folder in folders]

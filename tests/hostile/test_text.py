@@ -233,7 +233,7 @@ def test_a_file_that_is_called_like_a_command_is_none(folder: Path, llmaz: Llmaz
 
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
 def test_programs_read_names_as_they_are(form: str, folder: Path, llmaz: Llmaz) -> None:
-    """Escaped is how JSON writes them, not what it says: a link whose name is no UTF-8, a key with everything in it."""
+    """Escaped is how JSON writes them, not what it says: a name that is not UTF-8, a key with everything in it."""
     os.symlink(b"/etc/hostname", b"link-\xff-\xe2\x80\xae.yaml")
     put("chat.yaml", playground(**{HOSTILE: 1}))
     done = llmaz("validate", "--format", form)

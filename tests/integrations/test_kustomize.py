@@ -275,7 +275,7 @@ def test_files_that_pass_through(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("kustomize", listed(config, config))
     assert done.code == 2
     assert done.err.startswith(
-        "extra/list.yaml: passThrough takes YAML text only: a document in it is no object [E142]"
+        "extra/list.yaml: passThrough takes YAML text only: a document in it is not an object [E142]"
     )
 
 

@@ -159,7 +159,7 @@ def test_what_took_the_place_of_an_option_is_told_once_it_ended(tmp_path: Path) 
     [
         ("versions 1 2\n--a 0 1..3\n", "'1..3': '3' is not one of its versions"),
         ("versions 1 2\n--a 0 0.5..\n", "'0.5..': '0.5' is not one of its versions"),
-        ("versions 1 newest\n--a 0\n", "'newest' is no version"),
+        ("versions 1 newest\n--a 0\n", "'newest' is not a version"),
         ("versions 1 2\n--a 0 1-2\n", "is not '--name"),
         ("versions 1 2\n--a 0 {}\n", "is not '--name"),
         ("versions 1 2\n--a 0 {x, y}\n", "is not '--name"),

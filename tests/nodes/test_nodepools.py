@@ -124,7 +124,7 @@ def test_a_file_is_written_compared_and_left_alone_by_render(folder: Path, llmaz
     assert (folder / file).read_text("utf-8") == llmaz("nodepools").out
     assert llmaz("nodepools", "-o", file).err == f"1 node pool for 1 workload → {file}: unchanged\n"
     assert llmaz("nodepools", "-o", file, "--check").err == f"1 node pool for 1 workload: {file} is up to date\n"
-    assert llmaz("render").counts["objects"] == 2  # it is no input
+    assert llmaz("render").counts["objects"] == 2  # it is not input
     assert llmaz("render", "--check").code == 0  # and not deleted
     fleet(folder, replicas=5)
     before = (folder / file).read_bytes()

@@ -362,11 +362,11 @@ WRONG: dict[str, tuple[Values, str]] = {
     ),
     "the extension that is emptied": (
         {"envoyGateway": {"values": {"config": {"envoyGateway": {"extensionManager": None}}}}},
-        "envoyGateway.values.config.envoyGateway.extensionManager is no map",
+        "envoyGateway.values.config.envoyGateway.extensionManager is not a map",
     ),
     "a configuration that is text": (
         {"envoyGateway": {"values": {"config": "x"}}},
-        "envoyGateway.values.config is no map",
+        "envoyGateway.values.config is not a map",
     ),
     "CRDs that stay behind": (
         {"leaderWorkerSet": {"version": "0.10.0"}},

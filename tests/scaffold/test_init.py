@@ -631,7 +631,7 @@ def test_a_remote_that_no_cluster_reaches(folder: Path, llmaz: Llmaz) -> None:
     """Is no default; a password in its URL is not handed on."""
     git("init", "--quiet")
     git("remote", "add", "origin", "/srv/models.git")
-    refused(llmaz("init", "new"), "'/srv/models.git' is no address", "--repo-url")
+    refused(llmaz("init", "new"), "'/srv/models.git' is not an address", "--repo-url")
     assert llmaz("init", "new", "--repo-url", URL).code == 0
     git("remote", "set-url", "origin", "https://me:word@git.example/team/models.git")
     assert llmaz("init", "other", "--ci", "none").code == 0

@@ -139,7 +139,7 @@ What is wrong fails here, all of it at once.
 {{- if kindIs "map" $at }}
 {{- $path = printf "%s.%s" $path . }}
 {{- if and (hasKey $at .) (not (kindIs "map" (get $at .))) }}
-{{- $wrong = append $wrong (printf "%s is no map: without what stands there every model answers 404; leave it out, or write what differs" $path) }}
+{{- $wrong = append $wrong (printf "%s is not a map: without what stands there every model answers 404; leave it out, or write what differs" $path) }}
 {{- end }}
 {{- $at = get $at . }}
 {{- end }}

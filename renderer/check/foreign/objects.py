@@ -136,7 +136,7 @@ class ForeignObject(Struct, frozen=True):
 
 
 def foreign_objects(document: Document, file: ReadableFile, namespace: str, passed: bool) -> Iterator[ForeignObject]:
-    """The objects of a document: one, the items of a List, or none where it is no object, or only a patch of one.
+    """The objects of a document: one, the items of a List, or none where it is not an object, or only a patch of one.
     `namespace`: of those that name none.
     """
     body: object = document.value

@@ -90,7 +90,7 @@ class _ParsedFile(Struct, frozen=True):
 
 
 def _parse_files(files: Sequence[ForeignFile]) -> list[_ParsedFile]:
-    """The contents of each file; nothing of one that cannot be read, or is no YAML."""
+    """The contents of each file; nothing of one that cannot be read, or is not YAML."""
     parsed_files = []
     for file in files:
         data = b""

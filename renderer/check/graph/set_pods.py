@@ -121,8 +121,8 @@ def set_of_child(view: ObjectView, namespace: str, name: str) -> str:
 
 
 def validate_scale_target(view: ObjectView, kind: str, namespace: str, name: str) -> Iterator[Finding]:
-    """A finding where an autoscaler's target, which is no object of the set, is a DisaggregatedSet or made of one, or
-    is missing.
+    """A finding where an autoscaler's target, which is not an object of the set, is a DisaggregatedSet or made of one,
+    or is missing.
     """
     path: Path = ("spec", "scaleTargetRef")
     if kind == disaggregated_sets.ROLE_SCALER and (scaled := _scaled_role(view, namespace, name)):

@@ -83,7 +83,7 @@ def _validate_subgroups(metadata: Body, template: Body, size: float) -> Iterator
         yield (
             "E514",
             (*path, "subGroupSize"),
-            {"what": f"the size less the leader, {size - 1}, is no multiple of subGroupSize {part}"},
+            {"what": f"the size less the leader, {size - 1}, is not a multiple of subGroupSize {part}"},
         )
     elif size % part and (size - 1) % part:
         yield (

@@ -239,7 +239,7 @@ def _resource_findings(sides: Body) -> list[Finding]:
 
 def _resources(sides: Body) -> Iterator[Finding]:
     """Findings about requests above limits, extended resources that are no whole numbers or differ on both sides, and
-    tiny numbers of bytes. Raises ValueError for what is no quantity.
+    tiny numbers of bytes. Raises ValueError for what is not a valid quantity.
     """
     limits = as_map(sides.get("limits"))
     for name, request in as_map(sides.get("requests")).items():

@@ -80,7 +80,7 @@ ADOPTION: Final[dict[str, Wording]] = {
         "put it into a Secret, and write valueFrom.secretKeyRef",
     ),
     "W968": Wording(
-        "'{expression}' is left as it is: it is no simple reference to a field that has a value",
+        "'{expression}' is left as it is: it is not a simple reference to a field that has a value",
         "write what it stands for",
     ),
     "W969": Wording("no {kind} among these files is called '{name}': what it says is lost", "{hint}"),

@@ -26,7 +26,7 @@ DELIVERY: Final[dict[str, Wording]] = {
         "set targets.{target} to {needed} or above where the clusters have it, or targets.{key} to an older version",
     ),
     "E720": Wording("git knows no remote 'origin', so nobody knows where the cluster reads", "write --repo-url URL"),
-    "E721": Wording("'{value}' is no name", "write {what}"),
+    "E721": Wording("'{value}' is not a name", "write {what}"),
     "E722": Wording("'{path}' does not lie in the repository", "write the folder as seen from the repository's top"),
     "E723": Wording("{value} {what}", "{hint}"),
     "E724": Wording(
@@ -94,13 +94,13 @@ DELIVERY: Final[dict[str, Wording]] = {
         "is there already{others}",
         "llmaz init overwrites nothing: name another folder, or move {them} away; a workflow stays with --ci none",
     ),
-    "E761": Wording("'{value}' is no name of a branch", "write it in letters, digits, '.', '_', '-' and '/'"),
+    "E761": Wording("'{value}' is not a name of a branch", "write it in letters, digits, '.', '_', '-' and '/'"),
     "E762": Wording(
         "'{value}' is an artifact, and the cluster is to read a git repository",
         "write --repo-url https://host/path, or ssh://git@host/path",
     ),
     "E763": Wording(
-        "'{value}' is no cluster", "write https://host:port, or the name by which Argo CD knows the cluster"
+        "'{value}' is not a cluster", "write https://host:port, or the name by which Argo CD knows the cluster"
     ),
     "E764": Wording("'{value}' names no action", "write OWNER/REPOSITORY@REF, with a commit for REF"),
     "E765": Wording("the folder '{value}' cannot be named in a workflow", "rename it, or write --ci none"),
@@ -109,11 +109,13 @@ DELIVERY: Final[dict[str, Wording]] = {
         "name a folder beside it, or add a Playground there instead",
     ),
     "E770": Wording(
-        "this is no OBJECT[.FIELD]",
+        "this is not an OBJECT[.FIELD]",
         "write KIND/NAMESPACE/NAME, KIND/NAME, NAME or a rendered file, such as lws/llm/chat or lws/chat.spec.replicas",
     ),
     "E771": Wording("no kind that is rendered is called '{kind}'", "{hint}"),
-    "E772": Wording("'{field}' is no path of a field", "write it as spec.containers[0].args[3], or containers[NAME]"),
+    "E772": Wording(
+        "'{field}' is not a path of a field", "write it as spec.containers[0].args[3], or containers[NAME]"
+    ),
     "E773": Wording("there is no field '{field}' in {here}", "{hint}"),
     "E774": Wording("there is no item '{item}' in {here}", "{hint}"),
     "E775": Wording("{here} is {value!r}: there is nothing below it, so no '{field}'", "leave out what follows it"),

@@ -173,7 +173,8 @@ ENGINES: Final[dict[str, Wording]] = {
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
     "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own"),
     "E424": Wording(
-        "this is no regular expression: {what}", "write it as RE2 reads it: without look-around and backreferences"
+        "this is not a valid regular expression: {what}",
+        "write it as RE2 reads it: without look-around and backreferences",
     ),
     "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),

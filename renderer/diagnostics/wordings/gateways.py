@@ -152,7 +152,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
     "E652": Wording("this budget is said already: same header, interval and count", "keep one of them"),
     "E653": Wording("{type} {what}", "{hint}"),
     "E654": Wording(
-        "'{name}' is no name that a request can have", "write one in one line, not only blanks, as clients write it"
+        "'{name}' is not a name that a request can have", "write one in one line, not only blanks, as clients write it"
     ),
     "E655": Wording("this target has no weight, and others have one", "give weights to all targets, or to none"),
     "E656": Wording(

@@ -45,16 +45,16 @@ INPUT: Final[dict[str, Wording]] = {
         "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
         "name another path, or allow it with --allow-empty",
     ),
-    "E124": Wording("this name holds control characters, or is no UTF-8", "rename the file"),
+    "E124": Wording("this name holds control characters, or is not UTF-8", "rename the file"),
     "E125": Wording("nothing to check: no Kubernetes object in {files}", "name another path"),
     "E126": Wording("stale: not what the input makes", "run llmaz render"),
     "E127": Wording("missing: the input makes this file", "run llmaz render"),
     "E128": Wording("to be deleted: nothing makes this file any more", "run llmaz render"),
     "E129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
     "W129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
-    "E130": Wording("'{text}' is no KEY=VALUE", "write it as gateway.mode=off"),
-    "E131": Wording("the value is no YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
-    "E132": Wording("'{parent}' is no map, so '{key}' cannot be set"),
+    "E130": Wording("'{text}' is not a KEY=VALUE", "write it as gateway.mode=off"),
+    "E131": Wording("the value is not YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
+    "E132": Wording("'{parent}' is not a map, so '{key}' cannot be set"),
     "E133": Wording(
         "Kubernetes {value} is below 1.30, the oldest that the manifests run on",
         "set targets.kubernetes to 1.30 or above",
@@ -67,7 +67,7 @@ INPUT: Final[dict[str, Wording]] = {
         "this is a link, and nothing is written through links", "put a folder or file in its place, or delete it"
     ),
     "E145": Wording(
-        "'{value}' is no folder inside of the tree",
+        "'{value}' is not a folder inside of the tree",
         "write a relative path without '..', such as rendered; -o on the command line may name any folder",
     ),
     "E150": Wording("cannot be written: {what}"),
@@ -113,7 +113,7 @@ INPUT: Final[dict[str, Wording]] = {
     "E302": Wording("the field '{word}' is missing", "{hint}"),
     "E303": Wording("{wanted} is needed, this is {found}", "{hint}"),
     "E304": Wording("'{value}' is not allowed, only {allowed}", "{hint}"),
-    "E305": Wording("'{value}' is no quantity", "write it as 500m, 2, 16Gi"),
+    "E305": Wording("'{value}' is not a valid quantity", "write it as 500m, 2, 16Gi"),
     "E306": Wording("'{value}' does not fit", "write {means}"),
     "E307": Wording("{what}", about="a value is out of the bounds of its field: {what}"),
 }

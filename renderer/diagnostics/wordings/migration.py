@@ -42,9 +42,9 @@ MIGRATION: Final[dict[str, Wording]] = {
         "{kind} {name} is in the dump twice, first in {first}", "pass one dump of one cluster, made at one time"
     ),
     "W983": Wording(
-        "this is no selector: a map of texts in JSON is expected", "the Service's selector has to be written by hand"
+        "this is not a selector: a map of texts in JSON is expected", "the Service's selector has to be written by hand"
     ),
-    "E984": Wording("'{name}' is no name of an object", "make the dump anew; nothing but kubectl is to write it"),
+    "E984": Wording("'{name}' is not a name of an object", "make the dump anew; nothing but kubectl is to write it"),
     "W984": Wording(
         "{kind} {name} has no LeaderWorkerSet in the dump: it stays as it is, and the operator's definitions with it",
         "dump LeaderWorkerSets of all namespaces; delete it by hand, with --cascade=orphan, where it never ran",

@@ -97,17 +97,17 @@ MODELS: Final[dict[str, Wording]] = {
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
     "E233": Wording(
-        "'{value}' is no repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
+        "'{value}' is not a repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
     ),
-    "E234": Wording("'{value}' is no path of a file in the repository", "write it from the top, as in folder/file"),
+    "E234": Wording("'{value}' is not a path of a file in the repository", "write it from the top, as in folder/file"),
     "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
     "E236": Wording("{field} has no meaning beside filename", "remove filename, or all patterns"),
     "E237": Wording("{what}", "{hint}", about="a pattern of files that the loader cannot take: {what}"),
-    "E240": Wording("'{value}' is no URI: exactly one '://' is needed", "write it as s3://bucket/path"),
+    "E240": Wording("'{value}' is not a URI: exactly one '://' is needed", "write it as s3://bucket/path"),
     "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
-    "E244": Wording("'{value}' is no absolute path of a node", "write it as host:///path/to/model"),
+    "E244": Wording("'{value}' is not an absolute path of a node", "write it as host:///path/to/model"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
     "E284": Wording(
         "'{value}' cannot be the value of the label llmaz.io/model-family-name",

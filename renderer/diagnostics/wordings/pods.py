@@ -46,7 +46,7 @@ PODS: Final[dict[str, Wording]] = {
         "{name} puts the metrics behind a key, so Prometheus is turned away and the queue stays unknown",
         "scale on something else, or let the gateway ask for the key",
     ),
-    "E247": Wording("'{value}' is no image reference", "write it as oci://registry/repository@sha256:…"),
+    "E247": Wording("'{value}' is not an image reference", "write it as oci://registry/repository@sha256:…"),
     "E248": Wording("'{value}' names no fixed image", "add a digest, or a tag other than latest"),
     "E249": Wording(
         "image volumes need Kubernetes 1.35, the target is {target}",
@@ -61,7 +61,7 @@ PODS: Final[dict[str, Wording]] = {
         "{hook} asks port {asked}, where nobody is known to listen: {runner} listens on {port}{where}",
         "ask {port}, or add {asked} to the ports of the container that listens there",
     ),
-    "E253": Wording("{name} '{value}' is no whole number above 0", "write digits only, as in 2 or 8192"),
+    "E253": Wording("{name} '{value}' is not a whole number above 0", "write digits only, as in 2 or 8192"),
     "W253": Wording(
         "the toleration of '{name}' is lost: the pod stays pending where only nodes with that taint have room for it",
         "leave out the item $patch: replace, or write that toleration too",
@@ -140,7 +140,9 @@ PODS: Final[dict[str, Wording]] = {
         "'{name}' has {length} characters, at most {limit} fit",
         "shorten the name to {most} characters; Services and Pods are named after it",
     ),
-    "E282": Wording("'{name}' is no name of a namespace", "use small letters, digits and '-', at most 63 characters"),
+    "E282": Wording(
+        "'{name}' is not a name of a namespace", "use small letters, digits and '-', at most 63 characters"
+    ),
     "E283": Wording("'{name}' cannot be the name of an object", "{hint}"),
     "E285": Wording("size {value} is below 1"),
     "E286": Wording(

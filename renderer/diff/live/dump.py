@@ -30,7 +30,7 @@ class LiveComparison(Struct, frozen=True):
 
 
 def compare_dump(dumps: Sequence[str], options: RenderOptions) -> LiveComparison:
-    """Compares the objects in files and folders with what the tree renders. A dump that lies in the tree is no input.
+    """Compares the objects in files and folders with what the tree renders. A dump that lies in the tree is not input.
 
     Raises RenderError for a path that is missing, and for RenderConfig.
     """
@@ -56,7 +56,7 @@ def compare_dump(dumps: Sequence[str], options: RenderOptions) -> LiveComparison
 
 
 def _dump_problems(documents: Sequence[Document]) -> Iterator[Diagnostic]:
-    """What is no object, and objects that are there twice and differ."""
+    """What is not an object, and objects that are there twice and differ."""
     first: dict[ObjectKey, Document] = {}
     for document in documents:
         body = document.value

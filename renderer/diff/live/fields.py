@@ -29,7 +29,7 @@ def pair_leaves(pair: LivePair) -> tuple[Leaves, Leaves]:
             leaves[path] = Leaf(map_at(side.view, *path), path, "the same pods", "selector")
     if (pair.ours.key.namespace, pair.ours.key.name) in pair.around.scaled:
         for leaves, side in ((theirs, pair.theirs), (ours, pair.ours)):
-            if "replicas" not in map_at(side.body, "spec"):  # the server's 1 is no decision
+            if "replicas" not in map_at(side.body, "spec"):  # the server's 1 is not a decision
                 leaves.pop(("spec", "replicas"), None)
     return theirs, ours
 

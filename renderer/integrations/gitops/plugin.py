@@ -66,7 +66,7 @@ def parse_call(variables: Mapping[str, str], folder: str) -> PluginCall:
         else:
             array = parameter.get("array") or []
             if not isinstance(array, list):
-                _fail(_PARAMETERS, "the parameter 'set' is no array")
+                _fail(_PARAMETERS, "the parameter 'set' is not an array")
             overrides = tuple(_text(name, item) for item in array)
     return PluginCall(root, path, environment, overrides)
 
@@ -157,11 +157,11 @@ def _parameters(text: str) -> dict[str, Body]:
     try:
         values = json.loads(text) or []
     except ValueError as error:
-        _fail(_PARAMETERS, f"it is no JSON: {error}")
+        _fail(_PARAMETERS, f"it is not JSON: {error}")
     if not isinstance(values, list) or not all(
         isinstance(parameter, dict) and parameter.get("name") for parameter in values
     ):
-        _fail(_PARAMETERS, "it is no list of parameters with a name")
+        _fail(_PARAMETERS, "it is not a list of parameters with a name")
     parameters_by_name: dict[str, Body] = {}
     for parameter in values:
         if parameters_by_name.setdefault(str(parameter["name"]), parameter) is not parameter:
@@ -171,7 +171,7 @@ def _parameters(text: str) -> dict[str, Body]:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        _fail(_PARAMETERS, f"the parameter '{name}' holds {json.dumps(value)}, which is no string")
+        _fail(_PARAMETERS, f"the parameter '{name}' holds {json.dumps(value)}, which is not a string")
     return value
 
 

@@ -37,7 +37,7 @@ def check_address(url: str) -> list[Diagnostic]:
         hint = f"write it as --revision {match[1]}"
         words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
     elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
-        what = "is no address of a repository that a cluster can reach"
+        what = "is not an address of a repository that a cluster can reach"
         words = {"value": f"'{url}'", "what": what, "hint": _ADDRESS}
     else:
         return []

@@ -76,7 +76,7 @@ def _render_objects(
         # Only files that passThrough copies can hold anything else than objects.
         if any(not isinstance(document.value, dict) for document in documents):
             file = NamedSource(text.path.rpartition("_extra/")[2])
-            problems.append(make_diagnostic("E142", Origin(file), what="a document in it is no object"))
+            problems.append(make_diagnostic("E142", Origin(file), what="a document in it is not an object"))
     identities = {_identity(item) for _, item in request.items if not (request.paths is None and is_our_kind(item))}
     problems += [
         make_diagnostic("E736", Origin(NamedSource(describe_item(item))))

@@ -51,7 +51,7 @@ class RequestTree:
                 make_diagnostic("E733", self.origin("spec", "paths", i), value=path, what=what)
                 for i, path, what in faults
             ]
-        return [make_diagnostic("E733", self.origin("spec", "paths"), value=paths, what="is no list of paths")]
+        return [make_diagnostic("E733", self.origin("spec", "paths"), value=paths, what="is not a list of paths")]
 
     def _check_keys(self, config: Item) -> list[Diagnostic]:
         """Diagnostics of RenderConfig's keys that have no effect if no files are read."""
@@ -88,7 +88,7 @@ def _valid_paths(paths: object) -> tuple[str, ...]:
 
 def _path_fault(path: object) -> str:
     if not isinstance(path, str) or not path:
-        return "is no path"
+        return "is not a path"
     if os.path.isabs(path):
         return "is an absolute path"
     if not os.path.exists(path):

@@ -97,7 +97,7 @@ def _restore_words(document: Document, value: object, path: Path) -> Any:
 
 
 def _parse_list(name: str, data: bytes) -> tuple[Document, list[Item]]:
-    """The only document, and its items. Raises RenderError if it is no ResourceList."""
+    """The only document, and its items. Raises RenderError if it is not a ResourceList."""
     documents, problems = yamlio.parse(name, data)
     if problems:
         raise RenderError(problems)
@@ -113,7 +113,8 @@ def _parse_list(name: str, data: bytes) -> tuple[Document, list[Item]]:
         raise RenderError([make_diagnostic("E730", document.origin("items"), what="items that are no list")])
     for i, item in enumerate(items or ()):
         if not isinstance(item, dict):
-            raise RenderError([make_diagnostic("E730", document.origin("items", i), what="an item that is no object")])
+            what = "an item that is not an object"
+            raise RenderError([make_diagnostic("E730", document.origin("items", i), what=what)])
     return document, items or []
 
 

@@ -72,7 +72,7 @@ def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collecto
 
 
 def _has_unreadable_limits(problems: Iterable[Diagnostic]) -> bool:
-    """Whether a limit is no quantity."""
+    """Whether a limit is not a valid quantity."""
     return any(problem.code in ("E250", "E305") and ".limits" in problem.field for problem in problems)
 
 

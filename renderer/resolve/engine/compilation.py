@@ -221,7 +221,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
 
 
 def _invalid_version_pattern(runtime: BackendRuntime) -> Iterator[Diagnostic]:
-    """An error where `engine.options.version` is no regular expression."""
+    """An error where `engine.options.version` is not a valid regular expression."""
     if pattern := ((runtime.spec.get("engine") or {}).get("options") or {}).get("version"):
         try:
             compile_version_pattern(pattern)

@@ -99,7 +99,7 @@ def offloading_words(
     engine: Engine, offloading: KVOffloading, accelerator: Accelerator, ranks: int, diagnostics: Collector
 ) -> Mapping[str, object]:
     """The words of a preset's templates. `ranks`: data parallel ranks of a pod, among which its memory is shared out.
-    Raises Stop where the preset's `tier` is no template.
+    Raises Stop where the preset's `tier` is not a template.
     """
     pattern: str = (engine.spec.get("kvCacheOffloading") or {}).get("tier", "")
     try:

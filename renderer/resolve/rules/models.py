@@ -10,7 +10,7 @@ from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_l
 
 
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
-    """An error for the family of the main model where it is no label's value."""
+    """An error for the family of the main model where it is not a label's value."""
     yield from names.invalid_family_name(base.claim.main)
 
 

@@ -76,7 +76,7 @@ def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
 
 
 def data_parallel_without_experts(run: EngineRun) -> Iterator[Diagnostic]:
-    """An error for data parallel ranks over several hosts of a model that is no mixture of experts; a warning where
+    """An error for data parallel ranks over several hosts of a model that is not a mixture of experts; a warning where
     nobody knows. Each would be no more than a replica, and some engines do not even start.
     """
     parallelism, model = run.size.parallelism, run.base.claim.main

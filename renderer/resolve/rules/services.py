@@ -40,7 +40,7 @@ def missing_runner(pod: TemplatePod) -> Iterator[Diagnostic]:
 
 
 def invalid_images(pod: TemplatePod) -> Iterator[Diagnostic]:
-    """An error for each image, of a container or of a volume, that is no reference."""
+    """An error for each image, of a container or of a volume, that is not a reference."""
     for field in ("initContainers", "containers"):
         for i, container in enumerate(maps_at(pod.template, "spec", field)):
             if "image" in container:

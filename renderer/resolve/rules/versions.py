@@ -18,7 +18,7 @@ _MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-
 
 
 def invalid_tag(run: EngineRun) -> Iterator[Diagnostic]:
-    """An error where the Playground's version is no tag."""
+    """An error where the Playground's version is not a tag."""
     if version := run.backend_config.get("version"):
         yield from images.invalid_image(version, "tag", run.base.app.origin(*BACKEND, "version"))
 

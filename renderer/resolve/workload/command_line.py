@@ -124,7 +124,7 @@ def preset_shared_memory_layers(run: EngineRun) -> list[ValueLayer]:
 
 
 def _shared_memory_size(run: EngineRun, diagnostics: Collector) -> str:
-    """The canonical size of shared memory, '' for none; an error where it is no quantity, or negative."""
+    """The canonical size of shared memory, '' for none; an error where it is not a valid quantity, or negative."""
     layers = shared_memory_layers(run)
     if not layers or layers[-1] in run.engine.derivation(run.words).shared_memory:  # of the preset, validated with it
         return str(layers[-1].value) if layers else ""

@@ -91,8 +91,8 @@ def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[
 
 def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:
     """The pod of workers beside a leader that alone answers requests: it has no port and no probe, its engine knows
-    that it is no server, and at the end it waits for the leader's. In the network of the node it keeps the port, where
-    some engines listen in workers too, so that no two pods of a group come to one node.
+    that it is not a server, and at the end it waits for the leader's. In the network of the node it keeps the port,
+    where some engines listen in workers too, so that no two pods of a group come to one node.
     """
     runner, *others = leader.containers
     ports = {engine.constant["Port"], words["EnginePort"]}

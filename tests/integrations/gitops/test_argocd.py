@@ -545,12 +545,12 @@ def test_generate_with_overrides(folder: Path, llmaz: Llmaz) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ("[{", "it is no JSON"),
-        ('{"environment": "prod"}', "no list of parameters"),
-        ('["prod"]', "no list of parameters"),
+        ("[{", "it is not JSON"),
+        ('{"environment": "prod"}', "not a list of parameters"),
+        ('["prod"]', "not a list of parameters"),
         ('[{"name": "enviroment", "string": "prod"}]', "there is no parameter 'enviroment', only environment and set"),
-        ('[{"name": "environment", "string": 1}]', "the parameter 'environment' holds 1, which is no string"),
-        ('[{"name": "set", "array": "a=b"}]', "the parameter 'set' is no array"),
+        ('[{"name": "environment", "string": 1}]', "the parameter 'environment' holds 1, which is not a string"),
+        ('[{"name": "set", "array": "a=b"}]', "the parameter 'set' is not an array"),
         ('[{"name": "set", "string": "a=b"}]', "the parameter 'set' is given as string, where array is expected"),
         ('[{"name": "set", "map": {"a": "b"}}]', "the parameter 'set' is given as map, where array is expected"),
         ('[{"name": "set", "array": ["a=b"], "map": {"a": "b"}}]', "'set' is given as map, where array is expected"),

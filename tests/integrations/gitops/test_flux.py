@@ -165,7 +165,7 @@ def test_the_path_is_that_of_git(folder: Path, llmaz: Llmaz) -> None:
 
 
 def test_flux_reads_every_file_below_the_path(folder: Path, llmaz: Llmaz) -> None:
-    """One file that is no object would stop all of them."""
+    """One file that is not an object would stop all of them."""
     (folder / "llmaz.yaml").write_text(CONFIG + "{namespace: llm, flavorPolicy: inftyai}\n")
     (folder / "chat.yaml").write_text(CHAT, "utf-8")
     assert llmaz("render").code == 0
