@@ -12,7 +12,7 @@ NEW ?= HEAD
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -93,6 +93,9 @@ schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs
 
 version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.1.0 NEW=HEAD (tags or commits; takes minutes)
 	$(BIN)/python -m scripts.make_version_table $(ARGS) '$(OLD)' '$(NEW)'
+
+man: $(READY) ## the man pages, in man
+	$(BIN)/python -m scripts.make_man
 
 wheel: $(READY) ## sdist and wheel, in dist
 	$(BIN)/python -m build

@@ -12,6 +12,7 @@ from renderer.cli.console import (
     INVALID,
     POLICY,
     STALE,
+    examples,
     exit_with,
     print_line,
     render_options,
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     from renderer.diff.sides import Sides
 
 
-@click.command(cls=TrailingPathsCommand, short_help="Show what a change does to the rendered objects.")
+@click.command(
+    cls=TrailingPathsCommand,
+    short_help="Show what a change does to the rendered objects.",
+    epilog=examples("llmaz diff main", "llmaz diff main...topic --format markdown"),
+)
 @click.argument("between", default=None, metavar="[BASE[..HEAD]]")
 @click.option(
     "--format",
