@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,26 +17,36 @@ from typing import TYPE_CHECKING
 import pytest
 
 from renderer.check.programs import other_renderer
-from tests.paths import ROOT
+from renderer.diff.comparison import compare
+from renderer.diff.json_format import to_json
+from renderer.output.manifest_files import OutputFile
+from tests.paths import ROOT, TESTS
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
 
 EXAMPLES = ("quickstart", "vllm-gpu", "gateway-teams")
+ANCESTOR = "ac10f405"  # a commit at which the inputs of these examples were the same, and their goldens were not
+PACKED = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "renderer", "presets", "charts")
+CHANGED_EXAMPLES = ("hpa", "gateway-teams", "model-split")
 VERSION = b"version: v0.0.10\n"  # of the loader's image
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    command: list[str | Path] = [sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT]
+def build_wheel(source: Path, folder: Path) -> Path:
+    """The wheel of a checkout."""
+    command: list[str | Path] = [sys.executable, "-m", "build", "--wheel", "--outdir", folder, source]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     [built] = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    return build_wheel(ROOT, tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +63,18 @@ def older_wheel(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             written.writestr(item, data)
     assert count == 1
     return patched
+
+
+@pytest.fixture(scope="module")
+def ancestor_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of an older commit."""
+    folder = tmp_path_factory.mktemp("ancestor")
+    archive = subprocess.run(["git", "archive", ANCESTOR, *PACKED], cwd=ROOT, capture_output=True, check=False)
+    if archive.returncode:
+        pytest.skip(f"the commit {ANCESTOR} is not here: a shallow clone, or no repository")
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as opened:
+        opened.extractall(folder, filter="data")
+    return build_wheel(folder, folder / "dist")
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +135,37 @@ def test_another_preset_shows_as_any_change(older_wheel: Path, tree: Path, llmaz
     images = {(change["before"], change["after"]) for change in changed["changes"]}
     assert images == {("inftyai/model-loader:v0.0.9", "inftyai/model-loader:v0.0.10")}
     assert [risk["risk"] for risk in answer["risks"]] == ["restart"]
+
+
+def git_files(commit: str, folder: str) -> list[OutputFile]:
+    """The files that a commit holds in a folder."""
+    command = ["git", "ls-tree", "-r", "--name-only", commit, f"{folder}/"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    show = ["git", "show"]
+    texts = [
+        subprocess.run([*show, f"{commit}:{name}"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in names
+    ]
+    return [OutputFile(name.removeprefix(f"{folder}/"), text) for name, text in zip(names, texts, strict=True)]
+
+
+@pytest.mark.usefixtures("once")
+@pytest.mark.parametrize("example", CHANGED_EXAMPLES)
+def test_an_older_commit_shows_what_the_goldens_of_both_do(
+    example: str, ancestor_wheel: Path, folder: Path, llmaz: Llmaz
+) -> None:
+    for file in git_files(ANCESTOR, f"examples/{example}"):
+        assert (ROOT / "examples" / example / file.path).read_text("utf-8") == file.text, "choose a newer commit"
+        (folder / file.path).write_text(file.text, "utf-8")
+    expected = TESTS / "cases" / f"example-{example}" / "expected"
+    paths = sorted(path for path in expected.rglob("*.yaml"))
+    after = [OutputFile(path.relative_to(expected).as_posix(), path.read_text("utf-8")) for path in paths]
+    goldens = to_json(compare(git_files(ANCESTOR, f"tests/cases/example-{example}/expected"), after), "")
+    done = llmaz("diff", "--llmaz", ancestor_wheel, "--format", "json")
+    assert done.code == 0, done.err
+    shown, golden_diff = json.loads(done.out), json.loads(goldens)
+    assert shown["objects"]
+    assert (shown["objects"], shown["risks"]) == (golden_diff["objects"], golden_diff["risks"])
 
 
 @pytest.mark.usefixtures("once")
