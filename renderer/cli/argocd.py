@@ -146,9 +146,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
             print_bodies([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
 
 
-@argocd.command(
-    "generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate")
-)
+@argocd.command("generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"))
 def argocd_generate() -> None:
     """Print the manifests of an Application, as the plugin that Argo CD runs in its folder."""
     with report_failures():
