@@ -7,11 +7,12 @@ BIN = .venv/bin
 READY = .venv/ready
 ARGS ?=
 ENGINES ?= llamacpp
+NEW ?= HEAD
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +90,12 @@ schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs
 	$(BIN)/python scripts/make_schemas.py $(ONLY:%=--only %) $(ARGS)
 	$(if $(ONLY),,$(BIN)/python scripts/make_since.py $(ARGS))
 	$(BIN)/python scripts/make_input_types.py $(ARGS)
+
+version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.1.0 NEW=HEAD (tags or commits; takes minutes)
+	$(BIN)/python -m scripts.make_version_table $(ARGS) '$(OLD)' '$(NEW)'
+
+man: $(READY) ## the man pages, in man
+	$(BIN)/python -m scripts.make_man
 
 wheel: $(READY) ## sdist and wheel, in dist
 	$(BIN)/python -m build

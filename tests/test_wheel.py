@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_the_wheel_carries_no_more_than_the_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         tops = {path.split("/")[0] for path in opened.namelist()}
     assert tops == {"renderer", f"llmaz_renderer-{renderer.__version__}.dist-info"}
+
+
+def test_the_sdist_carries_the_man_pages(wheel: Path) -> None:
+    [sdist] = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(sdist) as opened:
+        packed = {Path(*Path(name).parts[1:]) for name in opened.getnames()}
+    pages = {path.relative_to(ROOT) for path in (ROOT / "man").glob("*.1")}
+    assert pages
+    assert {path for path in packed if path.parts[:1] == ("man",)} == pages
 
 
 def test_it_says_its_version(llmaz: Path, elsewhere: Path) -> None:

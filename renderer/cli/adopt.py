@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from renderer.cli.console import FORMATS, INVALID, STALE, exit_with, print_line, report, report_failures
+from renderer.cli.console import (
+    FORMATS,
+    INVALID,
+    STALE,
+    complete_files,
+    examples,
+    exit_with,
+    print_line,
+    report,
+    report_failures,
+)
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
@@ -26,8 +36,11 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
     return release
 
 
-@click.command(short_help="Write the input for what runs today.")
-@click.argument("paths", nargs=-1, required=True)
+@click.command(
+    short_help="Write the input for what runs today.",
+    epilog=examples("llmaz adopt running.yaml -o adopted", "llmaz adopt running.yaml -o new --format json"),
+)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
 @click.option("--strict", is_flag=True, help="Exit 1 too where a difference of the new pods is unexplained.")
 @click.option(

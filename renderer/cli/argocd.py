@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from renderer.cli.console import INVALID, exit_with, print_line, report, report_failures, require_values, run
+from renderer.cli.console import INVALID, examples, exit_with, print_line, report, report_failures, require_values, run
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
@@ -48,7 +48,10 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., ob
     return decorate
 
 
-@click.group(short_help="What Argo CD has to be told.")
+@click.group(
+    short_help="What Argo CD has to be told.",
+    epilog=examples("llmaz argocd health", "llmaz argocd application --revision main"),
+)
 def argocd() -> None:
     """Print what Argo CD has to be told: Applications, health checks, and a plugin that renders inside it.
 
@@ -56,7 +59,7 @@ def argocd() -> None:
     """
 
 
-@argocd.command("health")
+@argocd.command("health", epilog=examples("llmaz argocd health", "llmaz argocd health --form values"))
 @click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own.")
 @click.option(
     "--form",
@@ -93,7 +96,12 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
-@argocd.command("application")
+@argocd.command(
+    "application",
+    epilog=examples(
+        "llmaz argocd application --revision main", "llmaz argocd application --project models --name serving"
+    ),
+)
 @_sync_flags
 def argocd_application(**flags: object) -> None:
     """Print one Application for each environment, and one for what belongs to no namespace."""
@@ -105,7 +113,9 @@ def argocd_application(**flags: object) -> None:
         print_bodies(applications(sources, sync_options))
 
 
-@argocd.command("applicationset")
+@argocd.command(
+    "applicationset", epilog=examples("llmaz argocd applicationset", "llmaz argocd applicationset --create-namespaces")
+)
 @_sync_flags
 @click.option("--create-namespaces", is_flag=True, help="Argo CD makes namespaces that are missing.")
 def argocd_applicationset(**flags: object) -> None:
@@ -118,7 +128,7 @@ def argocd_applicationset(**flags: object) -> None:
         print_bodies(application_sets(sources, sync_options))
 
 
-@argocd.command("plugin")
+@argocd.command("plugin", epilog=examples("llmaz argocd plugin config", "llmaz argocd plugin dockerfile"))
 @click.argument("part", type=click.Choice(("config", "patch", "dockerfile")))
 @click.option("--image", metavar="IMAGE", help="For patch: the image that you built, by digest.")
 @click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own.")
@@ -136,7 +146,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
             print_bodies([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
 
 
-@argocd.command("generate")
+@argocd.command("generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"))
 def argocd_generate() -> None:
     """Print the manifests of an Application, as the plugin that Argo CD runs in its folder."""
     with report_failures():
@@ -159,7 +169,10 @@ def argocd_generate() -> None:
     exit_with(0)
 
 
-@argocd.command("parameters")
+@argocd.command(
+    "parameters",
+    epilog=examples("llmaz argocd parameters", "llmaz argocd parameters >parameters.json"),
+)
 def argocd_parameters() -> None:
     """Print the plugin's parameters, for Argo CD's page of an Application."""
     with report_failures():

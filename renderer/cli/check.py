@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from msgspec import Struct
 
-from renderer.cli.console import FORMATS, INVALID, POLICY, exit_with, print_line, report, report_failures
+from renderer.cli.console import (
+    FORMATS,
+    INVALID,
+    POLICY,
+    complete_files,
+    examples,
+    exit_with,
+    print_line,
+    report,
+    report_failures,
+)
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
@@ -40,8 +50,11 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     return file, int(line)
 
 
-@click.command(short_help="Check any manifests against the rules of a cluster.")
-@click.argument("paths", nargs=-1)
+@click.command(
+    short_help="Check any manifests against the rules of a cluster.",
+    epilog=examples("llmaz check rendered", "llmaz check rendered --strict --format github"),
+)
+@click.argument("paths", nargs=-1, shell_complete=complete_files)
 @click.option("--strict", is_flag=True, help="Warnings, and kinds that no schema of ours knows, are errors.")
 @click.option("--per-object", "alone", is_flag=True, help="Judge each object alone: no rules between objects.")
 @click.option(

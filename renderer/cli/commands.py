@@ -14,16 +14,18 @@ import click
 
 from renderer import __version__
 from renderer.cli import standard_streams
-from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, report_failures
+from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, examples, report_failures
 
 _EPILOG = (
-    "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault."
+    "Exit codes: 0 fine, 1 stale (--check) or different (--exit-code), 2 invalid input or usage, 3 internal fault.\n\n"
+    + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
 _COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
     "validate": "render.validate",
     "check": "check.check",
+    "completion": "completion.completion",
     "cutover": "cutover.cutover",
     "diff": "diff.diff",
     "adopt": "adopt.adopt",

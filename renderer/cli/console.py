@@ -14,6 +14,8 @@ import click
 from renderer.cli.standard_streams import print_aside, write, write_aside
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from renderer.api import RenderOptions
     from renderer.diagnostics import Diagnostic
     from renderer.result import RenderResult
@@ -21,6 +23,20 @@ if TYPE_CHECKING:
 INTERRUPT_MESSAGE = "interrupted; every file is whole, run again to finish"
 FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
+
+
+def examples(first: str, second: str) -> str:
+    """The end of a command's help: two command lines, which tests/cli/test_help.py runs. Click keeps the lines of a
+    paragraph behind a backspace.
+    """
+    return f"\b\nExamples:\n  {first}\n  {second}"
+
+
+def complete_files(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leaves it to the shell to complete names of files and folders."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
 
 
 # Options of commands that read input, with short help.
@@ -39,6 +55,7 @@ POLICY = click.option(
     "--policy",
     metavar="FILE",
     callback=_policy_file,
+    shell_complete=complete_files,
     help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
 )
 
@@ -47,7 +64,7 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options of every command that reads input."""
     for option in reversed(
         (
-            click.argument("paths", nargs=-1, metavar="[PATHS]..."),
+            click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files),
             click.option(
                 "--set",
                 "overrides",

@@ -10,6 +10,8 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     SET,
+    complete_files,
+    examples,
     exit_with,
     print_line,
     render_options,
@@ -21,8 +23,12 @@ from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
 from renderer.diagnostics import counted, has_errors
 
 
-@click.command(cls=TrailingPathsCommand, short_help="Print the steps from llmaz's operator to rendered manifests.")
-@click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
+@click.command(
+    cls=TrailingPathsCommand,
+    short_help="Print the steps from llmaz's operator to rendered manifests.",
+    epilog=examples("llmaz cutover dump -- tree", "llmaz cutover dump --gitops flux -- tree"),
+)
+@click.argument("dumps", nargs=-1, required=True, metavar="DUMP...", shell_complete=complete_files)
 @click.option(
     "--gitops",
     type=click.Choice(("argocd", "flux")),

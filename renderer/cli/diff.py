@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from renderer.cli.console import (
     INVALID,
     POLICY,
     STALE,
+    examples,
     exit_with,
     print_line,
     render_options,
@@ -23,8 +24,16 @@ from renderer.cli.standard_streams import write
 from renderer.cli.trailing_paths import TrailingPathsCommand, trailing_paths
 from renderer.diagnostics import counted
 
+if TYPE_CHECKING:
+    from renderer.api import RenderOptions
+    from renderer.diff.sides import Sides
 
-@click.command(cls=TrailingPathsCommand, short_help="Show what a change does to the rendered objects.")
+
+@click.command(
+    cls=TrailingPathsCommand,
+    short_help="Show what a change does to the rendered objects.",
+    epilog=examples("llmaz diff main", "llmaz diff main...topic --format markdown"),
+)
 @click.argument("between", default=None, metavar="[BASE[..HEAD]]")
 @click.option(
     "--format",
@@ -41,6 +50,13 @@ from renderer.diagnostics import counted
     metavar="DUMP",
     help="Compare a file or folder of objects, such as `kubectl get -o yaml` prints, with what the work tree renders. "
     "May be given again.",
+)
+@click.option(
+    "--llmaz",
+    "renderer",
+    metavar="WHEEL_OR_VERSION",
+    help="Compare what another llmaz renders of the work tree (the earlier side) with what this one does. It runs in a "
+    "virtual environment of its own: a wheel without network, a version as pip fetches it.",
 )
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
 @click.option(
@@ -67,30 +83,54 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
     parted. Git's objects are read, nothing is checked out and nothing is written. PATHS as for render.
 
     With --live a dump of a cluster takes the place of BASE: each difference is explained by a rule, or told as lost
-    or unexplained.
+    or unexplained. With --llmaz it is what another llmaz makes of the same work tree.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")
     older, newer = flags["older"], flags["newer"]
+    used = [f"--{name}" for name, key in (("base", "base"), ("env-a", "older"), ("env-b", "newer")) if flags[key]]
+    used = ["BASE", *used] if between else used
+    if flags["renderer"] is not None:
+        require_values({"llmaz": flags["renderer"]})
+        if used := [*used, *(["--live"] if flags["dumps"] else [])]:
+            raise click.UsageError(f"--llmaz compares two renderers of the work tree: no {used[0]}")
     if flags["dumps"]:
-        used = [name for name, value in (("BASE", between), ("--exit-code", tells)) if value]
-        used += [f"--{name}" for name, key in (("base", "base"), ("env-a", "older"), ("env-b", "newer")) if flags[key]]
-        _compare_live(context, used, form, flags)
+        _compare_live(context, [*used, *(["--exit-code"] if tells else [])], form, flags)
     if bool(older) != bool(newer):
         raise click.UsageError("--env-a and --env-b need each other")
     if older and (flags["env"] or between or flags["base"]):
         raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
-    _compare_revisions(context, between or "", form, tells, flags)
+    _compare_sides(context, between or "", form, tells, flags)
 
 
-def _compare_revisions(context: click.Context, between: str, form: str, tells: bool, flags: dict[str, Any]) -> NoReturn:
-    """Prints the difference between two revisions, or two environments."""
-    older, newer = flags["older"], flags["newer"]
+def _revisions(between: str, options: RenderOptions, flags: dict[str, Any]) -> Sides:
+    """Two revisions, or two environments."""
+    from renderer.diff.sides import environments, revisions
+
+    if flags["older"]:
+        return environments(flags["older"], flags["newer"], options)
+    return revisions(between, options, flags["base"] or "")
+
+
+def _upgrade(text: str, options: RenderOptions) -> Sides:
+    """Another llmaz and this one."""
+    from renderer import __version__
+    from renderer.check.programs.other_renderer import PACKAGE, renderer_source
+    from renderer.diff.upgrade import upgrade
+
+    source = renderer_source(text)
+    if not source.wheel:
+        print_line("text", f"pip fetches {PACKAGE} {source.version} and what it needs from the network")
+    sides = upgrade(source, options)
+    print_line("text", f"base: {source.name}; compared with llmaz {__version__}")
+    return sides
+
+
+def _compare_sides(context: click.Context, between: str, form: str, tells: bool, flags: dict[str, Any]) -> NoReturn:
+    """Prints the difference between two revisions, two environments, or another llmaz and this one."""
     with report_failures():
-        from renderer.diff.sides import environments, revisions
-
         options = render_options(trailing_paths(context), flags)
-        sides = environments(older, newer, options) if older else revisions(between, options, flags["base"] or "")
+        sides = _upgrade(flags["renderer"], options) if flags["renderer"] else _revisions(between, options, flags)
     if failed := report(sides.problems, "text", flags["strict"]):
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
@@ -104,7 +144,9 @@ def _compare_revisions(context: click.Context, between: str, form: str, tells: b
         from renderer.diff.comparison import compare
         from renderer.diff.formats import FORMS
 
-        comparison = compare(sides.before, sides.after, fits=sides.fits, replaces=not older, show=flags["show"])
+        comparison = compare(
+            sides.before, sides.after, fits=sides.fits, replaces=not flags["older"], show=flags["show"]
+        )
         comparison = replace(comparison, notes=tuple(sides.notes), risks=(*sides.risks, *comparison.risks))
         text = FORMS[form](comparison, sides.environment)
     write(text)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import ENV, SET, exit_with, report, report_failures
+from renderer.cli.console import ENV, SET, complete_files, examples, exit_with, report, report_failures
 from renderer.cli.standard_streams import write
 
 
-@click.command(short_help="Show which input line, preset line or rule made a rendered field.")
+@click.command(
+    short_help="Show which input line, preset line or rule made a rendered field.",
+    epilog=examples("llmaz explain lws/demo/chat.spec.replicas", "llmaz explain rendered/demo/chat.yaml:20"),
+)
 @click.argument("what", metavar="OBJECT[.FIELD]")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option(
     "--format",
     "form",

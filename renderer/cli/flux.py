@@ -7,12 +7,15 @@ from typing import Any
 import click
 
 from renderer.cli.argocd import location_options, print_bodies
-from renderer.cli.console import report_failures, require_values
+from renderer.cli.console import examples, report_failures, require_values
 
 _REVISION = "A branch; or a tag, when it looks like v1.2.3; or a commit, as 40 digits; or refs/NAME."
 
 
-@click.group(short_help="What Flux has to be told.")
+@click.group(
+    short_help="What Flux has to be told.",
+    epilog=examples("llmaz flux kustomization", "llmaz flux kustomization --revision main"),
+)
 def flux() -> None:
     """Print what Flux has to be told.
 
@@ -20,7 +23,12 @@ def flux() -> None:
     """
 
 
-@flux.command("kustomization")
+@flux.command(
+    "kustomization",
+    epilog=examples(
+        "llmaz flux kustomization --revision main", "llmaz flux kustomization --name serving --secret deploy-key"
+    ),
+)
 @location_options("main", _REVISION)
 @click.option("--namespace", default="flux-system", show_default=True, help="Where these objects live.")
 @click.option("--secret", metavar="NAME", help="The Secret with what opens the repository.")

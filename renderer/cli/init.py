@@ -6,7 +6,7 @@ import os
 
 import click
 
-from renderer.cli.console import exit_with, print_line, report_failures, require_values
+from renderer.cli.console import examples, exit_with, print_line, report_failures, require_values
 from renderer.cli.standard_streams import write
 from renderer.text import escapes
 
@@ -30,7 +30,11 @@ class RenamedOption(click.Option):
             self.opts = names
 
 
-@click.command("init", short_help="Make a GitOps repository to begin with.")
+@click.command(
+    "init",
+    short_help="Make a GitOps repository to begin with.",
+    epilog=examples("llmaz init --cpu-demo", "llmaz init fleet --gitops flux --branch main"),
+)
 @click.argument("folder", default=".", metavar="[DIR]")
 @click.option(
     "--gitops",

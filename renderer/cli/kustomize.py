@@ -6,12 +6,15 @@ from typing import IO, Any
 
 import click
 
-from renderer.cli.console import INVALID, SET, exit_with, print_line, report, report_failures
+from renderer.cli.console import INVALID, SET, examples, exit_with, print_line, report, report_failures
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 
-@click.command(short_help="Render as a function of Kustomize: a ResourceList in, one out.")
+@click.command(
+    short_help="Render as a function of Kustomize: a ResourceList in, one out.",
+    epilog=examples("llmaz kustomize list.yaml", "llmaz kustomize --strict <list.yaml"),
+)
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE]")
 @SET
 @click.option("--env", default="", metavar="NAME", help="The environment to render, where RenderConfig has several.")

@@ -11,6 +11,8 @@ from renderer.cli.console import (
     INVALID,
     SET,
     STALE,
+    complete_files,
+    examples,
     exit_with,
     print_line,
     render_options,
@@ -21,8 +23,11 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 
-@click.command(short_help="Print Karpenter's node pools for the flavors in use.")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.command(
+    short_help="Print Karpenter's node pools for the flavors in use.",
+    epilog=examples("llmaz nodepools", "llmaz nodepools -o platform/nodepools.yaml"),
+)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option("-o", "--output", metavar="FILE", help="Write them to this file.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the file of -o is stale.")
 @SET

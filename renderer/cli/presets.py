@@ -6,17 +6,28 @@ import os
 
 import click
 
-from renderer.cli.console import INVALID, STALE, exit_with, print_line, report, report_failures
+from renderer.cli.console import (
+    INVALID,
+    STALE,
+    complete_files,
+    examples,
+    exit_with,
+    print_line,
+    report,
+    report_failures,
+)
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 
-@click.group()
+@click.group(epilog=examples("llmaz presets list", 'llmaz presets show "$BACKEND"'))
 def presets() -> None:
     """What ships with llmaz: backends, models, loaders and pickers."""
 
 
-@presets.command("list")
+@presets.command(
+    "list", epilog=examples("llmaz presets list --search coder", "llmaz presets list --task chat --fits 2xl40s-48g")
+)
 @click.option("--search", "text", default="", metavar="TEXT", help="Models with TEXT in their name, hub id or family.")
 @click.option("--task", default="", metavar="KIND", help="Models of that kind: chat, embedding or reranker.")
 @click.option(
@@ -64,7 +75,9 @@ def _described(folder: str) -> str:
     return "".join(lines)
 
 
-@presets.command("show")
+@presets.command(
+    "show", epilog=examples('llmaz presets show "$BACKEND" --resolved', 'llmaz presets show "$MODEL" --fit')
+)
 @click.argument("name")
 @click.option(
     "--version",
@@ -149,7 +162,11 @@ def _print_as_shipped(name: str, version: str | None) -> None:
     write(text)
 
 
-@presets.command("vendor", short_help="Copy a preset into your repository, where the copy wins.")
+@presets.command(
+    "vendor",
+    short_help="Copy a preset into your repository, where the copy wins.",
+    epilog=examples('llmaz presets vendor "$BACKEND"', 'llmaz presets vendor "$MODEL" --to models'),
+)
 @click.argument("name")
 @click.option("--to", metavar="DIR", default=".", help="The folder to write it to. [default: the current one]")
 @click.option("--force", is_flag=True, help="Overwrite the file that is there.")
@@ -168,9 +185,13 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
     exit_with(0)
 
 
-@presets.command("diff", short_help="Compare a backend or model of yours with the preset of its name.")
+@presets.command(
+    "diff",
+    short_help="Compare a backend or model of yours with the preset of its name.",
+    epilog=examples('llmaz presets diff "$BACKEND"', 'llmaz presets diff "$MODEL" models --exit-code'),
+)
 @click.argument("name")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option("--exit-code", "exit_code", is_flag=True, help="Exit 1 when they differ.")
 def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
     """Print how the BackendRuntime or OpenModel NAME below PATHS differs from the preset, as a unified diff.
@@ -187,8 +208,12 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
     exit_with(STALE if exit_code and difference.diff else 0)
 
 
-@presets.command("adapter-rules", short_help="Print the rules that feed autoscalers with engines' metrics.")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@presets.command(
+    "adapter-rules",
+    short_help="Print the rules that feed autoscalers with engines' metrics.",
+    epilog=examples("llmaz presets adapter-rules", "llmaz presets adapter-rules backends >rules.yaml"),
+)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 def presets_adapter_rules(paths: tuple[str, ...]) -> None:
     """Print a values file for the chart prometheus-adapter: one rule for each metric that autoscalers use.
 

@@ -11,6 +11,7 @@ from renderer.cli.console import (
     INVALID,
     POLICY,
     STALE,
+    examples,
     exit_with,
     input_options,
     print_line,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from renderer.result import RenderResult
 
 
-@click.command()
+@click.command(epilog=examples("llmaz render", "llmaz render --check --format github"))
 @input_options
 @POLICY
 @click.option(
@@ -93,7 +94,10 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     exit_with(0)
 
 
-@click.command(short_help="Check the input, and write nothing.")
+@click.command(
+    short_help="Check the input, and write nothing.",
+    epilog=examples("llmaz validate", "llmaz validate chat.yaml --strict"),
+)
 @input_options
 @POLICY
 def validate(paths: tuple[str, ...], **flags: Any) -> None:

@@ -10,6 +10,8 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     SET,
+    complete_files,
+    examples,
     exit_with,
     print_line,
     render_options,
@@ -20,8 +22,10 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 
-@click.command(short_help="Show which public name leads where.")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.command(
+    short_help="Show which public name leads where.", epilog=examples("llmaz routes", "llmaz routes --format markdown")
+)
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option(
     "--format",
     "form",

@@ -6,11 +6,15 @@ import os
 
 import click
 
-from renderer.cli.console import INVALID, exit_with, print_line
+from renderer.cli.console import INVALID, examples, exit_with, print_line
 from renderer.cli.standard_streams import write
 
 
-@click.command("schema", short_help="Print the JSON Schema of an input kind, for editors.")
+@click.command(
+    "schema",
+    short_help="Print the JSON Schema of an input kind, for editors.",
+    epilog=examples("llmaz schema", "llmaz schema playground"),
+)
 @click.argument("kind", required=False)
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""

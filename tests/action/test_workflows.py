@@ -61,7 +61,7 @@ def test_a_template_is_careful(template: Path) -> None:
     for step in (step for job in parsed["jobs"].values() for step in job["steps"]):
         inputs = step.get("with", {})
         if "actions/checkout@" in step.get("uses", "") and "persist-credentials" not in inputs:
-            assert template.stem == "commit", "only who pushes needs them"
+            assert template.stem in ("commit", "upgrade"), "only who pushes needs them"
 
 
 def inputs_of(template: Path) -> set[str]:
@@ -79,7 +79,7 @@ def test_templates_use_inputs_that_are_there() -> None:
 def test_pages_show_the_templates() -> None:
     """Word by word, to be copied from either."""
     shown = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("github.md", "gitlab.md"))
-    assert len(TEMPLATES) == 4
+    assert len(TEMPLATES) == 5
     assert [path.name for path in TEMPLATES if f"```yaml\n{path.read_text('utf-8')}```\n" not in shown] == []
 
 
@@ -144,6 +144,62 @@ def test_commit_never_overwrites(repository: Repository, tmp_path: Path) -> None
     assert code == 1
     assert "rejected" in output
     assert repository.git("ls-remote", str(origin), "main").split()[0] == newer
+
+
+GH = """\
+#!/bin/sh
+printf '%s\\n' "$*" >>"$GH_LOG"
+[ "$2" != list ] || cat "$GH_COUNT"
+"""
+LLMAZ = """\
+#!/bin/sh
+case "$1" in
+  --version) echo "llmaz 0.2.0" ;;
+  diff) echo "$*" ;;
+  *) exec "{python}" -m renderer "$@" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("environments", ["", "dev prod"])
+def test_the_pull_request_of_an_upgrade(
+    environments: str, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is opened once, and then edited; its text is the difference of each environment."""
+    _, script = steps_of("upgrade.yml")
+    folder, origin, programs = repository.folder, tmp_path / "origin.git", tmp_path / "programs"
+    programs.mkdir()
+    for name, text in (("gh", GH), ("llmaz", LLMAZ.format(python=sys.executable))):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    (folder / "requirements.txt").write_text("other==1\nllmaz-renderer==0.1.0\n")
+    rendered = folder / "rendered" / "demo" / "chat.yaml"
+    golden = rendered.read_text("utf-8")
+    rendered.write_text(golden.replace("8192", "4096"), "utf-8")  # as the older version rendered it
+    repository.commit("older")
+    repository.git("clone", "--quiet", "--bare", str(folder), str(origin))
+    repository.git("remote", "add", "origin", str(origin))
+    log, count = tmp_path / "gh.log", tmp_path / "count"
+    variables = {"RUNNER_TEMP": str(tmp_path), "GH_LOG": str(log), "GH_COUNT": str(count), "ENVIRONMENTS": environments}
+    for answer in ("0\n", "1\n"):
+        count.write_text(answer)
+        code, output = bash(script, folder, **variables)
+        assert code == 0, output
+        changed = repository.git("diff", "--name-only", "HEAD~1", "HEAD").split()
+        assert changed == ["rendered/demo/chat.yaml", "requirements.txt"]
+        assert (folder / "requirements.txt").read_text() == "other==1\nllmaz-renderer==0.2.0\n"
+        assert rendered.read_text("utf-8") == golden
+        assert repository.git("rev-parse", "HEAD") == repository.git("ls-remote", str(origin), "llmaz-0.2.0").split()[0]
+        repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    calls = [line.split(" --")[0] for line in log.read_text().splitlines()]
+    assert calls == ["pr list", "pr create", "pr list", "pr edit llmaz-0.2.0"]
+    words = [f"diff --llmaz 0.1.0{name and ' --env '}{name} --format markdown" for name in environments.split() or [""]]
+    assert (tmp_path / "upgrade.md").read_text().splitlines()[1:] == words
+    (folder / "requirements.txt").write_text("llmaz-renderer==0.2.0\n")
+    log.unlink()
+    assert bash(script, folder, **variables)[0] == 0
+    assert not log.exists()
 
 
 ORAS = """\

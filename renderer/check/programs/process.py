@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -29,6 +32,15 @@ class ProgramOutput(Struct, frozen=True):
     error: str = ""  # why there is none
 
 
+class CommandResult(Struct, frozen=True):
+    """How a command ended."""
+
+    status: int
+    data: bytes  # of its standard output
+    message: str  # the end of its standard error
+    stopped: str = ""  # why it was ended early
+
+
 def run_program(name: str, arguments: Sequence[str], *, scratch: str) -> ProgramOutput:
     """The output of a program of the PATH, or why there is none. `scratch`: an empty folder in which it may write.
     Raises RenderError where there is no such program.
@@ -39,29 +51,51 @@ def run_program(name: str, arguments: Sequence[str], *, scratch: str) -> Program
     if not program:
         raise RenderError([make_diagnostic("E562", Origin(NamedSource(name)))])
     environment = dict.fromkeys(HOMES, scratch) | dict.fromkeys(PROXIES, _NO_PROXY)
+    result = run_command([program, *arguments], environment, SECONDS)
+    if result.stopped:
+        return ProgramOutput(b"", result.stopped)
+    if result.status == 0:
+        return ProgramOutput(result.data)
+    return ProgramOutput(b"", _last_error(result.message) or "it failed")
+
+
+def run_command(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> CommandResult:
+    """What a command prints in this environment. It is ended, with all that it has started, after so many seconds, when
+    it prints too much, and when this process is interrupted. Raises OSError where it cannot be started.
+    """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=environment
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=environment,
+            start_new_session=True,
         )
-        timer = threading.Timer(SECONDS, process.kill)
+        timer = threading.Timer(seconds, _end, (process,))
         timer.start()
+        data = None
         try:
             data = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
-            if len(data) > MOST_BYTES:
-                process.kill()
         finally:
+            if data is None or len(data) > MOST_BYTES:
+                _end(process)
             process.communicate()
             timed_out = not timer.is_alive()
             timer.cancel()
-        errors.seek(0)
-        message = errors.read(_MOST_ERROR).decode("utf-8", "replace").strip()
+        errors.seek(max(0, errors.seek(0, os.SEEK_END) - _MOST_ERROR))
+        message = errors.read().decode("utf-8", "replace").strip()
     if len(data) > MOST_BYTES:
-        return ProgramOutput(b"", f"it printed more than {MOST_BYTES:,} bytes")
+        return CommandResult(process.returncode, b"", message, f"it printed more than {MOST_BYTES:,} bytes")
     if timed_out:
-        return ProgramOutput(b"", f"it took more than {SECONDS:g} s")
-    if process.returncode == 0:
-        return ProgramOutput(data)
-    return ProgramOutput(b"", _last_error(message) or "it failed")
+        return CommandResult(process.returncode, b"", message, f"it took more than {seconds:g} s")
+    return CommandResult(process.returncode, data, message)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kills a process and those that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _last_error(message: str) -> str:

@@ -80,6 +80,18 @@ DELIVERY: Final[dict[str, Wording]] = {
     ),
     "E742": Wording("holds plain manifests of llmaz, such as {file}", "name another folder with -o"),
     "E743": Wording("{folder}/ holds the chart that llmaz render --to helm writes", "name another folder with -o"),
+    "E744": Wording(
+        "this is no llmaz to compare with: {what}", "name a wheel of llmaz-renderer, or a version of it such as 0.1.0"
+    ),
+    "E745": Wording(
+        "no virtual environment can be made for it: {what}",
+        "install Python's venv and ensurepip, such as the package python3-venv of Debian",
+    ),
+    "E746": Wording("pip cannot install it: {what}", "{hint}"),
+    "E747": Wording("{name} says: {what}", "{hint}"),
+    "E748": Wording(
+        "{name} rendered nothing: {what}", "see whether it runs by itself: llmaz render, in an environment that has it"
+    ),
     "E750": Wording("there is no environment '{name}'", "{hint}"),
     "W750": Wording("there is no '{key}' to delete", "leave it out, or mend the name"),
     "E751": Wording("there is no environment '{name}' to begin with", "{hint}"),

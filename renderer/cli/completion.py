@@ -1,0 +1,28 @@
+"""llmaz completion."""
+
+from __future__ import annotations
+
+import click
+
+from renderer.cli.console import examples
+from renderer.cli.standard_streams import write
+
+
+@click.command(
+    short_help="Print the script that completes llmaz in a shell.",
+    epilog=examples('eval "$(llmaz completion bash)"', "llmaz completion fish >llmaz.fish"),
+)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script by which a shell completes commands, options and their values.
+
+    Bash, 4.4 or newer, and zsh evaluate it in the file that they begin with, ~/.bashrc or ~/.zshrc, fish reads it as
+    ~/.config/fish/completions/llmaz.fish. It asks llmaz itself, so it is good for later versions too.
+    """
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    if script is None:  # click has all three
+        raise click.UsageError(f"click has no completion for {shell}")
+    write(script(context.find_root().command, {}, "llmaz", "_LLMAZ_COMPLETE").source())
