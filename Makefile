@@ -5,13 +5,15 @@ SHELL = /bin/sh
 PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/ready
+RELEASE = .venv/release
+TAG ?=
 ARGS ?=
 ENGINES ?= llamacpp
 
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas wheel release-check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -90,8 +92,16 @@ schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs
 	$(if $(ONLY),,$(BIN)/python scripts/make_since.py $(ARGS))
 	$(BIN)/python scripts/make_input_types.py $(ARGS)
 
-wheel: $(READY) ## sdist and wheel, in dist
-	$(BIN)/python -m build
+$(RELEASE)/ready: $(READY) requirements/release.txt
+	@$(BIN)/python -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/release.txt
+	@touch $@
+
+wheel: $(RELEASE)/ready ## sdist and wheel, in dist, by the pinned tools of a release
+	$(RELEASE)/bin/python -m build --no-isolation
+
+release-check: $(RELEASE)/ready ## all of a release but its uploads: builds twice and compares, in dist; TAG=v0.2.0 for a tag
+	$(RELEASE)/bin/python -m scripts.release_check --tag '$(TAG)'
 
 clean: ## removes all that make made
 	rm -rf .venv .tools build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
