@@ -7,6 +7,7 @@ BIN = .venv/bin
 READY = .venv/ready
 RELEASE = .venv/release
 TAG ?=
+export TAG
 ARGS ?=
 ENGINES ?= llamacpp
 
@@ -101,14 +102,14 @@ wheel: $(RELEASE)/ready ## sdist and wheel, in dist, by the pinned tools of a re
 	$(RELEASE)/bin/python -m build --no-isolation
 
 release-check: $(RELEASE)/ready ## all of a release but its uploads: builds twice and compares, in dist; TAG=v0.2.0 for a tag
-	$(RELEASE)/bin/python -m scripts.release_check --tag '$(TAG)'
+	$(RELEASE)/bin/python -m scripts.release_check --tag "$$TAG"
 
 image: $(READY) ## the image of Argo CD's plugin, as OCI layout dist/image, of the wheel in dist (needs Linux and root, mmdebstrap, umoci)
 	@ls dist/*.whl >/dev/null 2>&1 || $(MAKE) --no-print-directory release-check
 	$(BIN)/python -m scripts.make_image $(ARGS)
 
 image-test: $(READY) ## makes dist/image again and compares, runs it as Argo CD and GitLab do (minutes; needs bubblewrap and skopeo besides)
-	$(BIN)/python -m tests.install image
+	$(BIN)/python -m tests.install image $(ARGS)
 
 install-test: $(READY) ## installs wheel and sdist of dist in fresh Debians, follows docs/getting-started.md (minutes; needs the same); ARGS=trixie
 	$(BIN)/python -m tests.install debian $(ARGS)

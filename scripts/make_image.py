@@ -49,6 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--mirror", default="", help="of Debian; default: that of mmdebstrap")
     parser.add_argument("--source", default="", help="the repository's address, for the image's label")
     options = parser.parse_args(words)
+    os.umask(0o022)  # the modes of the image's files are not those of whoever makes it
     try:
         check_machine(options.wheels)
         with tempfile.TemporaryDirectory() as temporary:
@@ -183,7 +184,7 @@ def run(*command: str) -> str:
     """What a program prints. Raises ImageError when it fails."""
     variables = {key: os.environ[key] for key in os.environ if not key.startswith(("LC_", "PYTHON"))}
     variables |= {"SOURCE_DATE_EPOCH": EPOCH, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, umask=0o022)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ImageError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout

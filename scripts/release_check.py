@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 TAG: Final = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 MAIN: Final = ("origin/main", "main")
 UNRELEASED: Final = "Unreleased"
-SBOM: Final = "llmaz_renderer-{version}.cdx.json"
+SBOM: Final = "llmaz_renderer.cdx.json"
 NOTES: Final = "release-notes.md"
 CHECKSUMS: Final = "SHA256SUMS"
 SDIST_TOPS: Final = {
@@ -79,7 +79,7 @@ def check(tag: str, output: Path) -> None:
             raise ReleaseError("\n".join(problems))
         run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", *map(str, first))
         output.mkdir(exist_ok=True)
-        for old in output.glob("llmaz_renderer-*"):
+        for old in output.glob("llmaz_renderer*"):
             old.unlink()
         files = [Path(shutil.copy(path, output)) for path in first]
         files.append(write_sbom(next(path for path in files if path.suffix == ".whl"), output, folder / "venv"))
@@ -199,7 +199,7 @@ def write_sbom(wheel: Path, output: Path, venv: Path) -> Path:
     run(*pip, "--require-hashes", "--requirement", str(ROOT / "requirements" / "runtime.txt"))
     name = f"llmaz-renderer=={__version__}"
     run(*pip, "--no-deps", "--no-index", "--find-links", str(wheel.parent), name)
-    sbom = output / SBOM.format(version=__version__)
+    sbom = output / SBOM
     project = venv / "pyproject.toml"  # with the version, which hatchling reads from the package
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     project.write_text(text.replace('dynamic = ["version"]', f'version = "{__version__}"'), "utf-8")

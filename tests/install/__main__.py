@@ -26,6 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.install", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("subject", choices=("debian", "image"))
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of Debian [{' '.join(SUITES)}]")
+    parser.add_argument("--source", default="", help="the image's label, as make_image.py had it")
     options = parser.parse_args()
     try:
         check_machine()
@@ -33,7 +34,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             folder.chmod(0o755)  # another user has to reach it
-            return judge(ask(options.subject, options.suites or SUITES, folder))
+            return judge(ask(options.subject, options.suites or SUITES, options.source, folder))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
     except subprocess.CalledProcessError as error:
@@ -49,9 +50,9 @@ def check_files(subject: str) -> None:
         raise CannotJudge("dist/image is not there: make image")
 
 
-def ask(subject: str, suites: Iterable[str], folder: Path) -> Iterator[tuple[str, str]]:
+def ask(subject: str, suites: Iterable[str], source: str, folder: Path) -> Iterator[tuple[str, str]]:
     if subject == "image":
-        yield from image.questions(folder)
+        yield from image.questions(source, folder)
         return
     for suite in suites:
         (folder / suite).mkdir()

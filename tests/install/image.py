@@ -16,7 +16,7 @@ import yaml
 
 from renderer import __version__
 from renderer.integrations.gitops import plugin
-from scripts import make_image
+from scripts import join_layouts, make_image
 from tests.install.sandbox import Result, Sandbox
 from tests.paths import ROOT
 
@@ -28,10 +28,11 @@ CONFIG = "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: 
 NOTES = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\n"
 
 
-def questions(folder: Path) -> Iterator[tuple[str, str]]:
+def questions(source: str, folder: Path) -> Iterator[tuple[str, str]]:
     """Each question about the image with what is wrong, '' where nothing is. `folder`: empty, others can read it."""
-    yield "the image is made again, with the same digest", second_build(folder)
+    yield "the image is made again, with the same digest", second_build(source, folder)
     yield "skopeo reads the layout", inspection()
+    yield "skopeo reads an index of two architectures", index_problem(folder)
     unpacked = folder / "unpacked"
     run("umoci", "unpack", "--image", f"{IMAGE}:{__version__}", str(unpacked))
     unpacked.chmod(0o755)
@@ -78,7 +79,7 @@ def plugin_questions(sandbox: Sandbox) -> Iterator[tuple[str, str]]:
     same = result.out.partition("\n")[2] == golden
     yield "generate of an environment prints it too", problem(same and not result.err, result)
     result = call(sandbox, "wrong", *generate)
-    refused = result.code == 2 and not result.out and "wrong/chat.yaml:20:16: " in result.err and "[E203]" in result.err
+    refused = result.code == 2 and not result.out and "wrong/chat.yaml:22:16: " in result.err and "[E203]" in result.err
     yield "an error prints nothing, ends with 2 and says the line", problem(refused, result)
     result = call(sandbox, "empty", *generate)
     refused = result.code == 2 and not result.out and result.err.startswith("empty: nothing to render: ")
@@ -112,13 +113,14 @@ def problem(right: bool, result: Result) -> str:
     return "" if right else f"exit code {result.code}\n{result.out[:2000]}{result.err[:2000]}"
 
 
-def second_build(folder: Path) -> str:
+def second_build(source: str, folder: Path) -> str:
     """What differs of another build, from a copy of the wheel, at another time and with another umask."""
     wheels, second = folder / "wheels", folder / "second"
     wheels.mkdir()
     (wheel,) = (ROOT / "dist").glob("*.whl")
     shutil.copy(wheel, wheels)
     command = [sys.executable, "-m", "scripts.make_image", "--wheels", str(wheels), "--output", str(second)]
+    command += ["--source", source] if source else []
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, umask=0o077)
     first, other = (digest(path) for path in (IMAGE, second))
     shutil.rmtree(second)
@@ -138,6 +140,22 @@ def inspection() -> str:
     image = json.loads(run("skopeo", "inspect", f"oci:{IMAGE}:{__version__}"))
     facts = (image["Digest"], image["Os"], image["Labels"]["org.opencontainers.image.version"])
     return "" if facts == (digest(IMAGE), "linux", __version__) else str(facts)
+
+
+def index_problem(folder: Path) -> str:
+    """What is wrong with the joined layout of this image and of one that says it is for arm64."""
+    other, joined = folder / "other", folder / "joined"
+    shutil.copytree(IMAGE, other)
+    architecture = {"amd64": "arm64", "arm64": "amd64"}[
+        json.loads(run("skopeo", "inspect", f"oci:{IMAGE}:{__version__}"))["Architecture"]
+    ]
+    run("umoci", "config", "--image", f"{other}:{__version__}", f"--architecture={architecture}", "--no-history")
+    index = join_layouts.join([other, IMAGE], joined)
+    run("skopeo", "copy", "--all", f"oci:{joined}:{__version__}", f"oci:{folder}/copy:{__version__}")
+    manifests = json.loads(run("skopeo", "inspect", "--raw", f"oci:{folder}/copy:{__version__}"))["manifests"]
+    names = [manifest["platform"]["architecture"] for manifest in manifests]
+    digests = [manifest["digest"] for manifest in manifests]
+    return "" if names == ["amd64", "arm64"] and digest(IMAGE) in digests else f"{index}: {names}, {digests}"
 
 
 def user_problem(unpacked: Path) -> str:
