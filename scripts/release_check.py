@@ -100,8 +100,8 @@ def tag_problems(tag: str, folder: Path) -> list[str]:
     if tag != f"v{__version__}":
         problems.append(f"the tag is {tag}, but renderer/__init__.py says {__version__}")
     head = revision("HEAD", folder)
-    if (tagged := revision(f"refs/tags/{tag}^{{commit}}", folder)) and tagged != head:
-        problems.append(f"the tag {tag} is at the commit {tagged[:12]}, but {head[:12]} is checked out")
+    if (tag_commit := revision(f"refs/tags/{tag}^{{commit}}", folder)) and tag_commit != head:
+        problems.append(f"the tag {tag} is at the commit {tag_commit[:12]}, but {head[:12]} is checked out")
     mains = [name for name in MAIN if revision(f"{name}^{{commit}}", folder)]
     if not mains:
         problems.append("there is no branch main here: fetch it, since a release has to be on it")
@@ -116,8 +116,8 @@ def changelog_problems(tag: str, changelog: str) -> list[str]:
     """What CHANGELOG.md lacks for the tag; without one, for a release to come."""
     parts = changelog_parts(changelog)
     if not tag:
-        expected = [name for name in (UNRELEASED, __version__) if parts.get(name)]
-        return [] if expected else [f"CHANGELOG.md has neither '## {UNRELEASED}' nor '## {__version__}' with an entry"]
+        texts = [parts[name] for name in (UNRELEASED, __version__) if parts.get(name)]
+        return [] if texts else [f"CHANGELOG.md has neither '## {UNRELEASED}' nor '## {__version__}' with an entry"]
     if not TAG.fullmatch(tag):
         return []  # tag_problems says so
     version = tag.removeprefix("v")
@@ -158,9 +158,9 @@ def build(folder: Path, umask: int, time: int) -> list[Path]:
     words = ("-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(folder / "source"))
     run(sys.executable, *words, umask=umask)
     paths = sorted((folder / "dist").iterdir())
-    expected = [f"llmaz_renderer-{__version__}-py3-none-any.whl", f"llmaz_renderer-{__version__}.tar.gz"]
-    if (names := [path.name for path in paths]) != expected:
-        raise ReleaseError(f"the build made {', '.join(names)}, not {' and '.join(expected)}")
+    names = [f"llmaz_renderer-{__version__}-py3-none-any.whl", f"llmaz_renderer-{__version__}.tar.gz"]
+    if (files := [path.name for path in paths]) != names:
+        raise ReleaseError(f"the build made {', '.join(files)}, not {' and '.join(names)}")
     return paths
 
 

@@ -94,8 +94,8 @@ def start(sandbox: Sandbox) -> str:
     script = "\n".join((f"PATH={HOME}/llmaz/bin:$PATH", prepare, *commands, "git status --porcelain"))
     result = sandbox.run("sh", "-euc", script, folder=HOME)
     lacking = [line for line in output if line not in result.out.splitlines() + result.err.splitlines()]
-    pushed = sandbox.run("git", "--git-dir", f"{HOME}/origin.git", "ls-tree", "-r", "--name-only", "main")
-    right = result.code == 0 and not lacking and "rendered/llm/chat.yaml" in pushed.out.splitlines()
+    tree = sandbox.run("git", "--git-dir", f"{HOME}/origin.git", "ls-tree", "-r", "--name-only", "main")
+    right = result.code == 0 and not lacking and "rendered/llm/chat.yaml" in tree.out.splitlines()
     return problem(right, result, *lacking)
 
 

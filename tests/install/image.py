@@ -33,11 +33,11 @@ def questions(source: str, folder: Path) -> Iterator[tuple[str, str]]:
     yield "the image is made again, with the same digest", second_build(source, folder)
     yield "skopeo reads the layout", inspection()
     yield "skopeo reads an index of two architectures", index_problem(folder)
-    unpacked = folder / "unpacked"
-    run("umoci", "unpack", "--image", f"{IMAGE}:{__version__}", str(unpacked))
-    unpacked.chmod(0o755)
-    root = unpacked / "rootfs"
-    yield "umoci unpacks the layout, and sets the user", user_problem(unpacked)
+    bundle = folder / "bundle"
+    run("umoci", "unpack", "--image", f"{IMAGE}:{__version__}", str(bundle))
+    bundle.chmod(0o755)
+    root = bundle / "rootfs"
+    yield "umoci unpacks the layout, and sets the user", user_problem(bundle)
     yield "plugin.yaml is there, that of this version", plugin_problem(root)
     yield "every package of Debian and every wheel has its licence", licence_problem(root)
     yield "nothing of the machine that made it is in it", trace_problem(root)
@@ -144,22 +144,22 @@ def inspection() -> str:
 
 def index_problem(folder: Path) -> str:
     """What is wrong with the joined layout of this image and of one that says it is for arm64."""
-    other, joined = folder / "other", folder / "joined"
+    other, layout = folder / "other", folder / "index"
     shutil.copytree(IMAGE, other)
     architecture = {"amd64": "arm64", "arm64": "amd64"}[
         json.loads(run("skopeo", "inspect", f"oci:{IMAGE}:{__version__}"))["Architecture"]
     ]
     run("umoci", "config", "--image", f"{other}:{__version__}", f"--architecture={architecture}", "--no-history")
-    index = join_layouts.join([other, IMAGE], joined)
-    run("skopeo", "copy", "--all", f"oci:{joined}:{__version__}", f"oci:{folder}/copy:{__version__}")
+    index = join_layouts.join([other, IMAGE], layout)
+    run("skopeo", "copy", "--all", f"oci:{layout}:{__version__}", f"oci:{folder}/copy:{__version__}")
     manifests = json.loads(run("skopeo", "inspect", "--raw", f"oci:{folder}/copy:{__version__}"))["manifests"]
     names = [manifest["platform"]["architecture"] for manifest in manifests]
     digests = [manifest["digest"] for manifest in manifests]
     return "" if names == ["amd64", "arm64"] and digest(IMAGE) in digests else f"{index}: {names}, {digests}"
 
 
-def user_problem(unpacked: Path) -> str:
-    process = json.loads((unpacked / "config.json").read_text("utf-8"))["process"]
+def user_problem(bundle: Path) -> str:
+    process = json.loads((bundle / "config.json").read_text("utf-8"))["process"]
     identity = (process["user"]["uid"], process["user"]["gid"])
     return "" if identity == (make_image.USER, make_image.USER) else str(identity)
 

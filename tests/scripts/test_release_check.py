@@ -141,9 +141,9 @@ def test_files_that_do_not_belong_there(name: str, tmp_path: Path) -> None:
         opened.writestr(name, "")
     assert release_check.content_problems(wheel) == [f"{wheel.name} holds {name}"]
     sdist = tmp_path / f"llmaz_renderer-{__version__}.tar.gz"
-    with tarfile.open(sdist, "w:gz") as packed:
+    with tarfile.open(sdist, "w:gz") as archive:
         for path in ("renderer/attest.py", name):
-            packed.addfile(tarfile.TarInfo(f"llmaz_renderer-{__version__}/{path}"))
+            archive.addfile(tarfile.TarInfo(f"llmaz_renderer-{__version__}/{path}"))
     assert release_check.content_problems(sdist) == [f"{sdist.name} holds {name}"]
 
 
