@@ -26,6 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.install", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("subject", choices=("debian", "image"))
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of Debian [{' '.join(SUITES)}]")
+    parser.add_argument("--stale", action="store_true", help="take lists of Debian's packages that have expired")
     parser.add_argument("--source", default="", help="the image's label, as make_image.py had it")
     options = parser.parse_args()
     try:
@@ -34,7 +35,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             folder.chmod(0o755)  # another user has to reach it
-            return judge(ask(options.subject, options.suites or SUITES, options.source, folder))
+            if options.subject == "image":
+                return judge(image.questions(options.source, folder))
+            return judge(ask_debian(options.suites or SUITES, options.stale, folder))
     except CannotJudge as error:
         sys.stderr.write(f"cannot judge: {error}\n")
     except subprocess.CalledProcessError as error:
@@ -50,13 +53,10 @@ def check_files(subject: str) -> None:
         raise CannotJudge("dist/image is not there: make image")
 
 
-def ask(subject: str, suites: Iterable[str], source: str, folder: Path) -> Iterator[tuple[str, str]]:
-    if subject == "image":
-        yield from image.questions(source, folder)
-        return
+def ask_debian(suites: Iterable[str], stale: bool, folder: Path) -> Iterator[tuple[str, str]]:
     for suite in suites:
         (folder / suite).mkdir()
-        yield from debian.questions(suite, folder / suite)
+        yield from debian.questions(suite, stale, folder / suite)
 
 
 def judge(answers: Iterable[tuple[str, str]]) -> int:
