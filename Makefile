@@ -5,6 +5,9 @@ SHELL = /bin/sh
 PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/ready
+RELEASE = .venv/release
+TAG ?=
+export TAG
 ARGS ?=
 ENGINES ?= llamacpp
 NEW ?= HEAD
@@ -12,7 +15,7 @@ NEW ?= HEAD
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,8 +100,26 @@ version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.
 man: $(READY) ## the man pages, in man
 	$(BIN)/python -m scripts.make_man
 
-wheel: $(READY) ## sdist and wheel, in dist
-	$(BIN)/python -m build
+$(RELEASE)/ready: $(READY) requirements/release.txt
+	@$(BIN)/python -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/release.txt
+	@touch $@
+
+wheel: $(RELEASE)/ready ## sdist and wheel, in dist, by the pinned tools of a release
+	$(RELEASE)/bin/python -m build --no-isolation
+
+release-check: $(RELEASE)/ready ## all of a release but its uploads: builds twice and compares, in dist; TAG=v0.2.0 for a tag
+	$(RELEASE)/bin/python -m scripts.release_check --tag "$$TAG"
+
+image: $(READY) ## the image of Argo CD's plugin, as OCI layout dist/image, of the wheel in dist (needs Linux and root, mmdebstrap, umoci)
+	@ls dist/*.whl >/dev/null 2>&1 || $(MAKE) --no-print-directory release-check
+	$(BIN)/python -m scripts.make_image $(ARGS)
+
+image-test: $(READY) ## makes dist/image again and compares, runs it as Argo CD and GitLab do (minutes; needs bubblewrap and skopeo besides)
+	$(BIN)/python -m tests.install image $(ARGS)
+
+install-test: $(READY) ## installs wheel and sdist of dist in fresh Debians, follows docs/getting-started.md (minutes; needs the same); ARGS=trixie
+	$(BIN)/python -m tests.install debian $(ARGS)
 
 clean: ## removes all that make made
 	rm -rf .venv .tools build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -130,12 +130,11 @@ def argocd_applicationset(**flags: object) -> None:
 
 @argocd.command("plugin", epilog=examples("llmaz argocd plugin config", "llmaz argocd plugin dockerfile"))
 @click.argument("part", type=click.Choice(("config", "patch", "dockerfile")))
-@click.option("--image", metavar="IMAGE", help="For patch: the image that you built, by digest.")
+@click.option("--image", metavar="IMAGE", help="For patch, best by digest. [default: that of this version]")
 @click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own.")
 def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
     """Print a part of the plugin: plugin.yaml, the patch of argocd-repo-server, or the image's Dockerfile."""
-    if part == "patch" and not image:
-        raise click.UsageError("patch needs --image")
+    require_values({"image": image})
     with report_failures():
         from renderer.integrations.gitops import plugin, validate_name
 
@@ -143,7 +142,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
         if part == "dockerfile":
             write(plugin.DOCKERFILE)
         else:
-            print_bodies([plugin.config() if part == "config" else plugin.patch(image or "", namespace)])
+            print_bodies([plugin.config() if part == "config" else plugin.patch(image or plugin.IMAGE, namespace)])
 
 
 @argocd.command("generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,7 +62,9 @@ def test_every_input_reaches_the_script() -> None:
     for step in ACTION["runs"]["steps"]:
         passed |= step["env"]
     assert passed == {
-        f"INPUT_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]
+        "ACTION_REF": "${{ github.action_ref }}",
+        "ACTION_REPOSITORY": "${{ github.action_repository }}",
+        **{f"INPUT_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]},
     }
     texts = [(ROOT / "scripts" / "action" / name).read_text("utf-8") for name in ("run.py", "install.sh")]
     read = set(re.findall(r'(?:text|flag)\("([a-z-]+)"', texts[0]))
@@ -154,18 +160,23 @@ def test_what_is_not_installed(variables: dict[str, str], text: str, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_installed(tmp_path: Path) -> None:
-    """A wheel with nothing but the command: it alone is on the PATH of later steps, and nothing of an earlier run."""
-    wheel, temp, github_path = tmp_path / "llmaz_renderer-1-py3-none-any.whl", tmp_path / "temp dir", tmp_path / "path"
-    info = "llmaz_renderer-1.dist-info"
-    with zipfile.ZipFile(wheel, "w") as opened:
-        opened.writestr("renderer.py", "def main():\n    print('llmaz 1')\n")
-        opened.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: llmaz-renderer\nVersion: 1\n")
+def write_wheel(path: Path, version: str) -> None:
+    """A wheel with nothing but the command, which says its version."""
+    info = f"llmaz_renderer-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as opened:
+        opened.writestr("renderer.py", f"def main():\n    print('llmaz {version}')\n")
+        opened.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: llmaz-renderer\nVersion: {version}\n")
         opened.writestr(
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         opened.writestr(f"{info}/entry_points.txt", "[console_scripts]\nllmaz = renderer:main\n")
         opened.writestr(f"{info}/RECORD", "")
+
+
+def test_what_is_installed(tmp_path: Path) -> None:
+    """A wheel with nothing but the command: it alone is on the PATH of later steps, and nothing of an earlier run."""
+    wheel, temp, github_path = tmp_path / "llmaz_renderer-1-py3-none-any.whl", tmp_path / "temp dir", tmp_path / "path"
+    write_wheel(wheel, "1")
     (temp / "llmaz" / "path").mkdir(parents=True)  # of an earlier run on the same machine
     environment = {
         "PATH": os.environ["PATH"],
@@ -181,6 +192,69 @@ def test_what_is_installed(tmp_path: Path) -> None:
     (folder,) = github_path.read_text("utf-8").splitlines()
     assert [path.name for path in Path(folder).iterdir()] == ["llmaz"]
     assert subprocess.run([Path(folder) / "llmaz"], capture_output=True, check=True).stdout == b"llmaz 1\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of a GitHub that has the folder `site`."""
+    (tmp_path / "site").mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "site")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
+        thread = threading.Thread(target=listener.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.server_port}"
+        listener.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("ref", "content", "source"),
+    [
+        ("v1.2.3", "wheel", "the release"),
+        ("v1", "wheel", "the release"),
+        ("v1.2.3", "", "the checkout"),  # a copy of the repository without releases
+        ("v1.2.3", "<html>Log in</html>", "the checkout"),
+        ("v2", "wheel", "the checkout"),
+        ("main", "wheel", "the checkout"),
+        ("0123456789012345678901234567890123456789", "wheel", "the checkout"),
+        ("", "wheel", "the checkout"),
+    ],
+)
+def test_what_a_ref_installs(ref: str, content: str, source: str, server: str, tmp_path: Path) -> None:
+    """The release of the action's own tag. pip only says what it would install."""
+    action_folder, temp = tmp_path / "action", tmp_path / "temp"
+    for path in ("scripts/action", "renderer"):
+        (action_folder / path).mkdir(parents=True)
+    script = Path(shutil.copy(ROOT / "scripts" / "action" / "install.sh", action_folder / "scripts" / "action"))
+    (action_folder / "renderer" / "__init__.py").write_text('"""Text."""\n\n__version__ = "1.2.3"\n')
+    (action_folder / "pyproject.toml").write_text('[project]\nname = "llmaz-renderer"\nversion = "1.2.3"\n')
+    wheel = tmp_path / "site" / "team/llmaz-renderer/releases/download/v1.2.3/llmaz_renderer-1.2.3-py3-none-any.whl"
+    wheel.parent.mkdir(parents=True)
+    if content == "wheel":
+        write_wheel(wheel, "1.2.3")
+    elif content:
+        wheel.write_text(content)
+    python = tmp_path / "python"  # makes an environment whose pip prints the last of its words
+    python.write_text(
+        "#!/bin/sh\n"
+        f'[ "$3" = venv ] || exec "{sys.executable}" "$@"\n'
+        'mkdir -p "$5/bin" && cd "$5/bin"\n'
+        "printf '#!/bin/sh\\nshift $(($# - 1)); echo \"$1\"\\n' >python\n"
+        "printf '#!/bin/sh\\n' >llmaz && chmod +x python llmaz\n"
+    )
+    python.chmod(0o755)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(temp),
+        "INPUT_PYTHON": str(python),
+        "GITHUB_SERVER_URL": server,
+        "ACTION_REPOSITORY": "team/llmaz-renderer",
+        "ACTION_REF": ref,
+        "no_proxy": "127.0.0.1",
+    }
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
+    sources = {"the release": temp / "llmaz" / wheel.name, "the checkout": action_folder}
+    assert (done.returncode, done.stdout) == (0, f"{sources[source]}\n"), done.stderr
 
 
 def table(name: str) -> list[list[str]]:

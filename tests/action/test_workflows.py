@@ -64,6 +64,24 @@ def test_a_template_is_careful(template: Path) -> None:
             assert template.stem in ("commit", "upgrade"), "only who pushes needs them"
 
 
+def test_the_release_is_careful() -> None:
+    """As a template; only the jobs that push, upload or publish may write, each to one thing."""
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    parsed = yaml.safe_load(text)
+    assert parsed["permissions"] == {}
+    assert parsed["defaults"] == {"run": {"shell": "bash"}}
+    writes = {
+        name: {right for right, access in job["permissions"].items() if access == "write"}
+        - {"id-token", "attestations"}
+        for name, job in parsed["jobs"].items()
+    }
+    assert writes == {"build": set(), "image": set(), "push": {"packages"}, "pypi": set(), "github": {"contents"}}
+    assert [used for used in re.findall(r"uses: (\S+)", text) if not re.search(r"@[0-9a-f]{40}$", used)] == []
+    for step in (step for job in parsed["jobs"].values() for step in job["steps"]):
+        assert "actions/checkout@" not in step.get("uses", "") or step["with"]["persist-credentials"] is False
+        assert not re.search(r"\$\{\{ (?!matrix\.)", step.get("run", ""))
+
+
 def inputs_of(template: Path) -> set[str]:
     parsed = yaml.safe_load(template.read_text("utf-8"))
     steps = [step for job in parsed.get("jobs", {}).values() for step in job["steps"]]

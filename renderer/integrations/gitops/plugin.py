@@ -14,19 +14,21 @@ from typing import NoReturn
 
 from msgspec import Struct
 
+from renderer import __version__
 from renderer.diagnostics import Origin, RenderError, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 
 Body = dict[str, object]
 
 NAME = "llmaz"
+IMAGE = f"ghcr.io/inftyai/llmaz-renderer:{__version__}"  # where release.yml pushes it
 _PARAMETERS, _FOLDER, _VARIABLE = "ARGOCD_APP_PARAMETERS", "ARGOCD_APP_SOURCE_PATH", "ARGOCD_ENV_LLMAZ_ENVIRONMENT"
 _FORMS = {"environment": "string", "set": "array"}
 _USER = 999  # Argo CD's user; the plugin's server accepts no other
 
 DOCKERFILE = """\
-# The plugin's image. PYTHON: an image with Python 3.11 or newer, by digest. The wheel (make wheel) and plugin.yaml
-# (llmaz argocd plugin config) lie beside this file.
+# The plugin's image, for a registry of your own. PYTHON: an image with Python 3.11 or newer, by digest. The wheel (of
+# the release, or by make wheel) and plugin.yaml (llmaz argocd plugin config) lie beside this file.
 ARG PYTHON
 FROM ${PYTHON}
 COPY *.whl /tmp/

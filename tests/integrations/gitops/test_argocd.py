@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
-from renderer import schema_validation
+from renderer import __version__, schema_validation
 from renderer.integrations.gitops import health, plugin
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
@@ -618,9 +618,21 @@ def test_the_commands_of_the_plugin_are_ours(llmaz: Llmaz) -> None:
         assert llmaz(*step["command"][1:], "--help").code == 0
 
 
-def test_patch_needs_an_image(llmaz: Llmaz) -> None:
-    done = llmaz("argocd", "plugin", "patch")
+def test_patch_names_the_image_of_this_version(llmaz: Llmaz) -> None:
+    [body] = documents(llmaz("argocd", "plugin", "patch").out)
+    [container] = body["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == plugin.IMAGE
+    assert plugin.IMAGE.endswith(f":{__version__}")
+    done = llmaz("argocd", "plugin", "patch", "--image", "")
     assert (done.code, done.out) == (2, "")
+    assert "--image has no value" in done.err
+
+
+def test_pages_name_our_image() -> None:
+    repository = plugin.IMAGE.partition(":")[0]
+    for page in ("argocd.md", "gitlab.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert f"{repository}:{__version__}" in text, page
 
 
 def test_the_patch_makes_a_pod(llmaz: Llmaz) -> None:
