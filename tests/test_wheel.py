@@ -19,6 +19,7 @@ QUICKSTART = ROOT / "examples" / "quickstart"
 FOLDERS = {  # in the checkout, in the wheel
     "charts": "renderer/charts",
     "presets": "renderer/presets",
+    "renderer/error_pages": "renderer/error_pages",
     "renderer/scaffold/files": "renderer/scaffold/files",
     "renderer/schemas": "renderer/schemas",
 }

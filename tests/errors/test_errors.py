@@ -27,7 +27,7 @@ ERRORS = TESTS / "errors"
 CASES = sorted(path.name for path in ERRORS.glob("*-*"))
 CODE = re.compile(r"\[([ENW]\d{3})\]$", re.MULTILINE)
 PROGRAMS = {"--kustomize": "kustomize", "--charts": "helm"}  # that an option asks
-OURS = ("stderr.txt", "args.txt")
+OURS = ("stderr.txt", "args.txt", "fixed")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
     "E374": "resolve/rules/test_offloading.py::test_a_replica_of_several_pods",
