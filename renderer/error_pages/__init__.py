@@ -14,7 +14,7 @@ from renderer.error_pages.error_page import (
     read_samples,
     unknown_code,
 )
-from renderer.error_pages.terminal import area_list, code_list, page_text
+from renderer.error_pages.terminal import area_list, code_list, excerpt_title, page_text
 
 __all__ = [
     "FILE",
@@ -27,6 +27,7 @@ __all__ = [
     "code_list",
     "codes_in",
     "error_page",
+    "excerpt_title",
     "page_text",
     "read_samples",
     "unknown_code",

@@ -82,5 +82,3 @@ def test_lists(llmaz: Llmaz) -> None:
     listed = [line[:4] for line in llmaz("errors", "w23").out.splitlines()]
     assert listed == [code for code in CODES if code.startswith("W23")]
     assert all(len(line) <= 100 for line in llmaz("errors", "E").out.splitlines())
-
-
