@@ -2,8 +2,8 @@
 
 A folder's name begins with the first code of its text, where that has one: `pytest -k E203`. It holds the input files,
 `stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out`). Nothing is
-written, the exit code is 2, and every code of the wording table has a case. `fixed/` is the input as it should be, all of
-it: the page of the code shows the difference.
+written, the exit code is 2, and every code of the wording table has a case. `fixed/` is the whole input as it should
+be: the page of the code shows the difference.
 """
 
 from __future__ import annotations
