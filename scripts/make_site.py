@@ -6,6 +6,7 @@ the release's tag, and pages that are made: of error codes, examples and input k
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import os
 import re
@@ -28,7 +29,7 @@ SITE = ROOT / "build" / "site" / "docs"
 EXAMPLES: Final = "examples/README.md"
 KINDS: Final = ("openmodel", "playground", "service", "backendruntime", "modelroute", "inferencemodel")
 KINDS_OF_FILES: Final = ("renderconfig", "renderpolicy")
-DEEPEST: Final = 6  # keys of a path in a reference page
+DEEPEST: Final = 4  # keys of a path below one of `spec`, in a reference page
 CODES: Final = (*sorted(WORDINGS), error_pages.INTERNAL_FAULT)
 Schema: TypeAlias = Mapping[str, Any]
 FENCE: Final = re.compile(r"^(?P<fence>```+)(?P<language>\w*)\n(?P<text>.*?)^(?P=fence)$\n?", re.MULTILINE | re.DOTALL)
@@ -247,16 +248,29 @@ def kind_markdown(name: str) -> Iterator[str]:
     yield f"# {title}"
     yield words(whole["description"])
     yield (
-        f"Every key down to {DEEPEST} levels; `llmaz schema {name}` prints the schema itself, for editors. "
+        f"The keys below each key of `spec`, down to {DEEPEST} levels; `llmaz schema {name}` prints all, for editors. "
         "Keys in **bold** are required where the key above them is there."
     )
-    rows = ["| key | type | default | what it says |", "|---|---|---|---|"]
-    for path, node, is_required in keys(resolved(whole["properties"]["spec"], whole), whole, "spec"):
-        key = f"**`{path}`**" if is_required else f"`{path}`"
-        default = f"`{json.dumps(node['default'])}`" if "default" in node else "–"
-        text = node.get("description") or node.get("x-means") or ""
-        rows.append(f"| {key} | {kind_type(node, whole)} | {default} | {words(' '.join(text.split()))} |")
-    yield "\n".join(rows)
+    spec = resolved(whole["properties"]["spec"], whole)
+    for key, value in spec["properties"].items():
+        node = resolved(value, whole)
+        yield f"## spec.{key} {{#spec-{key.lower()}}}"
+        yield "\n".join(key_rows(node, whole, key in spec.get("required", ())))
+
+
+def key_rows(node: Schema, whole: Schema, is_required: bool) -> Iterator[str]:
+    """A table of a key of `spec` and of those below it, which are named from there."""
+    yield "| key | type | default | what it says |"
+    yield "|---|---|---|---|"
+    has_more = "properties" in node
+    items = resolved(node["items"], whole) if isinstance(node.get("items"), dict) else {}
+    below = keys(node if has_more else items, whole, "" if has_more else "[]")
+    for path, inner, is_inner_required in [("", node, is_required), *below]:
+        name = "<wbr>.".join(html.escape(path or "(itself)").split("."))
+        key = f"<strong><code>{name}</code></strong>" if is_inner_required else f"<code>{name}</code>"
+        default = f"`{json.dumps(inner['default'])}`" if "default" in inner else "–"
+        text = inner.get("description") or inner.get("x-means") or ""
+        yield f"| {key} | {kind_type(inner, whole)} | {default} | {words(' '.join(text.split()))} |"
 
 
 def write(page: str, blocks: Iterator[str]) -> None:

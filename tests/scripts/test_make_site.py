@@ -84,7 +84,7 @@ def test_made_pages(copy: Path) -> None:
         *(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()),
     }
     assert "kind: LeaderWorkerSet" in (copy / "examples" / "quickstart.md").read_text("utf-8")
-    assert "| **`spec.source`** |" in (copy / "reference" / "openmodel.md").read_text("utf-8")
+    assert "## spec.source {#spec-source}" in (copy / "reference" / "openmodel.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
