@@ -76,6 +76,10 @@ def test_it_says_its_version(llmaz: Path, elsewhere: Path) -> None:
     assert renderer.__version__ in run(llmaz, "--version", cwd=elsewhere)
 
 
+def test_it_explains_a_code(llmaz: Path, elsewhere: Path) -> None:
+    assert "Write instead" in run(llmaz, "errors", "E416", cwd=elsewhere)
+
+
 def test_it_knows_every_preset(llmaz: Path, elsewhere: Path) -> None:
     listed = run(llmaz, "presets", "list", cwd=elsewhere)
     presets = [file.stem for folder in ("backends", "models") for file in (ROOT / "presets" / folder).glob("*.yaml")]
