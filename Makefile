@@ -15,7 +15,7 @@ NEW ?= HEAD
 # Our schemas, and no others; "v1" is how kubeconform calls the core group.
 SCHEMAS = renderer/schemas/output/{{if eq .Group "v1"}}core{{else}}{{.Group}}{{end}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json
 
-.PHONY: help setup demo test check types imports examples conformance kubeconform platform apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
+.PHONY: help setup demo test check types imports examples conformance kubeconform platform docs docs-serve apiserver-test cluster-test engine-test gateway-test tools bench schemas version-table man wheel release-check image image-test install-test clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +66,19 @@ platform: ## charts/llmaz: helm lint, and kubeconform over what its value sets m
 	@for values in tests/platform/*/values.yaml; do .tools/helm lint --strict --quiet charts/llmaz --values "$$values" || exit 1; done
 	.tools/kubeconform -strict -summary -schema-location '$(SCHEMAS)' -schema-location '$(subst renderer/schemas/output,tests/data/schemas,$(SCHEMAS))' \
 	  tests/platform/*/expected.yaml
+
+.venv/docs-ready: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: .venv/docs-ready ## the site, in build/site/html, and each of its links followed (docs/site.md)
+	$(BIN)/python -m scripts.make_site
+	rm -rf build/site/html
+	$(BIN)/zensical build --strict
+	$(BIN)/python -m scripts.check_site build/site/html
+
+docs-serve: docs ## the site at http://127.0.0.1:8000/
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site/html 8000
 
 apiserver-test: $(READY) ## asks a real API server and webhooks of LeaderWorkerSet, KEDA, Kueue (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
 	@scripts/tools.sh lwscheck kedacheck kueuecheck kube-apiserver etcd

@@ -31,7 +31,7 @@ SBOM: Final = "llmaz_renderer.cdx.json"
 NOTES: Final = "release-notes.md"
 CHECKSUMS: Final = "SHA256SUMS"
 SDIST_TOPS: Final = {
-    *("renderer", "presets", "charts"),
+    *("renderer", "presets", "charts", "man"),
     *("CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"),
 }
 INSTALL: Final = """

@@ -20,6 +20,7 @@ QUICKSTART = ROOT / "examples" / "quickstart"
 FOLDERS = {  # in the checkout, in the wheel
     "charts": "renderer/charts",
     "presets": "renderer/presets",
+    "renderer/error_pages": "renderer/error_pages",
     "renderer/scaffold/files": "renderer/scaffold/files",
     "renderer/schemas": "renderer/schemas",
 }
@@ -83,6 +84,10 @@ def test_the_sdist_carries_the_man_pages(wheel: Path) -> None:
 
 def test_it_says_its_version(llmaz: Path, elsewhere: Path) -> None:
     assert renderer.__version__ in run(llmaz, "--version", cwd=elsewhere)
+
+
+def test_it_explains_a_code(llmaz: Path, elsewhere: Path) -> None:
+    assert "Write instead" in run(llmaz, "errors", "E416", cwd=elsewhere)
 
 
 def test_it_knows_every_preset(llmaz: Path, elsewhere: Path) -> None:

@@ -31,6 +31,7 @@ _COMMANDS = {  # command → module and function
     "adopt": "adopt.adopt",
     "routes": "routes.routes",
     "explain": "explain.explain",
+    "errors": "errors.errors",
     "argocd": "argocd.argocd",
     "flux": "flux.flux",
     "nodepools": "nodepools.nodepools",

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from renderer.diagnostics import Diagnostic
+from renderer.diagnostics.addresses import page_address
 from renderer.text import escapes
 
 
 def as_json(problems: Sequence[Diagnostic]) -> str:
-    """A JSON list of objects with file, line, column, code, severity, field, message and hint."""
+    """A JSON list of objects with file, line, column, code, severity, field, message, hint and url."""
     items = [
         {
             "file": problem.file,
@@ -25,6 +26,7 @@ def as_json(problems: Sequence[Diagnostic]) -> str:
             "field": problem.field,
             "message": problem.message,
             "hint": problem.hint,
+            "url": page_address(problem.code),
         }
         for problem in problems
     ]
@@ -40,6 +42,7 @@ def as_github(problems: Sequence[Diagnostic]) -> str:
         text = f"{escapes.line(problem.text)} [{problem.code}]" + (
             f"\n{escapes.line(problem.hint)}" if problem.hint else ""
         )
+        text += f"\n{page_address(problem.code)}"
         kind = "notice" if problem.severity == "note" else problem.severity
         lines.append(f"::{kind} {place},title=llmaz {problem.code}::{escapes.workflow_data(text)}")
     return "\n".join(lines)
@@ -68,7 +71,7 @@ def as_sarif(problems: Sequence[Diagnostic]) -> str:
                 ],
             }
         )
-    rules = [{"id": code} for code in sorted({problem.code for problem in problems})]
+    rules = [{"id": code, "helpUri": page_address(code)} for code in sorted({problem.code for problem in problems})]
     driver = {"name": "llmaz", "version": __version__, "rules": rules}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from renderer import __version__
 from renderer.diagnostics import Diagnostic
+from renderer.diagnostics.addresses import page_address
 from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 from renderer.text import escapes
 from tests.paths import TESTS
@@ -41,8 +42,10 @@ def test_json() -> None:
             "field": "spec.model",
             "message": "no model 'x'",
             "hint": "did you mean 'y'?",
+            "url": page_address("E203"),
         },
-        {**common, "line": 3, "column": 1, "code": "W202", "severity": "warning", "field": "", "message": "no effect"},
+        {**common, "line": 3, "column": 1, "code": "W202", "severity": "warning", "field": "", "message": "no effect"}
+        | {"url": page_address("W202")},
         {
             **common,
             "file": "nowhere",
@@ -52,6 +55,7 @@ def test_json() -> None:
             "severity": "error",
             "field": "",
             "message": "no such file or folder",
+            "url": page_address("E122"),
         },
     ]
     assert json.loads(as_json([])) == []
@@ -85,7 +89,7 @@ def test_json() -> None:
     ],
 )
 def test_github(problem: Diagnostic, line: str) -> None:
-    assert as_github([problem]) == line
+    assert as_github([problem]) == f"{line}%0A{page_address(problem.code)}"
 
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
@@ -128,6 +132,7 @@ def test_github_reads_back(file: str, message: str, hint: str, line: int) -> Non
     problem = replace(ERROR, file=f"a{file}", message=message, hint=hint, line=line)
     where = {"line": str(line), "col": "16"} if line else {}
     text = escapes.line(f"spec.model: {message} [E203]") + (f"\n{escapes.line(hint)}" if hint else "")
+    text += f"\n{page_address('E203')}"
     expected = ("error", {"file": escapes.line(f"a{file}"), **where, "title": "llmaz E203"}, text)
     assert commands(as_github([problem])) == [expected]
 

@@ -2,7 +2,8 @@
 
 A folder's name begins with the first code of its text, where that has one: `pytest -k E203`. It holds the input files,
 `stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out`). Nothing is
-written, the exit code is 2, and every code of the wording table has a case.
+written, the exit code is 2, and every code of the wording table has a case. `fixed/` is the whole input as it should
+be: the page of the code shows the difference.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 ERRORS = TESTS / "errors"
 CASES = sorted(path.name for path in ERRORS.glob("*-*"))
+FIXED = sorted(path.parent.name for path in ERRORS.glob("*-*/fixed"))
 CODE = re.compile(r"\[([ENW]\d{3})\]$", re.MULTILINE)
 PROGRAMS = {"--kustomize": "kustomize", "--charts": "helm"}  # that an option asks
-OURS = ("stderr.txt", "args.txt")
+OURS = ("stderr.txt", "args.txt", "fixed")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
     "E374": "resolve/rules/test_offloading.py::test_a_replica_of_several_pods",
@@ -109,6 +111,14 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
     assert "Traceback" not in done.err
     assert everything(work) == before
     golden(f"errors/{name}/stderr.txt", done.err)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_input_is_valid(name: str, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    monkeypatch.chdir(ERRORS / name / "fixed")
+    done = llmaz("validate", "--strict")
+    assert done.code == 0, done.err
+    assert CODE.findall(done.err) == []
 
 
 @pytest.mark.parametrize("name", CASES)

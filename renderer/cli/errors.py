@@ -1,0 +1,41 @@
+"""llmaz errors."""
+
+from __future__ import annotations
+
+import click
+
+from renderer.cli.console import INVALID, exit_with, print_line
+from renderer.cli.standard_streams import write
+
+
+@click.command("errors", short_help="Explain an error code.")
+@click.argument("codes", nargs=-1, metavar="[CODE]...")
+def errors(codes: tuple[str, ...]) -> None:
+    """Explain an error code: what it says, its cause, an input that shows it, what to write instead.
+
+    CODE is one such as E203, the beginning of some such as E4, or an area such as engines, which are listed; without
+    any, list the areas. Needs no network.
+    """
+    from renderer import error_pages
+    from renderer.diagnostics import counted
+
+    if not codes:
+        write(error_pages.area_list())
+        return
+    parts, unknown = [], []
+    for word in codes:
+        matches = error_pages.codes_in(word)
+        if not matches:
+            unknown.append(word)
+        elif len(matches) == 1 and matches[0] == word.upper():
+            parts.append(error_pages.page_text(error_pages.error_page(matches[0])))
+        else:
+            parts.append(error_pages.code_list(matches))
+    for word in unknown:
+        message, hint = error_pages.unknown_code(word)
+        print_line("text", f"CODE: {message} [{error_pages.UNKNOWN_CODE}]")
+        print_line("text", f"    hint: {hint}")
+    if unknown:
+        print_line("text", counted(len(unknown), "error"))
+        exit_with(INVALID)
+    write("\n".join(parts))

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Writes build/site/docs, from which the site is built (docs/site.md): docs/, with links out of it to the repository at
+the release's tag, and pages that are made: of error codes, examples and input kinds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from renderer import __version__, error_pages
+from renderer.diagnostics.addresses import REPOSITORY
+from renderer.diagnostics.wordings import AREA_TITLES, WORDINGS
+from renderer.error_pages import ErrorPage, excerpt_title
+from renderer.text import escapes
+from scripts.make_error_pages import slug
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SITE = ROOT / "build" / "site" / "docs"
+EXAMPLES: Final = "examples/README.md"
+KINDS: Final = ("openmodel", "playground", "service", "backendruntime", "modelroute", "inferencemodel")
+KINDS_OF_FILES: Final = ("renderconfig", "renderpolicy")
+DEEPEST: Final = 4  # keys of a path below one of `spec`, in a reference page
+CODES: Final = (*sorted(WORDINGS), error_pages.INTERNAL_FAULT)
+Schema: TypeAlias = Mapping[str, Any]
+FENCE: Final = re.compile(r"^(?P<fence>```+)(?P<language>\w*)\n(?P<text>.*?)^(?P=fence)$\n?", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?P<link>[^)\s]+)\)")
+_HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<heading>.*)$", re.MULTILINE)
+_CODE_ROW = re.compile(r'^\| <a id="(?P<anchor>\w+)"></a>(?P<code>\w+) \|', re.MULTILINE)
+
+
+def repository_address(path: Path) -> str:
+    """Where a file or folder is in the repository, at the tag of the release."""
+    form = "tree" if path.is_dir() else "blob"
+    return f"{REPOSITORY}/{form}/v{__version__}/{path.relative_to(ROOT).as_posix()}"
+
+
+def site_link(page: str, link: str) -> str:
+    """A link of a page of docs/ as it is in the copy."""
+    path, _, anchor = link.partition("#")
+    if re.match(r"[a-z]+:", link) or not path:
+        return link
+    target = Path(os.path.normpath(DOCS / Path(page).parent / path))
+    anchor = f"#{anchor}" if anchor else ""
+    if target == DOCS / "errors.md" and anchor[1:].upper() in CODES:
+        return relative(page, f"errors/{anchor[1:].upper()}.md")
+    if target == ROOT / EXAMPLES:
+        return relative(page, "examples/index.md") + anchor
+    if target.parent == ROOT / "examples" and target.is_dir():
+        return relative(page, f"examples/{target.name}.md")
+    return link if target.is_relative_to(DOCS) else repository_address(target) + anchor
+
+
+def relative(page: str, target: str) -> str:
+    """The link from a page to another."""
+    return Path(os.path.relpath(target, Path(page).parent)).as_posix()
+
+
+def outside_of_fences(text: str, change: Callable[[str], str], fence: Callable[[re.Match[str]], str]) -> str:
+    """The text with its prose changed by one function, and its fenced blocks by another."""
+    parts, end = [], 0
+    for match in FENCE.finditer(text):
+        parts += [change(text[end : match.start()]), fence(match)]
+        end = match.end()
+    return "".join([*parts, change(text[end:])])
+
+
+def site_page(page: str, text: str) -> str:
+    """A page of docs/ as it is in the copy."""
+    anchors: Counter[str] = Counter()
+
+    def heading(match: re.Match[str]) -> str:
+        anchor = slug(match["heading"])
+        anchors[anchor] += 1
+        number = f"-{anchors[anchor] - 1}" if anchors[anchor] > 1 else ""
+        return f"{match['marks']} {match['heading']} {{#{anchor}{number}}}"
+
+    def prose(part: str) -> str:
+        part = _LINK.sub(lambda match: f"]({site_link(page, match['link'])})", part)
+        part = re.sub(r"^<!-- [^\n]* -->\n", "", part, flags=re.MULTILINE)
+        if page == "errors.md":
+            part = _CODE_ROW.sub(r'| <a id="\g<anchor>"></a>[\g<code>](errors/\g<code>.md) |', part)
+            part = re.sub(r"^\| E901 \|", "| [E901](errors/E901.md) |", part, flags=re.MULTILINE)
+        return _HEADING.sub(heading, part)
+
+    def fence(match: re.Match[str]) -> str:
+        if match["language"] != "mermaid":
+            return match[0]
+        picture = diagram_file(match["text"])
+        if not (DOCS / picture).exists():
+            raise SystemExit(f"make_site.py: docs/{page} has a chart without its picture: run scripts/make_diagrams.py")
+        return f"![Chart: {alternative(match['text'])}]({relative(page, picture)}){{.diagram}}\n"
+
+    return outside_of_fences(text, prose, fence)
+
+
+def diagram_file(chart: str) -> str:
+    """The picture of a chart in Mermaid's language, in docs/."""
+    return f"diagrams/{hashlib.sha256(chart.encode()).hexdigest()[:12]}.svg"
+
+
+def alternative(chart: str) -> str:
+    """The labels of a chart, for people who do not see it."""
+    labels = (re.sub(r"<br/?>", ", ", label) for label in re.findall(r'"([^"]+)"', chart))
+    return re.sub(r"[\[\]]", "", "; ".join(labels))
+
+
+# Error codes
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A block of code that holds any text."""
+    return escapes.markdown_block(text.rstrip("\n"), language)
+
+
+def words(text: str) -> str:
+    """Text of a message, of which Markdown takes nothing for a sign."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!~^&])", lambda match: f"&#{ord(match[1])};", text)
+
+
+def page_title(page: ErrorPage) -> str:
+    """The code and the message, with a sign for each word that is filled in."""
+    message = page.sample.title if page.message == "{what}" and page.sample.title else page.message
+    return f"{page.code}: {re.sub(r'{[^}]*}', '…', message)}"
+
+
+def error_markdown(page: ErrorPage) -> Iterator[str]:
+    """The page of a code, in blocks."""
+    sample = page.sample
+    yield f"# {words(page_title(page))}"
+    area = f" about {AREA_TITLES[page.area]}" if page.area else ""
+    article = "an" if page.severity == "error" else "a"
+    yield f"**{page.code}** is {article} {page.severity}{area}. [All codes](../errors.md)"
+    yield fenced(page.message, "{.text .wrap}")
+    if page.hint:
+        yield f"Hint: {words(page.hint)}"
+    if sample.causes:
+        yield "## Cause"
+        yield "\n".join(f"- {words(cause)}" for cause in sample.causes)
+    if sample.command:
+        yield f"## Example: {words(sample.title)}"
+        for excerpt in sample.excerpts:
+            yield f"`{excerpt_title(excerpt).replace('`', '')}`"
+            yield fenced(excerpt.text, "yaml" if excerpt.file.endswith((".yaml", ".yml")) else "text")
+        yield fenced(f"$ {sample.command}\n{sample.output}", "{.text .wrap}")
+    else:
+        yield "No small input shows this code: it is about what is around a run, or about very large input."
+    if sample.change:
+        yield "## Write instead"
+        yield fenced(sample.change, "diff")
+    if sample.cases:
+        yield "## Also seen with"
+        yield "\n".join(f"- {words(case)}" for case in sample.cases)
+    if sample.pages:
+        yield "## Read on"
+        yield "\n".join(f"- [{words(heading)}](../{place})" for place, heading in sample.pages.items())
+
+
+# Examples
+
+
+def example_rows() -> dict[str, tuple[str, str]]:
+    """What each example shows, and what to read in it, as examples/README.md says."""
+    text = (ROOT / EXAMPLES).read_text("utf-8")
+    rows = re.findall(r"^\| \[([\w-]+)\]\([\w-]+/\) \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
+    return {name: (what, reading) for name, what, reading in rows}
+
+
+def example_files(folder: Path) -> Iterator[str]:
+    """Each file of the folder with its name, in blocks."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield f"**`{path.relative_to(folder).as_posix()}`**"
+            language = "yaml" if path.suffix in (".yaml", ".yml") else "text"
+            yield fenced(path.read_text("utf-8"), language)
+
+
+def example_markdown(name: str, what: str, reading: str) -> Iterator[str]:
+    """The page of an example: input beside output."""
+    folder = ROOT / "examples" / name
+    yield "---\nhide:\n  - navigation\n  - toc\n---"
+    yield f"# Example: {name}"
+    yield f"{what[:1].upper()}{what[1:]}. [All examples](index.md), [in the repository]({repository_address(folder)})"
+    yield f"To read in it: {reading}"
+    yield '<div class="beside" markdown>'
+    yield "<div markdown>\n\n## You write {#input}"
+    yield from example_files(folder)
+    yield "</div>\n<div markdown>\n\n## Argo CD or Flux sync {#output}"
+    yield from example_files(ROOT / "tests" / "cases" / f"example-{name}" / "expected")
+    yield "</div>\n</div>"
+
+
+def example_list() -> Iterator[str]:
+    """The page of all examples."""
+    yield "# Examples"
+    yield "Each is a folder of the repository that stands alone; its page shows the input beside what is rendered."
+    rows = ["| example | what it shows |", "|---|---|"]
+    rows += [f"| [{name}]({name}.md) | {what} |" for name, (what, _) in example_rows().items()]
+    yield "\n".join(rows)
+
+
+# Input kinds
+
+
+def resolved(node: Schema, whole: Schema) -> Schema:
+    """The node, with what its $ref leads to."""
+    while "$ref" in node:
+        more = {key: value for key, value in node.items() if key != "$ref"}
+        node = {**whole["$defs"][node["$ref"].removeprefix("#/$defs/")], **more}
+    return node
+
+
+def keys(node: Schema, whole: Schema, path: str = "") -> Iterator[tuple[str, Schema, bool]]:
+    """Every key below a node, its schema, and whether it is required."""
+    for key, value in node.get("properties", {}).items():
+        below, key_path = resolved(value, whole), f"{path}.{key}" if path else key
+        yield key_path, below, key in node.get("required", ())
+        if key_path.count(".") + 1 < DEEPEST:
+            items = resolved(below.get("items", {}), whole) if isinstance(below.get("items"), dict) else {}
+            has_more = "properties" in below
+            yield from keys(below if has_more else items, whole, key_path if has_more else f"{key_path}[]")
+
+
+def kind_type(node: Schema, whole: Schema) -> str:
+    """The type of a value, in a word or two."""
+    if "enum" in node:
+        return ", ".join(f"`{json.dumps(value).strip(chr(34))}`" for value in node["enum"])
+    form = node.get("type", "any")
+    if form == "array" and isinstance(node.get("items"), dict):
+        inner = resolved(node["items"], whole).get("type", "any")
+        return f"list of {inner if isinstance(inner, str) else ' or '.join(inner)}"
+    return form if isinstance(form, str) else " or ".join(form)
+
+
+def kind_markdown(name: str) -> Iterator[str]:
+    """The reference page of an input kind."""
+    whole = json.loads((ROOT / "renderer" / "schemas" / "input" / f"{name}.json").read_text("utf-8"))
+    title = whole["title"]
+    yield f"# {title}"
+    yield words(whole["description"])
+    yield (
+        f"The keys below each key of `spec`, down to {DEEPEST} levels; `llmaz schema {name}` prints all, for editors. "
+        "Keys in **bold** are required where the key above them is there."
+    )
+    spec = resolved(whole["properties"]["spec"], whole)
+    for key, value in spec["properties"].items():
+        node = resolved(value, whole)
+        yield f"## spec.{key} {{#spec-{key.lower()}}}"
+        yield "\n".join(key_rows(node, whole, key in spec.get("required", ())))
+
+
+def key_rows(node: Schema, whole: Schema, is_required: bool) -> Iterator[str]:
+    """A table of a key of `spec` and of those below it, which are named from there."""
+    yield "| key | type | default | what it says |"
+    yield "|---|---|---|---|"
+    has_more = "properties" in node
+    items = resolved(node["items"], whole) if isinstance(node.get("items"), dict) else {}
+    below = keys(node if has_more else items, whole, "" if has_more else "[]")
+    for path, inner, is_inner_required in [("", node, is_required), *below]:
+        name = "<wbr>.".join(html.escape(path or "(itself)").split("."))
+        key = f"<strong><code>{name}</code></strong>" if is_inner_required else f"<code>{name}</code>"
+        default = f"`{json.dumps(inner['default'])}`" if "default" in inner else "–"
+        text = inner.get("description") or inner.get("x-means") or ""
+        yield f"| {key} | {kind_type(inner, whole)} | {default} | {words(' '.join(text.split()))} |"
+
+
+def write(page: str, blocks: Iterator[str]) -> None:
+    """Writes a page that is made."""
+    path = SITE / page
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n\n".join(blocks) + "\n", "utf-8")
+
+
+def main() -> None:
+    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.copytree(DOCS, SITE)
+    shutil.copy(ROOT / "scripts" / "site.css", SITE)
+    for path in SITE.rglob("*.md"):
+        page = path.relative_to(SITE).as_posix()
+        path.write_text(site_page(page, path.read_text("utf-8")), "utf-8")
+    for code in CODES:
+        write(f"errors/{code}.md", error_markdown(error_pages.error_page(code)))
+    for name, (what, reading) in example_rows().items():
+        write(f"examples/{name}.md", example_markdown(name, what, reading))
+    write("examples/index.md", example_list())
+    for name in (*KINDS, *KINDS_OF_FILES):
+        write(f"reference/{name}.md", kind_markdown(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The copy of docs/ from which the site is built, and the check of the built one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from renderer import __version__
+from renderer.diagnostics.addresses import REPOSITORY, SITE, page_address
+from scripts import check_site, make_site
+from tests.paths import ROOT
+from tests.test_docs import PAGES
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "docs"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(make_site, "SITE", folder)
+        make_site.main()
+    return folder
+
+
+def navigation() -> list[str]:
+    """The pages that mkdocs.yml leads to."""
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    return re.findall(r"^ +- [^\n]*: ([\w/.-]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE)
+
+
+def test_one_address() -> None:
+    assert yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["site_url"] == SITE
+    assert f'Documentation = "{SITE}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert page_address("E203") == f"{SITE}errors/E203/"
+
+
+def test_every_page_of_the_documentation_is_in_the_navigation_once(copy: Path) -> None:
+    pages = navigation()
+    assert sorted(pages) == sorted(set(pages))
+    documented = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES}
+    assert documented <= set(pages)
+    assert [page for page in pages if not (copy / page).exists()] == []
+
+
+def test_no_link_leads_out_of_the_copy(copy: Path) -> None:
+    broken = []
+    for path in copy.rglob("*.md"):
+        links = re.findall(r"\]\(([^)\s#]+)[^)]*\)", make_site.FENCE.sub("", path.read_text("utf-8")))
+        own_links = [link for link in links if not link.startswith("https://")]
+        broken += [f"{path.relative_to(copy)}: {link}" for link in own_links if not (path.parent / link).exists()]
+    assert broken == []
+
+
+def test_links_lead_to_the_release() -> None:
+    assert make_site.site_link("checks.md", "../tests/README.md#goldens") == (
+        f"{REPOSITORY}/blob/v{__version__}/tests/README.md#goldens"
+    )
+    assert make_site.site_link("checks.md", "../presets") == f"{REPOSITORY}/tree/v{__version__}/presets"
+    assert make_site.site_link("engines/vllm.md", "../errors.md#e444") == "../errors/E444.md"
+    assert make_site.site_link("checks.md", "../examples/README.md") == "examples/index.md"
+    assert make_site.site_link("engines/vllm.md", "../pods.md#x") == "../pods.md#x"
+    assert make_site.site_link("checks.md", "https://example.com/x") == "https://example.com/x"
+
+
+def test_every_chart_has_its_picture() -> None:
+    charts = [
+        chart
+        for page in PAGES
+        for chart in re.findall(r"^```mermaid\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    ]
+    expected = {make_site.diagram_file(chart) for chart in charts}
+    assert expected == {f"diagrams/{path.name}" for path in (ROOT / "docs" / "diagrams").iterdir()}
+
+
+def test_made_pages(copy: Path) -> None:
+    assert len(list((copy / "errors").iterdir())) == len(make_site.CODES)
+    page = (copy / "errors" / "E203.md").read_text("utf-8")
+    assert "# E203: no OpenModel is named" in page
+    assert "+    modelName: qwen3-0--6b" in page
+    assert {path.stem for path in (copy / "examples").iterdir()} == {
+        "index",
+        *(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()),
+    }
+    assert "kind: LeaderWorkerSet" in (copy / "examples" / "quickstart.md").read_text("utf-8")
+    assert "## spec.source {#spec-source}" in (copy / "reference" / "openmodel.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ('<a href="gone/">x</a>', "index.html: gone/: no such page"),
+        ('<a href="#gone">x</a>', "index.html: #gone: no such anchor"),
+        ('<script src="https://example.com/x.js"></script>', "index.html: loads https://example.com/x.js"),
+        ('<img src="//example.com/x.png">', "index.html: loads //example.com/x.png"),
+        (f'<a href="{SITE}gone/">x</a>', f"index.html: {SITE}gone/: no such page"),
+    ],
+)
+def test_faults_of_a_site(body: str, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(f'<a id="x"></a><a href="#x">x</a>{body}')
+    assert check_site.faults(tmp_path)[0] == [fault]
+
+
+def test_a_site_without_faults(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        f'<a id="x"></a><a href="#x"></a><a href="https://example.com/"></a><a href="{SITE}">x</a>'
+    )
+    assert check_site.faults(tmp_path) == ([], 3 - 1)
