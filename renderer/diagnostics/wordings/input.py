@@ -70,7 +70,7 @@ INPUT: Final[dict[str, Wording]] = {
         "'{value}' is not a folder inside of the tree",
         "write a relative path without '..', such as rendered; -o on the command line may name any folder",
     ),
-    "E146": Wording("'{word}' is no error code", "{hint}"),
+    "E146": Wording("'{word}' is not an error code", "{hint}"),
     "E150": Wording("cannot be written: {what}"),
     "E151": Wording("the system says: {what}", "no file is half written; mend the cause and run again"),
     "E160": Wording(
