@@ -28,6 +28,8 @@ _INFERENCE_GROUP = "inference.networking.x-k8s.io"  # the group of InferenceMode
 _LISTED = "known: "  # how a hint begins that lists fields, since no name is close
 _DEEPEST_PLACE = 6
 _OTHER_CONTAINERS = ("ephemeralContainers", "initContainers", "volumes")
+# Names of fields that objects of every sort have.
+_COMMON_FIELDS = {"$patch", "apiVersion", "kind", "metadata", "name", "namespace", "labels", "annotations"}
 _FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {
@@ -185,10 +187,12 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
 
 
 def _place_of(schema: str, word: str) -> str:
-    """Where a kind has a field of this name, the highest place; '' where it has none. Of lists of containers that of
-    the engine's counts.
+    """Where the spec of a kind has a field of this name, the highest place; '' where it has none, and for names that
+    belong to objects of every sort. Of lists of containers that of the engine's counts.
     """
-    places = _fields(schema).get(word, ())
+    if word in _COMMON_FIELDS:
+        return ""
+    places = [place for place in _fields(schema).get(word, ()) if place.startswith("spec.")]
     return min(places, key=lambda place: (place.count("."), *(part in place for part in _OTHER_CONTAINERS)), default="")
 
 

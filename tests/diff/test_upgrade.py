@@ -195,24 +195,24 @@ def test_a_package_that_the_wheel_misses(tree: Path, tmp_path: Path, llmaz: Llma
 def test_a_wheel_of_another_package(tree: Path, tmp_path: Path, llmaz: Llmaz) -> None:
     done = llmaz("diff", "--llmaz", make_wheel(tmp_path / "dist", "other-thing"))
     assert done.code == 2
-    assert "this is no llmaz to compare with: the wheel is of the package 'other-thing' [E744]" in done.err
+    assert "cannot compare with this renderer: the wheel is of the package 'other-thing' [E744]" in done.err
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("latest", "there is no such file, and it is no version"),
-        ("missing.whl", "there is no such file, and it is no version"),
-        ("chat.yaml", "the file is no wheel"),
+        ("latest", "there is no such file, and it is not a version"),
+        ("missing.whl", "there is no such file, and it is not a version"),
+        ("chat.yaml", "the file is not a wheel"),
         (".", "Is a directory"),
-        ("empty.whl", "the file is no wheel"),
+        ("empty.whl", "the file is not a wheel"),
     ],
 )
 def test_what_is_no_wheel(text: str, what: str, tree: Path, llmaz: Llmaz) -> None:
     with zipfile.ZipFile(tree / "empty.whl", "w"):
         pass
     done = llmaz("diff", "--llmaz", text)
-    assert (done.code, f"{text}: this is no llmaz to compare with: {what} [E744]" in done.err) == (2, True), done.err
+    assert (done.code, f"{text}: cannot compare with this renderer: {what} [E744]" in done.err) == (2, True), done.err
 
 
 @pytest.mark.parametrize(

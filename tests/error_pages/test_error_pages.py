@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CODES = sorted(WORDINGS)
 MOST_BYTES = 1_000_000
 # Codes that no input of a test's folder shows: what goes wrong is around the run, or the input is huge.
-WITHOUT_A_CASE = 47
+WITHOUT_A_CASE = 49
 WITH_A_CHANGE = 120  # at least so many pages say what to write instead
 
 

@@ -32,6 +32,7 @@ SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 PLACES = {
     "adopt/kserve.py _fill_variable": (1, "a name of presets/kserve.yaml"),
     "adopt/playground.py _is_named": (2, "what is looked for in a text"),
+    "error_pages/terminal.py area_list": (1, "titles of ours, and numbers"),
     "cutover/gitops_tool.py start": (1, "shlex.join"),
     "cutover/steps.py _check": (1, "words of ours, and escapes.shell_word"),
     "cutover/steps.py _delete": (1, "words of ours, and shlex.join"),

@@ -57,11 +57,11 @@ def renderer_source(text: str) -> RendererSource:
             [path] = [name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
             metadata = message_from_bytes(wheel.read(path))
     except FileNotFoundError:
-        raise source.refusal("E744", what="there is no such file, and it is no version") from None
+        raise source.refusal("E744", what="there is no such file, and it is not a version") from None
     except OSError as error:
         raise source.refusal("E744", what=error.strerror or error) from None
     except (ValueError, RuntimeError, zipfile.BadZipFile):  # no metadata, or more; encrypted; no archive
-        raise source.refusal("E744", what="the file is no wheel") from None
+        raise source.refusal("E744", what="the file is not a wheel") from None
     package = re.sub(r"[-_.]+", "-", metadata["Name"] or "").lower()
     if package != PACKAGE:
         raise source.refusal("E744", what=f"the wheel is of the package '{package}'")

@@ -81,7 +81,7 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E742": Wording("holds plain manifests of llmaz, such as {file}", "name another folder with -o"),
     "E743": Wording("{folder}/ holds the chart that llmaz render --to helm writes", "name another folder with -o"),
     "E744": Wording(
-        "this is no llmaz to compare with: {what}", "name a wheel of llmaz-renderer, or a version of it such as 0.1.0"
+        "cannot compare with this renderer: {what}", "name a wheel of llmaz-renderer, or a version of it such as 0.1.0"
     ),
     "E745": Wording(
         "no virtual environment can be made for it: {what}",
