@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import INVALID, exit_with, print_line
+from renderer.cli.console import INVALID, examples, exit_with, print_line
 from renderer.cli.standard_streams import write
 
 
-@click.command("errors", short_help="Explain an error code.")
+@click.command(
+    "errors",
+    short_help="Explain an error code.",
+    epilog=examples("llmaz errors E203", "llmaz errors engines"),
+)
 @click.argument("codes", nargs=-1, metavar="[CODE]...")
 def errors(codes: tuple[str, ...]) -> None:
     """Explain an error code: what it says, its cause, an input that shows it, what to write instead.

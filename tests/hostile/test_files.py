@@ -136,7 +136,7 @@ def test_what_another_repository_has_rendered_stays(repository: Path, tmp_path: 
 
 @pytest.mark.parametrize("path", ["../x.yaml", "a/../../x.yaml", "./x/y.yaml", "a//x.yaml", "/x/y.yaml"])
 def test_no_path_leaves_the_output_folder(path: str, tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="no name of a folder"):
+    with pytest.raises(OSError, match="not a name of a folder"):
         OutputFolder(str(tmp_path / "out")).write(path, "x\n")
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
@@ -306,7 +306,7 @@ def test_a_pipe_or_device_is_not_read(make: object, tmp_path: Path) -> None:
         make(path)  # type: ignore[operator]
     except PermissionError:
         path = Path("/dev/zero")
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_file(str(path))
 
 

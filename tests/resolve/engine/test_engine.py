@@ -50,7 +50,7 @@ def test_a_list_that_nobody_can_read(tmp_path: Path, text: bytes, message: str) 
 
 def test_a_pipe_is_no_list(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "own-1.txt")
-    with pytest.raises(UnreadableList, match="no regular file"):
+    with pytest.raises(UnreadableList, match="not a regular file"):
         OptionListReader().file(runtime(tmp_path, "own-1.txt"), "own-1.txt")
 
 
