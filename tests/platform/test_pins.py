@@ -56,7 +56,12 @@ MOVES = {
 def published() -> dict[str, str]:
     """Every text file that people copy from."""
     folders = ("charts", "examples", "presets", "docs")
-    files = (path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.is_file())
+    files = (
+        path
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.is_file() and path.suffix != ".png"
+    )
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in files}
 
 
