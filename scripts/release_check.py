@@ -95,7 +95,7 @@ def tag_problems(tag: str, folder: Path) -> list[str]:
     if not tag:
         return []
     if not TAG.fullmatch(tag):
-        return [f"the tag '{tag}' is no version: write vMAJOR.MINOR.PATCH, such as v{__version__}"]
+        return [f"the tag '{tag}' is not a version: write vMAJOR.MINOR.PATCH, such as v{__version__}"]
     problems = []
     if tag != f"v{__version__}":
         problems.append(f"the tag is {tag}, but renderer/__init__.py says {__version__}")

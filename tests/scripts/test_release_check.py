@@ -38,7 +38,7 @@ def git(tmp_path: Path) -> Callable[..., str]:
 
 @pytest.mark.parametrize("tag", ["1.0.0", "v1", "v1.0", "v01.0.0", "v1.0.0-rc1", "main", "v1.0.0\n", "v-1.0.0"])
 def test_a_tag_that_is_no_version(tag: str, git: Callable[..., str], tmp_path: Path) -> None:
-    problem = f"the tag '{tag}' is no version: write vMAJOR.MINOR.PATCH, such as {TAG}"
+    problem = f"the tag '{tag}' is not a version: write vMAJOR.MINOR.PATCH, such as {TAG}"
     assert release_check.tag_problems(tag, tmp_path) == [problem]
     assert release_check.changelog_problems(tag, "") == []
 
@@ -165,7 +165,7 @@ def test_the_exit_code_and_the_words_of_a_wrong_tag() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"release_check.py: the tag 'v1' is no version: write vMAJOR.MINOR.PATCH, such as {TAG}\n"
+    assert done.stderr == f"release_check.py: the tag 'v1' is not a version: write vMAJOR.MINOR.PATCH, such as {TAG}\n"
 
 
 def locked(name: str) -> dict[str, Requirement]:
