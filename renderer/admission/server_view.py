@@ -13,6 +13,7 @@ import msgspec
 from renderer import schema_validation
 from renderer.admission.defaults import CONSTANTS, RULES
 from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import without_nulls
 from renderer.plan import Body
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")
@@ -30,7 +31,7 @@ def server_view(body: Body) -> Mapping[str, Any]:
     name = _types()["kinds"].get(f"{version}/{kind}")
     if name is not None:
         return _struct_writer(name)(plain)
-    plain = _without_nulls(plain) if b"null" in text else plain
+    plain = without_nulls(plain) if b"null" in text else plain
     complete = _completion_of_kind(version, kind) if "/" in version else None
     return complete(plain) if complete else plain
 
@@ -50,12 +51,6 @@ def _types() -> Mapping[str, Mapping[str, Any]]:
     with open(_FILE, "rb") as file:
         types: dict[str, dict[str, Any]] = json.loads(file.read())
     return types
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 # ---- kinds of the server ----

@@ -40,14 +40,14 @@ class AdoptedWorkload(Struct, frozen=True):
     @property
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
-        return self.workload.namespace or "default", self.workload.name
+        return self.workload.key
 
 
 def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics: Collector) -> AdoptedWorkload | None:
     """The workload, as far as it is known; None where it runs no engine that is known. Raises Stop where it cannot be
     adopted.
     """
-    for key, name in (("name", workload.name), ("namespace", workload.namespace or "default")):
+    for key, name in (("name", workload.name), ("namespace", workload.key[0])):
         if not is_object_name(name):
             origin = workload.document.origin("metadata", key)
             diagnostics.stop("E957", origin, what=f"the {key} of this {workload.kind}", value=name)

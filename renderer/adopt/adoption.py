@@ -20,6 +20,7 @@ from renderer.adopt.neighbours import (
     elastic_config,
     is_ours,
     lost_of_service,
+    namespace_of,
     own_service,
     service_spec,
     tell_service,
@@ -142,15 +143,12 @@ class _Run:
         self.adoption.left += sources.files
         self.adoption.beside += sources.of_operator
         lossy_files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
-        self.lossy = {
-            (workload.namespace or "default", workload.name)
-            for workload in sources.workloads
-            if workload.document.name in lossy_files
-        }
+        self.lossy = {workload.key for workload in sources.workloads if workload.document.name in lossy_files}
         self._read_converted(sources.converted)
         for document in sources.unread:
-            name, problems = _shown(document.value), [*sources.problems]
-            why = next((problem.message for problem in problems if _is_about(problem, document)), "it cannot be read")
+            name = _shown(document.value)
+            about = (problem.message for problem in sources.problems if _is_about(problem, document))
+            why = next(about, "it cannot be read")
             self.adoption.objects.append(AdoptedObject(name, REFUSED, why))
         broken = {
             (problem.file, problem.document): problem
@@ -194,7 +192,7 @@ class _Run:
         engine.
         """
         diagnostics, name = Collector(), workload.title
-        if (workload.namespace or "default", workload.name) in self.names:
+        if workload.key in self.names:
             diagnostics.add("E959", workload.document.origin("metadata", "name"), what="workload", name=workload.name)
             self._refuse(name, diagnostics)
             return None
@@ -281,7 +279,7 @@ class _Run:
         names: set[str] = set()
         for document in documents:
             value = document.value
-            place = text_at(value, "metadata", "namespace") or "default", text_at(value, "metadata", "name")
+            place = namespace_of(document), text_at(value, "metadata", "name")
             if is_ours(document):
                 continue
             is_read = value.get("kind") == "ConfigMap" and place in named
@@ -470,7 +468,7 @@ def _config_maps(workload: ServingWorkload) -> set[Key]:
             names |= {text_at(source, "configMapRef", "name") for source in maps_at(container, "envFrom")}
             variables = maps_at(container, "env")
             names |= {text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in variables}
-    return {(workload.namespace or "default", name) for name in names if name}
+    return {(workload.key[0], name) for name in names if name}
 
 
 def _extra_name(document: Document) -> str:

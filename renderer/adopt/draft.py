@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, dotted
+from renderer.kubernetes.json_values import without_nulls
 from renderer.yamlio import ChangedDocument, Document, source_path
 
 _LONGEST_WORD: Final = 60
@@ -17,7 +18,7 @@ class Draft:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.body: dict[str, Any] = _copy(document.value)
+        self.body: dict[str, Any] = without_nulls(document.value)  # a null counts as absent
         self.comments: dict[Path, str] = {}
         self._moved: dict[Path, Path] = {}
         self._collector = Collector()
@@ -130,10 +131,3 @@ def shortened(word: object) -> str:
     """A user's word as messages show it."""
     text = str(word)
     return text if len(text) <= _LONGEST_WORD else f"{text[:_LONGEST_WORD]}…"
-
-
-def _copy(value: Any) -> Any:
-    """A copy without keys whose value is null, which count as absent."""
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items() if item is not None}
-    return [_copy(item) for item in value] if isinstance(value, list) else value

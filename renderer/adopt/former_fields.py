@@ -79,19 +79,7 @@ REMOVALS: Final[dict[str, tuple[Removal, ...]]] = {
         ),
     ),
 }
-# What the API server, kubectl, controllers and the operator's webhook write.
-SERVER_METADATA: Final = (
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generation",
-    "managedFields",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-)
+# What kubectl, controllers and the operator's webhook write.
 WRITTEN_ANNOTATIONS: Final = ("kubectl.kubernetes.io/last-applied-configuration", "argocd.argoproj.io/tracking-id")
 WRITTEN_LABELS: Final = ("llmaz.io/model-family-name", "llmaz.io/model-name")
 SHIPPED_LABELS: Final = ("app.kubernetes.io/created-by", "app.kubernetes.io/part-of")  # llmaz: the operator's chart

@@ -18,11 +18,13 @@ from msgspec import Struct, field
 from renderer.adopt import pod_merge
 from renderer.adopt.go_expressions import fill_expressions
 from renderer.adopt.plain_secrets import remove_secrets, tell_secret_address
+from renderer.adopt.server_defaults import SERVER_METADATA
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
-from renderer.adopt.source_fields import read_fields, read_preset
+from renderer.adopt.source_fields import read_fields
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, suggestion
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, number_at, text_at
+from renderer.load.preset_files import preset
 from renderer.text import escapes, patterns
 from renderer.yamlio import Document
 
@@ -31,9 +33,7 @@ _BOOKKEEPING = "kubectl.kubernetes.io/"  # annotations of a program, not of a us
 _METADATA = {
     **dict.fromkeys(("name", "namespace"), "text"),
     **dict.fromkeys(("labels", "annotations"), "textMap"),
-    **dict.fromkeys(("generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"), "any"),
-    **dict.fromkeys(("deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "ownerReferences"), "any"),
-    "finalizers": "any",
+    **dict.fromkeys(("generateName", *SERVER_METADATA), "any"),
 }
 _OBJECT = {**dict.fromkeys(("apiVersion", "kind", "metadata", "spec", "status"), "any")}
 _PLAIN_WORDS = re.compile(r"(?:[\w@%+=:,./ \t-]|'[^'\n]*'|\"[^\"$`\\\n]*\")*")
@@ -78,7 +78,8 @@ class _Source(Struct):
 
 @cache
 def _facts() -> Mapping[str, Any]:
-    return read_preset("kserve.yaml")
+    spec: Mapping[str, Any] = preset("kserve").value["spec"]
+    return spec
 
 
 def _kind(document: Document, source: _Source) -> str:

@@ -14,7 +14,6 @@ from renderer.adopt.former_fields import (
     EACH,
     MOVES,
     REMOVALS,
-    SERVER_METADATA,
     SHIPPED_LABELS,
     UNREAD_ANNOTATIONS,
     WRITTEN_ANNOTATIONS,
@@ -23,6 +22,7 @@ from renderer.adopt.former_fields import (
 )
 from renderer.adopt.operator_releases import default_backend, former_backends
 from renderer.adopt.pinned_version import settle_version
+from renderer.adopt.server_defaults import SERVER_METADATA
 from renderer.diagnostics import Diagnostic, Path, has_errors, suggestion
 from renderer.load.validation import KINDS, check
 from renderer.yamlio import Document

@@ -13,7 +13,7 @@ from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
 _HUB_HOME, _HUB_FOLDER = "/root/.cache/huggingface", "/hub"
 _HOME_VARIABLE = "HF_HOME"
@@ -63,7 +63,7 @@ def find_model_source(
         return _of_uri(model, opened[len(model.path) :] if model.path else "", revision)
     if _URI.match(opened):
         return ModelSource({"uri": opened}, opened, opened)
-    if _HUB_ID.fullmatch(opened):
+    if HUB_ID.fullmatch(opened):
         hub = {"modelID": opened, **({"revision": revision} if revision else {})}
         return _with_cache(container, template, hub, opened)
     if not opened.startswith("/"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from renderer.adopt import pod_changes
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.pod_changes import EnginePort, is_reserved
 from renderer.diagnostics import Collector, quoted
@@ -13,7 +14,6 @@ from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at,
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
-_OURS = "llmaz"
 _USUAL_LOAD = 80  # percent of the requested CPU, where an autoscaler of version v1 says none
 _SERVICE_FIELDS: Mapping[str, Sequence[object]] = {
     **dict.fromkeys(("selector", "ports", "type", "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"), ()),
@@ -26,7 +26,7 @@ _SERVICE_FIELDS: Mapping[str, Sequence[object]] = {
 
 def is_ours(document: Document) -> bool:
     """Whether llmaz has rendered an object, and renders it again."""
-    return text_at(document.value, "metadata", "labels", wellknown.MANAGED_BY).startswith(_OURS)
+    return pod_changes.is_ours(document.value)
 
 
 def is_service(document: Document) -> bool:
@@ -132,11 +132,7 @@ def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> 
     name, ports = text_at(value, "metadata", "name"), maps_at(value, "spec", "ports")
     if len(ports) != 1 or value_at(value, "spec", "clusterIP") == "None":
         return False
-    spec = map_at(value, "spec")
-    if any(
-        key not in _SERVICE_FIELDS or (item not in _SERVICE_FIELDS[key] and _SERVICE_FIELDS[key])
-        for key, item in spec.items()
-    ):
+    if not all(_is_said(field, item) for field, item in map_at(value, "spec").items()):
         return False
     if name == adopted.workload.name + wellknown.LB_SERVICE or ports[0].get("nodePort"):
         return False

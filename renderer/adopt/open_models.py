@@ -11,8 +11,7 @@ from msgspec import Struct
 from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
 from renderer.adopt.playground import CommentedBody
 from renderer.diagnostics import Path
-
-VERSION = "llmaz.io/v1alpha1"
+from renderer.load.validation import KINDS
 
 
 class SharedModel(Struct):
@@ -47,7 +46,7 @@ def _open_model(adopted: AdoptedWorkload, name: str) -> CommentedBody:
         spec["servedModelName"] = adopted.served_name
     spec["source"] = dict(adopted.weights.source)
     comments: dict[Path, str] = {("spec", "source"): adopted.weights.comment} if adopted.weights.comment else {}
-    body = {"apiVersion": VERSION, "kind": "OpenModel", "metadata": {"name": name}, "spec": spec}
+    body = {"apiVersion": KINDS["OpenModel"], "kind": "OpenModel", "metadata": {"name": name}, "spec": spec}
     return CommentedBody(body, comments)
 
 

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from renderer.adopt.adopted_container import EngineOption, split_options
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.hub_token import HubToken, token_of
-from renderer.adopt.model_source import hub_id
+from renderer.adopt.model_source import HUB_ID, hub_id
 from renderer.adopt.pod_changes import (
     COMMAND_FIELDS,
-    RUNNER,
     EnginePort,
     engine_port,
     is_reserved,
@@ -27,20 +26,21 @@ from renderer.adopt.pod_changes import (
 )
 from renderer.adopt.pod_patch import patch_between
 from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics.rule import NamedSource
 from renderer.engines.engine_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.load.validation import KINDS
+from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
-VERSION = "inference.llmaz.io/v1alpha1"
-_BACKEND: Path = ("spec", "backendRuntimeConfig")
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _WORD = re.compile(r"[\w./-]+")
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
 _TEMPLATE: Path = ("spec", "podTemplate")
+_NOWHERE = Origin(NamedSource(""))  # of words that no message names
 
 
 class CommentedBody(Struct):
@@ -79,7 +79,8 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor
     metadata: dict[str, object] = {"name": workload.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
-    return CommentedBody({"apiVersion": VERSION, "kind": "Playground", "metadata": metadata, "spec": spec}, comments)
+    body = {"apiVersion": KINDS["Playground"], "kind": "Playground", "metadata": metadata, "spec": spec}
+    return CommentedBody(body, comments)
 
 
 def complete_playground(
@@ -164,12 +165,7 @@ def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: B
 def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOption]:
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
-    dropped = frozenset[str]().union(
-        *map(
-            container.option_names,
-            ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo"),
-        )
-    )
+    dropped = frozenset[str]().union(*map(container.option_names, _DERIVED))
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
     rendered_values = {option.name: option.values for option in rendered}
@@ -196,23 +192,13 @@ def _value(text: str) -> object:
         return text
 
 
-class _Nowhere:
-    name = ""
-
-    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        return 0, 0
-
-
-_NOWHERE = Origin(_Nowhere())
-
-
 # Variables
 
 
 def _asks_hub(adopted: AdoptedWorkload) -> bool:
     """Whether the engine goes on asking the hub: another option names a repository, or adapters come while it runs."""
     values = [value for option in _kept_options(adopted) for value in option.values]
-    named = any(_HUB_ID.fullmatch(word) for value in values for word in _WORD.findall(value))
+    named = any(HUB_ID.fullmatch(word) for value in values for word in _WORD.findall(value))
     variable = adopted.container.entry.get("adaptersVariable", "")
     return named or adopted.container.values.get(variable, "").lower() in ("1", "true")
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from renderer.adopt.server_defaults import without_defaults
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
+from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
-RUNNER = "model-runner"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 COMMAND_FIELDS = ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle")
 """The fields of a container whose commands may ask a port."""
@@ -89,9 +89,9 @@ def kept_metadata(template: Body) -> dict[str, Any]:
     return {"metadata": metadata} if metadata else {}
 
 
-def is_ours(template: Body) -> bool:
-    """Whether llmaz has rendered the pod."""
-    return text_at(template, "metadata", "labels", wellknown.MANAGED_BY).startswith("llmaz")
+def is_ours(body: Body) -> bool:
+    """Whether llmaz has rendered the template of a pod, or an object."""
+    return text_at(body, "metadata", "labels", wellknown.MANAGED_BY).startswith("llmaz")
 
 
 def own_containers(pod: Body, template: Body, rendered: Body) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from renderer import schema_validation
 from renderer.adopt.source_fields import raw_text
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import map_at, without_nulls
 from renderer.schema_validation import SchemaFinding
 
 _SCHEMA = "output/core/podtemplate_v1"
@@ -24,9 +24,9 @@ def read_pod(value: object, origin: Origin, diagnostics: Collector) -> dict[str,
     """A copy of the spec of a pod without what Kubernetes would not take, which is told: unknown fields are lost,
     values of another type are errors. What the patch lacks may stand in what it is merged into.
     """
-    pod = _without_nulls(value)
+    pod = without_nulls(value)
     for _ in range(2):  # what a first problem hides is found behind it
-        findings = [finding for finding in _findings(pod) if not _may_be_merged(finding)]
+        findings = [*_wrong(pod)]
         if not findings:
             break
         for finding in findings:
@@ -86,12 +86,6 @@ def _tell(finding: SchemaFinding, place: Origin, diagnostics: Collector) -> None
         diagnostics.add("W965", place, word=finding.words["word"], hint=finding.words["hint"])
     else:
         diagnostics.add(finding.code, place, **schema_validation.message_words(finding, raw_text(place)))
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _pruned(value: Any, paths: list[Path]) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from msgspec import Struct
 from renderer.adopt import pod_merge
 from renderer.adopt.plain_secrets import remove_secrets, tell_secret, tell_secret_address
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
-from renderer.adopt.source_fields import as_word, read_fields, read_preset
+from renderer.adopt.source_fields import as_word, read_fields
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
+from renderer.load.preset_files import preset
 from renderer.yamlio import Document
 
 _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
@@ -43,7 +44,8 @@ def read_production_stack(documents: Sequence[Document]) -> tuple[list[ServingWo
 
 @cache
 def _facts() -> Mapping[str, Any]:
-    return read_preset("production_stack.yaml")
+    spec: Mapping[str, Any] = preset("production_stack").value["spec"]
+    return spec
 
 
 class _Values(Struct, frozen=True):

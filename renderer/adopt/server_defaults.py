@@ -27,9 +27,19 @@ _TYPES = {
     "serviceAccountToken": "core.ServiceAccountTokenProjection",
     "hostPath": "core.HostPathVolumeSource",
 }  # the types of fields in the template of a pod
-_WRITTEN = frozenset(
-    ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences")
-).union(("finalizers",))
+SERVER_METADATA = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
+"""The metadata that the API server and controllers write."""
 
 
 def without_defaults(value: Any, type_name: str = POD) -> Any:
@@ -68,7 +78,7 @@ def is_live(value: Mapping[str, Any]) -> bool:
 
 def without_server_fields(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without what a server and kubectl write into it."""
-    metadata = {key: item for key, item in map_at(value, "metadata").items() if key not in _WRITTEN}
+    metadata = {key: item for key, item in map_at(value, "metadata").items() if key not in SERVER_METADATA}
     body = {**value, "metadata": metadata}
     body.pop("status", None)
     return body

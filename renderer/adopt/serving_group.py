@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
-from renderer.adopt.playground import VERSION, CommentedBody
-from renderer.adopt.pod_changes import RUNNER, kept_metadata, own_containers
+from renderer.adopt.playground import CommentedBody
+from renderer.adopt.pod_changes import kept_metadata, own_containers
 from renderer.adopt.pod_patch import patch_between
 from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.load.validation import KINDS
+from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
 _SKIP = "llmaz.io/skip-model-loader"
@@ -30,9 +32,7 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
     if group.get("subGroupPolicy"):
         templates["subGroupPolicy"] = group["subGroupPolicy"]
     for key, template in _originals(adopted).items():
-        containers = [
-            {key: body[key] for key in ("name", "image") if key in body} for body in _containers(adopted, template)
-        ]
+        containers = [_image(body) for body in _containers(adopted, template)]
         templates[key] = {"spec": {"containers": containers}}
     metadata: dict[str, object] = {"name": workload.name}
     if workload.namespace not in ("", "default"):
@@ -49,7 +49,8 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
     comments: dict[Path, str] = {
         ("metadata", "annotations"): "The engine goes on finding its weights by itself, so no loader is added."
     }
-    return CommentedBody({"apiVersion": VERSION, "kind": "Service", "metadata": metadata, "spec": spec}, comments)
+    body = {"apiVersion": KINDS["Service"], "kind": "Service", "metadata": metadata, "spec": spec}
+    return CommentedBody(body, comments)
 
 
 def complete_group(adopted: AdoptedWorkload, group: CommentedBody, rendered: Body, *, live: bool) -> None:

@@ -50,6 +50,11 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
         return (self.leader_origin_of or self.origin_of)(field)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Namespace, `default` where none is said, and name."""
+        return self.namespace or "default", self.name
+
+    @property
     def title(self) -> str:
         """Such as "Deployment llm/chat"."""
         return f"{self.kind} {'/'.join(filter(None, (self.namespace, self.name)))}"

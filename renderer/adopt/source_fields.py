@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
-from renderer import yamlio
 from renderer.diagnostics import Collector, Origin, Path, suggestion
 from renderer.schema_validation import message_words, type_finding
-from renderer.source.paths import PRESETS
 from renderer.yamlio import Document
 
 Table = Mapping[str, Any]  # of the fields of a map: by name its type, or a map with `fields`, `items`, `lost` or `type`
@@ -29,14 +26,6 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 }
 _ITEMS = {"texts": "text", "scalars": "scalar", "maps": "map"}  # lists of one type
 _ENTRIES = {"textMap": "text", "scalarMap": "scalar"}  # maps of one type
-
-
-def read_preset(name: str) -> Mapping[str, Any]:
-    """The spec of a file in presets/."""
-    with open(os.path.join(PRESETS, name), "rb") as file:
-        documents, _ = yamlio.parse(f"presets/{name}", file.read())
-    spec: Mapping[str, Any] = documents[0].value["spec"]
-    return spec
 
 
 def read_fields(value: object, table: Table, origin: Origin, diagnostics: Collector) -> dict[str, Any]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def as_map(value: object) -> Mapping[str, object]:
@@ -31,6 +32,13 @@ def as_texts(value: object) -> Sequence[str]:
 def as_number(value: object) -> float:
     """The value where it is a number, else 0."""
     return value if isinstance(value, (int, float)) else 0
+
+
+def without_nulls(value: Any) -> Any:
+    """A copy of the value without the keys of maps whose value is null."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def value_at(value: object, *path: str | int) -> object:

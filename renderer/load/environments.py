@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic, quoted, suggestion
 from renderer.diagnostics.rule import NamedSource
+from renderer.kubernetes.json_values import without_nulls
 from renderer.load.preset_files import preset, preset_names
 from renderer.yamlio import Document
 
@@ -124,7 +125,7 @@ class PatchMerge:
     def _set_value(self, value: object, path: Path, source_path: Path) -> object:
         self._set(path, source_path)
         self.unused_deletions += _nulls(value, source_path)
-        return _without_nulls(value)
+        return without_nulls(value)
 
     def _set(self, path: Path, source_path: Path) -> None:
         """Notes that the patch set the field and all below it."""
@@ -160,13 +161,6 @@ def _copy(value: object) -> object:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
-
-
-def _without_nulls(value: object) -> object:
-    """A copy without null values, which have nothing to delete."""
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 class EnvironmentLayer(Struct, frozen=True):
