@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.cutover.steps import Cutover, CutoverModel
+from renderer.diagnostics import counted
 from renderer.text import escapes
 
 _WIDTH = 110
@@ -17,7 +18,7 @@ def text(cutover: Cutover) -> str:
 
 
 def _rows(cutover: Cutover) -> Iterator[str]:
-    count = "1 model" if len(cutover.models) == 1 else f"{len(cutover.models)} models"
+    count = counted(len(cutover.models), "model")
     yield f"# From llmaz's operator to {cutover.tool.title}: {count}. Lines without # are commands; none has been run."
     for number, step in enumerate(cutover.steps, 1):
         yield "#"

@@ -24,9 +24,9 @@ from renderer.cutover.gitops_tool import GitopsTool
 from renderer.cutover.installation import stop_operator
 from renderer.cutover.rollout import PodChange, compare_templates
 from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
-from renderer.diff.objects import Items, items
+from renderer.diff.objects import ObjectItem, items
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT, HPA, LB_SERVICE, LEADER_WORKER_SET
 from renderer.result import RenderResult
@@ -73,14 +73,21 @@ def plan_cutover(dump: ClusterDump, result: RenderResult, tool: GitopsTool, opti
     """The steps for a dump, and what the tree renders in the place of what is in it."""
     objects = items(result.texts)
     apps = {(app.namespace, app.name): app for app in result.inputs.apps}
-    workloads = {(key.namespace, key.name): key.kind for key in objects if key.kind in (LEADER_WORKER_SET, DEPLOYMENT)}
+    workloads = {
+        (key.namespace, key.name): item for key, item in objects.items() if key.kind in (LEADER_WORKER_SET, DEPLOYMENT)
+    }
+    scalers = {
+        (key.namespace, text_at(item.body, "spec", "scaleTargetRef", "name")): item
+        for key, item in reversed(objects.items())  # the first of a target counts
+        if key.kind in AUTOSCALERS
+    }
     models = [
-        _model(name, live, objects, apps.get(name))
+        _model(name, live, workloads[name], scalers.get(name), apps.get(name))
         for name, live in dump.models.items()
-        if workloads.get(name) == LEADER_WORKER_SET
+        if _is_set(workloads.get(name))
     ]
     resource_names = {name_of(document) for document in dump.resources if document.value.get("kind") in _RESOURCES}
-    left = [name for name in dump.models if workloads.get(name) != LEADER_WORKER_SET]
+    left = [name for name in dump.models if not _is_set(workloads.get(name))]
     left += sorted(resource_names - dump.workloads)
     problems = [*_strangers(dump, workloads, apps), *_unreadable_selectors(dump)]
     paths = [*(("--", *options.paths) if options.paths else ())]
@@ -119,39 +126,35 @@ def plan_cutover(dump: ClusterDump, result: RenderResult, tool: GitopsTool, opti
     return Cutover(tool, models, left, steps, problems)
 
 
-def _model(name: Name, live: LiveModel, objects: Items, app: App | None) -> CutoverModel:
-    rendered: Mapping[str, object] = next(
-        item.body for key, item in objects.items() if (key.kind, key.namespace, key.name) == (LEADER_WORKER_SET, *name)
-    )
-    scaler = next(
-        (
-            item
-            for key, item in objects.items()
-            if key.kind in AUTOSCALERS
-            and key.namespace == name[0]
-            and text_at(item.body, "spec", "scaleTargetRef", "name") == name[1]
-        ),
-        None,
-    )
+def _is_set(workload: ObjectItem | None) -> bool:
+    return workload is not None and workload.key.kind == LEADER_WORKER_SET
+
+
+def _model(
+    name: Name, live: LiveModel, workload: ObjectItem, scaler: ObjectItem | None, app: App | None
+) -> CutoverModel:
     spec = map_at(scaler.body, "spec") if scaler else {}
     most = max(int(number_at(spec, "maxReplicas")), int(number_at(spec, "maxReplicaCount")))
     if live.autoscaler:
         most = max(most, int(number_at(live.autoscaler.value, "spec", "maxReplicas")))
-    rollout = compare_templates(name[1], live.workload.value, rendered, most)
-    return CutoverModel(name, live, app, rendered, scaler.key.kind if scaler else "", rollout)
+    rollout = compare_templates(name[1], live.workload.value, workload.body, most)
+    return CutoverModel(name, live, app, workload.body, scaler.key.kind if scaler else "", rollout)
 
 
 # ---- what is told of dump and tree ----
 
 
-def _strangers(dump: ClusterDump, workloads: Mapping[Name, str], apps: Mapping[Name, App]) -> Iterator[Diagnostic]:
+def _strangers(
+    dump: ClusterDump, workloads: Mapping[Name, ObjectItem], apps: Mapping[Name, App]
+) -> Iterator[Diagnostic]:
     """Models that only one of dump and tree has, or that the tree runs otherwise."""
     for name, live in dump.models.items():
-        kind, label = workloads.get(name), "/".join(name)
-        if kind is None:
+        workload, label = workloads.get(name), "/".join(name)
+        if workload is None:
             yield make_diagnostic("W980", live.workload.origin("metadata", "name"), name=label)
-        elif kind != LEADER_WORKER_SET:
-            yield make_diagnostic("W982", live.workload.origin("metadata", "name"), name=label, kind=kind)
+        elif not _is_set(workload):
+            origin = live.workload.origin("metadata", "name")
+            yield make_diagnostic("W982", origin, name=label, kind=workload.key.kind)
     for name in workloads:
         if name not in dump.models and name not in dump.workloads:
             app = apps.get(name)
@@ -274,7 +277,7 @@ def _check(paths: Sequence[str]) -> Iterator[ScriptLine]:
 
 
 def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Name]) -> Iterator[ScriptLine]:
-    rendered = {model.name for model in models}
+    scaler_kinds = {model.name: model.autoscaler for model in models}
     owners = [(str(document.value.get("kind")), name_of(document)) for document in dump.resources]
     owners = [owner for owner in owners if owner[0] in _RESOURCES]
     if not owners and models:
@@ -285,7 +288,7 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
             yield kubectl("delete", _RESOURCES[kind], owner_name, "--cascade=orphan", "--ignore-not-found")
     for document in dump.autoscalers:
         namespace, name = name_of(document)
-        if (namespace, name) in rendered and not _is_rendered(namespace, name, models):
+        if scaler_kinds.get((namespace, name), HPA) != HPA:
             yield remark(f"The tree has no HorizontalPodAutoscaler {namespace}/{name}, and this one scales nothing:")
             yield kubectl("delete", _SCALERS, (namespace, name))
     if left:
@@ -301,14 +304,8 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
     yield remark("definition goes with it, and with that every model.")
 
 
-def _is_rendered(namespace: str, name: str, models: Sequence[CutoverModel]) -> bool:
-    """Whether the tree has a HorizontalPodAutoscaler of that name."""
-    return any(model.name == (namespace, name) and model.autoscaler == HPA for model in models)
-
-
 def _pods(names: Sequence[str]) -> str:
-    count = "1 pod" if len(names) == 1 else f"{len(names)} pods"
-    return f"{count}, {_listed(names, _SHOWN_PODS)}"
+    return f"{counted(len(names), 'pod')}, {_listed(names, _SHOWN_PODS)}"
 
 
 def _listed(names: Sequence[str], most: int) -> str:

@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"\\.|['\"\n]|(?<![^\s;&|(])#[^\n]*|<<-?[ \t]*\\?([\"']?)(\w
 _END_OF_DOUBLE = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
 _MARK = re.compile(r"\\?[\"']")
 WORD = re.compile(r"(?:\\[^\n\"']|(?!\$\()[^\s,;&|()<>\"'\\`])+")
-"""The part of an unquoted word of a shell that is not a code. It ends at a comma too, as in `a=1,b=2`."""
+"""The part of an unquoted word of a shell that is not code. It ends at a comma too, as in `a=1,b=2`."""
 QUOTED = {
     '"': re.compile(r'(?:\\.|[^"\\\n])+'),
     "'": re.compile(r"[^'\n]+"),

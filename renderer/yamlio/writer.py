@@ -119,7 +119,7 @@ def is_block(text: str) -> bool:
 
 
 def _other_text(value: object, pad: str) -> str:
-    """The text of whatever is not a string, no plain integer, and no map or list with something in it."""
+    """The text of whatever is neither a string, nor a plain integer, nor a map or list with something in it."""
     return _MarkupText(f" {value.yaml_text(pad)}") if isinstance(value, Markup) else _leaf_text(value)
 
 

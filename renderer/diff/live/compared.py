@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from renderer.diff.live.server_fields import WORKLOADS, comparable, pod_labels, 
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 SELECTORS: Final[Mapping[str, tuple[str, ...]]] = {
     "Service": ("spec", "selector"),
@@ -76,6 +76,33 @@ class ObjectSide:
         return selector_of(self.view)
 
 
+class Workloads:
+    """Workloads of one side, found by the labels of their pods."""
+
+    def __init__(self, sides: Iterable[ObjectSide]) -> None:
+        self.sides: Final = [side for side in sides if side.is_workload]
+
+    @cached_property
+    def _by_label(self) -> Mapping[tuple[str, str, str], Iterable[ObjectSide]]:
+        """By namespace and each label of their pods."""
+        index: dict[tuple[str, str, str], dict[int, ObjectSide]] = {}
+        for workload in self.sides:
+            for _, labels in pod_labels(workload.view):
+                for key, value in labels.items():
+                    index.setdefault((workload.key.namespace, key, str(value)), {})[id(workload)] = workload
+        return {place: [*sides.values()] for place, sides in index.items()}
+
+    def selected_by(self, side: ObjectSide) -> list[tuple[ObjectSide, frozenset[str]]]:
+        """The workloads whose pods an object selects, and whose pods of each."""
+        selector = map_at(side.view, *SELECTORS.get(side.key.kind, ("spec", "selector")))
+        if not selector:
+            return []
+        key, value = next(iter(selector.items()))
+        candidates = self._by_label.get((side.key.namespace, key, str(value)), ())
+        roles = [(workload, workload.selects(selector, side.key.namespace)) for workload in candidates]
+        return [(workload, selected) for workload, selected in roles if selected]
+
+
 class Surrounding:
     """The workloads of both sides, and which of them are counterparts; and the autoscalers of ours."""
 
@@ -85,9 +112,9 @@ class Surrounding:
         theirs: Sequence[ObjectSide],
         ours: Sequence[ObjectSide],
     ) -> None:
-        self.theirs: Final = [side for side in theirs if side.is_workload]
-        self.ours: Final = [side for side in ours if side.is_workload]
-        self._labels: Final[dict[int, Mapping[tuple[str, str, str], Sequence[ObjectSide]]]] = {}  # a cache
+        self.theirs: Final = Workloads(theirs)
+        self.ours: Final = Workloads(ours)
+        self.engines: Final = Workloads(side for side in theirs if side.serves)  # those of theirs that run one
         self.pairs: Final = {id(old): new for old, new in pairs}
         self.scaled: Final = {
             (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
@@ -95,33 +122,12 @@ class Surrounding:
             if side.key.kind in wellknown.AUTOSCALERS
         }
 
-    def leads_to(self, side: ObjectSide, others: Sequence[ObjectSide]) -> list[tuple[ObjectSide, frozenset[str]]]:
-        """The workloads whose pods an object selects, and whose pods of each."""
-        selector = map_at(side.view, *SELECTORS.get(side.key.kind, ("spec", "selector")))
-        if not selector:
-            return []
-        key, value = next(iter(selector.items()))
-        candidates = self._by_label(others).get((side.key.namespace, key, str(value)), ())
-        roles = [(workload, workload.selects(selector, side.key.namespace)) for workload in candidates]
-        return [(workload, selected) for workload, selected in roles if selected]
-
-    def _by_label(self, workloads: Sequence[ObjectSide]) -> Mapping[tuple[str, str, str], Sequence[ObjectSide]]:
-        """The workloads by their namespace and each label of their pods."""
-        if id(workloads) not in self._labels:
-            index: dict[tuple[str, str, str], dict[int, ObjectSide]] = {}
-            for workload in workloads:
-                for _, labels in pod_labels(workload.view):
-                    for key, value in labels.items():
-                        index.setdefault((workload.key.namespace, key, str(value)), {})[id(workload)] = workload
-            self._labels[id(workloads)] = {place: [*sides.values()] for place, sides in index.items()}
-        return self._labels[id(workloads)]
-
     def same_pods(self, theirs: ObjectSide, ours: ObjectSide) -> bool:
         """Whether the selectors of two objects lead to the pods of counterparts, ours by all that tells them apart."""
-        old, new = self.leads_to(theirs, self.theirs), self.leads_to(ours, self.ours)
+        old, new = self.theirs.selected_by(theirs), self.ours.selected_by(ours)
         path = SELECTORS[ours.key.kind]
         selector = map_at(ours.view, *path)
-        if map_at(ours.view, *path).items() <= map_at(theirs.view, *path).items() or not old:
+        if selector.items() <= map_at(theirs.view, *path).items() or not old:
             return False
         whole = all(workload.selector.items() <= selector.items() for workload, _ in new)
         return whole and [(id(self.pairs.get(id(workload))), roles) for workload, roles in old] == [
@@ -155,9 +161,8 @@ class LivePair:
     def of_operator(self) -> bool:
         """Whether theirs is what the llmaz operator makes of its custom resources."""
         labels = [map_at(pod.template, "metadata", "labels") for pod in self.theirs.pods.values()]
-        return any(wellknown.MODEL_NAME in each_labels for each_labels in labels) and not any(
-            wellknown.MANAGED_BY in each_labels for each_labels in labels
-        )
+        is_managed = any(wellknown.MANAGED_BY in keys for keys in labels)
+        return not is_managed and any(wellknown.MODEL_NAME in keys for keys in labels)
 
 
 class PodPair:
@@ -182,10 +187,3 @@ class PodPair:
             for name, old in names.items()
             if old in self.theirs.engines and self.theirs.engines[old].backend == self.ours.engines[name].backend
         }
-
-
-def owners(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Kind and name of each owner of an object."""
-    references = value_at(body, "metadata", "ownerReferences")
-    for reference in references if isinstance(references, list) else ():
-        yield text_at(reference, "kind"), text_at(reference, "name")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from renderer.diff.fields import ABSENT, same
-from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding, owners
+from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding
 from renderer.diff.live.fields import pair_leaves
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, path_text, prefixes, top_absent
 from renderer.diff.live.records import (
@@ -66,17 +66,16 @@ def compare_live(
     pairs = [*_match(old, new)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
     objects = [_compare(LivePair(*pair, around)) for pair in pairs]
-    matched = {side.key for pair in pairs for side in pair}
-    serving = _serving_names(old.values())
+    matched, rendered_keys = {side.key for side, _ in pairs}, {side.key for _, side in pairs}
+    serving = {(side.key.namespace, side.key.name) for side in around.engines.sides}
     for key, side in old.items():
-        if side.key in matched:
+        if key in matched:
             continue
         if _is_about_serving(side, around, serving):
             objects.append(LiveObject(NOT_RENDERED, key, None, side.file, owners=_owner_names(side)))
         else:
             skipped[key.kind] += 1
-    pair_keys = {side.key for _, side in pairs}
-    objects += [LiveObject(ADDED, None, key) for key in new if key not in pair_keys]
+    objects += [LiveObject(ADDED, None, key) for key in new if key not in rendered_keys]
     return LiveReport(tuple(objects), dict(sorted(skipped.items())))
 
 
@@ -89,14 +88,11 @@ def object_key(body: Mapping[str, Any]) -> ObjectKey:
 
 
 def _is_made(body: Mapping[str, Any]) -> bool:
-    return any(kind in _CONTROLLERS and "llmaz.io" not in _owner_group(body, name) for kind, name in owners(body))
-
-
-def _owner_group(body: Mapping[str, Any], name: str) -> str:
-    """The API of the owner of a name: an inference Service is none of Kubernetes'."""
-    references = value_at(body, "metadata", "ownerReferences")
-    listed = references if isinstance(references, list) else []
-    return next((text_at(entry, "apiVersion") for entry in listed if text_at(entry, "name") == name), "")
+    """Whether a controller of Kubernetes made the object; llmaz's inference Service has the kind of one."""
+    return any(
+        owner.get("kind") in _CONTROLLERS and "llmaz.io" not in text_at(owner, "apiVersion")
+        for owner in maps_at(body, "metadata", "ownerReferences")
+    )
 
 
 def _match(
@@ -111,20 +107,14 @@ def _match(
             yield side, other
 
 
-def _serving_names(sides: Any) -> set[tuple[str, str]]:
-    """Namespace and name of each workload that runs an engine."""
-    return {(side.key.namespace, side.key.name) for side in sides if side.serves}
-
-
 def _is_about_serving(side: ObjectSide, around: Surrounding, serving: set[tuple[str, str]]) -> bool:
     """Whether an object that is not rendered would be missed: a workload with an engine, what leads to its pods, what
     scales it, and routes to such a Service.
     """
     if side.is_workload:
         return side.serves
-    engines = [workload for workload in around.theirs if workload.serves]
     if side.key.kind in ("Service", "PodDisruptionBudget"):
-        return bool(around.leads_to(side, engines))
+        return bool(around.engines.selected_by(side))
     target = (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
     return target in serving or bool(_backend_names(side.view) & _service_names(around, side.key.namespace, serving))
 
@@ -180,7 +170,8 @@ def _compare(pair: LivePair) -> LiveObject:
 
 
 def _owner_names(side: ObjectSide) -> tuple[str, ...]:
-    return tuple(f"{kind} {name}" for kind, name in owners(side.body))
+    owners = maps_at(side.body, "metadata", "ownerReferences")
+    return tuple(f"{text_at(owner, 'kind')} {text_at(owner, 'name')}" for owner in owners)
 
 
 def _is_empty(leaf: Leaf | None) -> bool:

@@ -9,11 +9,13 @@ from typing import Any, Final
 from renderer.diff.live.command_options import ContainerCommand, json_meaning, port_in
 from renderer.diff.live.compared import SELECTORS, LivePair, ObjectSide, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
-from renderer.diff.live.pods import RUNNER, PodSide, hub_source
+from renderer.diff.live.pods import PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.resolve.pod.pods import RUNNER
 
 ENGINE_PORT: Final = "the port of the engine"
 _HTTP: Final = "http"
+_IDENTITY: Final = ("apiVersion", "kind")  # by which objects are matched
 _PORT_FIELDS: Final = ("httpGet", "tcpSocket", "grpc")
 _DIGEST = re.compile(r"(.*?)(:[\w.-]+)?(@sha256:\w+)?")
 
@@ -38,16 +40,12 @@ def _object_leaves(side: ObjectSide, pair: LivePair) -> Iterator[tuple[Key, Leaf
     is_ours = side is pair.ours
     templates = {pods.ours.place if is_ours else pods.theirs.place for pods in pair.pods.values()}
     for key, leaf in flatten(
-        {field: value for field, value in side.view.items() if field in _compared_fields(side.view)}, (), (), _by_number
+        {field: value for field, value in side.view.items() if field not in _IDENTITY}, (), (), _by_number
     ):
         if not any(key[: len(place)] == place for place in templates):
             yield key, _with_target_port(key, leaf, side, pair) if side.key.kind == "Service" else leaf
     for role, pods in pair.pods.items():
         yield from PodLeaves(pods, f"@{role}", is_ours=is_ours).fields()
-
-
-def _compared_fields(view: Mapping[str, Any]) -> set[str]:
-    return set(view) - {"apiVersion", "kind"}
 
 
 def _by_number(key: Key, item: Mapping[str, Any]) -> str:
@@ -60,9 +58,7 @@ def _with_target_port(key: Key, leaf: Leaf, side: ObjectSide, pair: LivePair) ->
     if key[:2] != ("spec", "ports") or key[-1] != "targetPort":
         return leaf
     others = pair.around.ours if side is pair.ours else pair.around.theirs
-    targets = [
-        workload.port_number(leaf.value) == workload.engine_port for workload, _ in pair.around.leads_to(side, others)
-    ]
+    targets = [workload.port_number(leaf.value) == workload.engine_port for workload, _ in others.selected_by(side)]
     return Leaf(leaf.value, leaf.place, ENGINE_PORT, "port") if targets and all(targets) else leaf
 
 

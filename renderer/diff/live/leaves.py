@@ -31,7 +31,7 @@ OPTION: Final = ": "  # begins the last part of the path of an option
 
 
 class Leaf(Struct, frozen=True):
-    """A field that is not a map, and no list of maps."""
+    """A field that is neither a map nor a list of maps."""
 
     value: object
     place: Path  # in the object of the side

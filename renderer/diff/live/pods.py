@@ -14,7 +14,6 @@ from renderer.diff.live.command_options import ContainerCommand, plain_variables
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 
-RUNNER: Final = "model-runner"
 LOADER: Final = "model-loader"
 _STORE = re.compile(r"STORE:(.+)")
 _MAIN: Final = "main"  # the revision that is meant without one

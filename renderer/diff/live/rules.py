@@ -16,17 +16,20 @@ from renderer.diff.fields import ABSENT
 from renderer.diff.live import command_options
 from renderer.diff.live.compared import LivePair, PodPair
 from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
-from renderer.diff.live.pods import RUNNER, is_loader, volume_source
+from renderer.diff.live.pods import is_loader, volume_source
 from renderer.diff.live.records import ADDS, EQUAL
 from renderer.diff.live.server_fields import is_default
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
-_TOOLS: Final = ("meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
-_TOOLS_TOO: Final = ("helm.toolkit.fluxcd.io/", "app.kubernetes.io/managed-by")
+_TOOLS: Final = (
+    *("meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/"),
+    *("helm.toolkit.fluxcd.io/", "app.kubernetes.io/managed-by"),
+)
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108  a mount of a container
 _GRACE: Final = "terminationGracePeriodSeconds"
@@ -151,7 +154,7 @@ def _is_hardened(finding: Finding) -> bool:
         return False
     last = finding.path[-1]
     if finding.of_loader and finding.field[:1] == ("env",):
-        return finding.field[1] == "[HOME]" and _runner_has(finding.pods.theirs.loaders, finding.container)
+        return finding.field[1] == "[HOME]" and _has_container(finding.pods.theirs.loaders, finding.container)
     if last == "type" and "seccompProfile" not in finding.path:
         return False
     if last in _LOADER_HARDENED:
@@ -159,7 +162,7 @@ def _is_hardened(finding: Finding) -> bool:
     return last in _HARDENED and finding.value in _HARDENED[last]
 
 
-def _runner_has(containers: list[Mapping[str, Any]], name: str) -> bool:
+def _has_container(containers: list[Mapping[str, Any]], name: str) -> bool:
     return any(container.get("name") == name for container in containers)
 
 
@@ -168,9 +171,9 @@ def _loads_weights(finding: Finding) -> bool:
     pods = finding.pods
     if not pods or not finding.added:
         return False
-    loaders = [body for body in pods.ours.loaders if not _runner_has(pods.theirs.loaders, text_at(body, "name"))]
+    loaders = [body for body in pods.ours.loaders if not _has_container(pods.theirs.loaders, text_at(body, "name"))]
     if finding.of_loader:
-        return _runner_has(loaders, finding.container)
+        return _has_container(loaders, finding.container)
     volumes = {text_at(mount, "name") for body in loaders for mount in maps_at(body, "volumeMounts")}
     volumes -= {text_at(volume, "name") for volume in maps_at(pods.theirs.spec, "volumes")}
     return _of_volume(finding, volumes)
@@ -202,7 +205,7 @@ def _is_new_probe(finding: Finding) -> bool:
 
 def _is_preset_probe(finding: Finding) -> bool:
     """What a probe of theirs leaves to the server, and the preset says."""
-    if not finding.is_filled_in or finding.field[:1] == () or finding.field[0] not in _PROBES or not finding.commands:
+    if not finding.is_filled_in or not finding.field or finding.field[0] not in _PROBES or not finding.commands:
         return False
     return bool(value_at(finding.commands[1].recognised.engine.runtime.spec, *finding.field) == finding.value)
 
@@ -476,7 +479,7 @@ def _requests_limit(finding: Finding) -> bool:
 
 
 def _is_of_a_tool(finding: Finding) -> bool:
-    is_tool = finding.path[:1] == ("metadata",) and finding.path[-1].startswith((*_TOOLS, *_TOOLS_TOO))
+    is_tool = finding.path[:1] == ("metadata",) and finding.path[-1].startswith(_TOOLS)
     own = wellknown.own_labels("", "")[wellknown.MANAGED_BY]
     if finding.added:
         return False
@@ -506,7 +509,7 @@ def _targets_counterpart(finding: Finding) -> bool:
     around = finding.pair.around
     counterpart = {
         (workload.key.kind, workload.key.name): around.pairs.get(id(workload))
-        for workload in around.theirs
+        for workload in around.theirs.sides
         if workload.key.namespace == place
     }.get((text_at(old, "kind"), text_at(old, "name")))
     return bool(counterpart and (counterpart.key.kind, counterpart.key.name) == (new.get("kind"), new.get("name")))
@@ -528,7 +531,7 @@ def _targets_workload(finding: Finding) -> bool:
         return False
     old, new = (map_at(side.view, "spec", "scaleTargetRef") for side in (finding.pair.theirs, finding.pair.ours))
     is_theirs = text_at(old, "apiVersion").startswith(_OPERATOR_GROUP) and old.get("name") == new.get("name")
-    names = {(side.key.kind, side.key.name) for side in finding.pair.around.ours}
+    names = {(side.key.kind, side.key.name) for side in finding.pair.around.ours.sides}
     return is_theirs and (new.get("kind"), new.get("name")) in names
 
 

@@ -2,11 +2,11 @@
 
 Keys are fields of a Plan, as in its `origins()`: below `template` the path in its pod template, below
 `leader_template` and `worker_template` what differs in that of leaders or workers. Those below `explain`, `layers`,
-`leader_layers` and `worker_layers` are for `llmaz
-explain` alone, since an error is better placed where a user can mend it than in a preset. Below the last three: a field
-and a number for each layer that sets it, the winning one last (docs/design/contract.md#precedence); below `explain`
-one origin each: `role`, `template` (of all pods), `workerTemplate` and `leaderTemplate` (of that one), `loader` or
-`source` and the model's position, `word` (of a preset's templates), `annotations`.
+`leader_layers` and `worker_layers` are for `llmaz explain` alone, since an error is better placed where a user can mend
+it than in a preset. Below the last three: a field and a number for each layer that sets it, the winning one last
+(docs/design/contract.md#precedence); below `explain` one origin each: `role`, `template` (of all pods),
+`workerTemplate` and `leaderTemplate` (of that one), `loader` or `source` and the model's position, `word` (of a
+preset's templates), `annotations`.
 """
 
 from __future__ import annotations
