@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -17,7 +16,6 @@ ENGINE_PORT: Final = "the port of the engine"
 _HTTP: Final = "http"
 _IDENTITY: Final = ("apiVersion", "kind")  # by which objects are matched
 _PORT_FIELDS: Final = ("httpGet", "tcpSocket", "grpc")
-_DIGEST = re.compile(r"(.*?)(:[\w.-]+)?(@sha256:\w+)?")
 
 
 def pair_leaves(pair: LivePair) -> tuple[Leaves, Leaves]:

@@ -326,15 +326,6 @@ def _has_same_volume(finding: Finding) -> bool:
     return bool(source) and any(_is_within(source, place) or _is_within(place, source) for place in others)
 
 
-def _has_claim_template(finding: Finding) -> bool:
-    """A claim of each pod of a StatefulSet that the LeaderWorkerSet in its place has too."""
-    if not finding.dropped or not finding.pair.other_kind or finding.key[:2] != ("spec", "volumeClaimTemplates"):
-        return False
-    ours = maps_at(finding.pair.ours.view, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
-    parts = (("metadata", "name"), ("spec", "accessModes"), ("spec", "resources"), ("spec", "storageClassName"))
-    return any(all(value_at(finding.value, *part) == value_at(claim, *part) for part in parts) for claim in ours)
-
-
 def _is_within(source: str, other: str) -> bool:
     return f"{source}/".startswith(f"{other}/")
 
@@ -544,6 +535,18 @@ def _is_scaled(finding: Finding) -> bool:
     )
 
 
+def _has_claim_template(finding: Finding) -> bool:
+    """A field of a claim of each pod, which the LeaderWorkerSet in the place of a StatefulSet has too."""
+    path, pair = ("spec", "volumeClaimTemplates"), finding.pair
+    if not finding.theirs or not finding.dropped or not pair.other_kind or finding.key[:2] != path:
+        return False
+    index, *field = finding.theirs.place[2:]
+    name = value_at(pair.theirs.view, *path, index, "metadata", "name")
+    claims = maps_at(pair.ours.view, "spec", "leaderWorkerTemplate", path[1])
+    claim = next((claim for claim in claims if value_at(claim, "metadata", "name") == name), None)
+    return claim is not None and (field in (["apiVersion"], ["kind"]) or value_at(claim, *field) == finding.value)
+
+
 def _has_no_selector(finding: Finding) -> bool:
     is_set = finding.pair.ours.key.kind == wellknown.LEADER_WORKER_SET
     return finding.dropped and is_set and finding.pair.other_kind and finding.key[:2] == ("spec", "selector")
@@ -682,6 +685,7 @@ EXPLANATIONS: Final = (
     ),
     LiveRule("cpu-target", EQUAL, "The autoscaler has the same target for CPUs, as a metric.", _scales_on_processors),
     LiveRule("no-selector", EQUAL, "A LeaderWorkerSet finds its pods by itself.", _has_no_selector),
+    LiveRule("claim-template", EQUAL, "The LeaderWorkerSet has the same claim for each pod.", _has_claim_template),
     LiveRule("autoscaler-target", EQUAL, "The autoscaler targets the LeaderWorkerSet.", _targets_workload, deviation=1),
     LiveRule("scaled-replicas", EQUAL, "The autoscaler alone sets the replicas.", _is_scaled, deviation=2),
     LiveRule(

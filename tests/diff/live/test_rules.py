@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from renderer.diff.fields import ABSENT
 from renderer.diff.live.records import ADDS, EQUAL, LOST, UNEXPLAINED, Difference
 from renderer.diff.live.rules import RULES
 from tests.diff.live.dumps import Body, read, report_of
@@ -322,6 +323,26 @@ def test_nothing_is_changed_by_a_comparison() -> None:
     before = copy.deepcopy((theirs, ours))
     report_of(theirs, ours)
     assert (theirs, ours) == before
+
+
+@pytest.mark.parametrize(("storage", "kinds"), [("10Gi", {EQUAL}), ("20Gi", {EQUAL, LOST})])
+def test_claims_of_each_pod(storage: str, kinds: set[str]) -> None:
+    """What a claim of a StatefulSet has is in that of the LeaderWorkerSet, or is lost."""
+
+    def claims(size: str) -> list[Body]:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+        return [{"metadata": {"name": "scratch"}, "spec": spec}]
+
+    template = {"spec": {"containers": [{"name": "model-runner", "image": "vllm/vllm-openai:v0.24.0"}]}}
+    metadata = {"name": "chat"}
+    selector = {"matchLabels": {"app": "chat"}}
+    theirs: Body = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata}
+    theirs["spec"] = {"selector": selector, "template": template, "volumeClaimTemplates": claims(storage)}
+    ours: Body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata}
+    ours["spec"] = {"leaderWorkerTemplate": {"workerTemplate": template, "volumeClaimTemplates": claims("10Gi")}}
+    found = [item for item in report_of([theirs], [ours]).differences() if "volumeClaimTemplates" in item.path]
+    assert {item.kind for item in found if item.ours is ABSENT} == kinds
+    assert {item.rule for item in found if item.kind == EQUAL} == {"claim-template"}
 
 
 def test_rules_say_what_they_are() -> None:
