@@ -47,6 +47,11 @@ class ContainerCommand(Struct, frozen=True):
         return self.recognised.engine.engine.style
 
     @property
+    def parallel_options(self) -> frozenset[str]:
+        """The options that distribute accelerators."""
+        return self.recognised.engine.engine.parallel_options
+
+    @property
     def port_options(self) -> Sequence[str]:
         """The options that say the port."""
         return [self.style.name(option) for option in table_entry(self.backend).get("port") or ()]

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from renderer.diff.fields import ABSENT, same
 from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding
 from renderer.diff.live.fields import pair_leaves
+from renderer.diff.live.finding import Finding
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, path_text, prefixes, top_absent
 from renderer.diff.live.records import (
     ADDED,
@@ -23,7 +24,7 @@ from renderer.diff.live.records import (
     LiveObject,
     LiveReport,
 )
-from renderer.diff.live.rules import Finding, explain
+from renderer.diff.live.rules import explain
 from renderer.diff.live.server_fields import WORKLOADS, is_default
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog

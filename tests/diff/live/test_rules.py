@@ -340,9 +340,9 @@ def test_claims_of_each_pod(storage: str, kinds: set[str]) -> None:
     theirs["spec"] = {"selector": selector, "template": template, "volumeClaimTemplates": claims(storage)}
     ours: Body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata}
     ours["spec"] = {"leaderWorkerTemplate": {"workerTemplate": template, "volumeClaimTemplates": claims("10Gi")}}
-    found = [item for item in report_of([theirs], [ours]).differences() if "volumeClaimTemplates" in item.path]
-    assert {item.kind for item in found if item.ours is ABSENT} == kinds
-    assert {item.rule for item in found if item.kind == EQUAL} == {"claim-template"}
+    differences = [item for item in report_of([theirs], [ours]).differences() if "volumeClaimTemplates" in item.path]
+    assert {item.kind for item in differences if item.ours is ABSENT} == kinds
+    assert {item.rule for item in differences if item.kind == EQUAL} == {"claim-template"}
 
 
 def test_rules_say_what_they_are() -> None:
