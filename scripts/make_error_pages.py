@@ -232,7 +232,7 @@ class Documentation:
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading."""
+    """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
 
 
@@ -256,14 +256,14 @@ def sample(code: str, cases: list[Case], docs: Documentation) -> Sample:
     places = [(match["file"], int(match["line"] or 1)) for match in best.diagnostics(code)[:SHOWN]]
     others = [title(case.name) for case in cases if case is not best and case.name.startswith(code)]
     return Sample(
-        title(best.name),
-        best.command,
-        tuple(excerpts(best, places)),
-        output_of(best, code),
-        change(best, code),
-        causes,
-        tuple(others[:MOST_CASES]),
-        pages,
+        title=title(best.name),
+        command=best.command,
+        excerpts=tuple(excerpts(best, places)),
+        output=output_of(best, code),
+        change=change(best, code),
+        causes=causes,
+        cases=tuple(others[:MOST_CASES]),
+        pages=pages,
     )
 
 

@@ -157,11 +157,12 @@ def make_layout(folder: Path, output: Path, source: str) -> None:
     """Makes the OCI layout of the two layers, tagged with the version."""
     layout = folder / "layout"
     image = f"{layout}:{__version__}"
-    history = ("--history.created", CREATED, "--history.author", "", "--history.created_by")
+    history = ["--history.created", CREATED, "--history.author", ""]
     run("umoci", "init", "--layout", str(layout))
     run("umoci", "new", "--image", image)
-    run("umoci", "raw", "add-layer", "--image", image, *history, f"Debian {SUITE}", str(folder / "system.tar"))
-    run("umoci", "raw", "add-layer", "--image", image, *history, f"llmaz {__version__}", str(folder / "program.tar"))
+    for layer, title in (("system.tar", f"Debian {SUITE}"), ("program.tar", f"llmaz {__version__}")):
+        words = ["--image", image, *history, "--history.created_by", title, str(folder / layer)]
+        run("umoci", "raw", "add-layer", *words)
     labels = {"title": "llmaz", "version": __version__, "licenses": "Apache-2.0"} | (
         {"source": source} if source else {}
     )

@@ -203,8 +203,9 @@ def write_sbom(wheel: Path, output: Path, venv: Path) -> Path:
     project = venv / "pyproject.toml"  # with the version, which hatchling reads from the package
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     project.write_text(text.replace('dynamic = ["version"]', f'version = "{__version__}"'), "utf-8")
-    words = ("--output-reproducible", "--spec-version", "1.6", "--pyproject", str(project))
-    run(sys.executable, "-m", "cyclonedx_py", "environment", *words, "--output-file", str(sbom), str(venv))
+    words = ["--output-reproducible", "--spec-version", "1.6", "--pyproject", str(project)]
+    words += ["--output-file", str(sbom), str(venv)]
+    run(sys.executable, "-m", "cyclonedx_py", "environment", *words)
     return sbom
 
 

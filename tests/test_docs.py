@@ -34,6 +34,7 @@ from renderer import schema_validation, yamlio
 from renderer.diagnostics.wordings import WORDINGS
 from renderer.resolve.engine import template_words
 from renderer.resolve.pod import loaders
+from scripts.make_error_pages import slug
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -569,11 +570,6 @@ def test_readme_counts_the_examples() -> None:
 
 
 # Links
-
-
-def slug(heading: str) -> str:
-    """The anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
 
 
 def anchors(page: Path) -> set[str]:

@@ -173,7 +173,8 @@ def test_an_environment_and_paths(older_wheel: Path, folder: Path, llmaz: Llmaz)
     shutil.copytree(ROOT / "examples" / "environments", folder, dirs_exist_ok=True)
     several = llmaz("diff", "--llmaz", older_wheel)
     assert (several.code, "[E756]" in several.err) == (2, True)
-    done = llmaz("diff", "--llmaz", older_wheel, "--env", "dev", "--format", "json", "--", "playgrounds.yaml")
+    words = ["--env", "dev", "--format", "json", "--", "playgrounds.yaml"]
+    done = llmaz("diff", "--llmaz", older_wheel, *words)
     assert done.code == 0, done.err
     objects = json.loads(done.out)["objects"]
     assert {item["state"] for item in objects} == {"changed"}
