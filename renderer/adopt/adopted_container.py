@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin, Path, quoted
+from renderer.diff.live.command_options import fill_in, plain_variables, references
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import Dialect
 from renderer.engines.engine_command import Word, common_entry, table_entry
 from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 
-_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _TEMPLATE = re.compile(r"\{\{|<[A-Za-z_ -]+>")
 _PLACEHOLDER = re.compile(r"\$\w+|\$\{\w+\}")
 _CONTAINERS: Path = ("spec", "containers")
@@ -99,10 +99,10 @@ def find_engine(
 def _read_container(
     workload: ServingWorkload, body: Body, path: Path, catalog: EngineCatalog, diagnostics: Collector
 ) -> AdoptedContainer | None:
-    values, used = dict(_plain_values(body)), set[str]()
+    values = plain_variables(body)
     command, args = (
         [
-            Word(_filled(str(word), values, used), workload.engine_origin_of((*path, field, i)))
+            Word(fill_in(str(word), values), workload.engine_origin_of((*path, field, i)))
             for i, word in enumerate(list_at(body, field))
         ]
         for field in ("command", "args")
@@ -122,7 +122,7 @@ def _read_container(
         strays=strays,
         first_model=recognised.command.first_model.text if recognised.command.first_model else "",
         values=values,
-        used_variables=frozenset(used),
+        used_variables=frozenset(values.keys() & {*references(body)}),
     )
 
 
@@ -153,28 +153,6 @@ def _require_readable(
         diagnostics.stop(
             "E952", workload.engine_origin_of(path), why="words that are filled in when the container starts"
         )
-
-
-def _plain_values(body: Body) -> Iterator[tuple[str, str]]:
-    """The variables of a container that have a value of their own, each with references to earlier ones filled in."""
-    values: dict[str, str] = {}
-    for variable in maps_at(body, "env"):
-        name, value = variable.get("name"), variable.get("value")
-        if isinstance(name, str) and isinstance(value, str):
-            values[name] = _filled(value, values, set())
-    yield from values.items()
-
-
-def _filled(text: str, values: Mapping[str, str], used: set[str]) -> str:
-    """The text with `$(NAME)` filled in as Kubernetes does it; what has no plain value stays."""
-
-    def value_of(match: re.Match[str]) -> str:
-        if match[1] not in values:
-            return match[0]  # a dollar sign for itself, too
-        used.add(match[1])
-        return values[match[1]]
-
-    return _REFERENCE.sub(value_of, text) if "$" in text else text
 
 
 def split_options(style: Dialect, words: Sequence[Word]) -> tuple[list[EngineOption], list[Word]]:

@@ -20,7 +20,7 @@ from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 
 MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it
-_REFERENCE = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
+_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][\w.-]*)\)")  # two dollar signs are one for itself
 _PREFIX = re.compile(r"[A-Za-z_]\w*=.*|env|nohup|time", re.DOTALL)
 _PORT = re.compile(r"(?:.*:)?(\d{1,5})")
 _NOWHERE: Final = Origin(NamedSource(""))  # no message of ours leads to a word
@@ -133,14 +133,14 @@ def plain_variables(container: Mapping[str, Any]) -> dict[str, str]:
 
 
 def fill_in(text: str, variables: Mapping[str, str]) -> str:
-    """The text with `$(NAME)` filled in, where the variable is known."""
+    """The text with `$(NAME)` filled in as Kubernetes does it, where the variable is known."""
     return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)
 
 
 def references(container: Mapping[str, Any]) -> Iterator[str]:
     """The variables that a container's command line names."""
     for word in itertools.chain(list_at(container, "command"), list_at(container, "args")):
-        yield from _REFERENCE.findall(word) if isinstance(word, str) else ()
+        yield from filter(None, _REFERENCE.findall(word)) if isinstance(word, str) else ()
 
 
 def json_meaning(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from renderer.diff.live.command_options import fill_in
 from renderer.diff.live.server_fields import comparable
 from tests.diff.live.dumps import read, report_of
 from tests.paths import TESTS
@@ -26,3 +27,8 @@ def test_a_render_and_itself(folder: Path) -> None:
         filled_in = report_of([comparable(body) for body in bodies], bodies)
         assert {difference.rule for difference in filled_in.differences()} <= {"scaled-replicas"}
         assert (filled_in.lost, filled_in.unexplained) == (0, 0)
+
+
+def test_two_dollar_signs_are_one() -> None:
+    """As Kubernetes reads them: what stands in parentheses behind is no reference."""
+    assert fill_in("$(A) $$(A) $(B)", {"A": "1"}) == "1 $$(A) $(B)"
