@@ -2,7 +2,8 @@
 """Writes renderer/error_pages/pages.json: for each error code the case that shows it best, with what that prints.
 
 The cases are those of the tests, whose goldens are the real output: tests/errors first, then tests/cases, those of
-adoption and of manifests checked together. A folder `fixed` in a case of tests/errors holds the input as it should be.
+adoption, of manifests checked together, and the sessions of tests/error_pages. A folder `fixed` in a case of
+tests/errors holds the input as it should be.
 `scripts/make_error_pages.py` rewrites the file, `--check` exits 1 when it is stale (a test runs that).
 """
 
@@ -23,6 +24,7 @@ import yaml
 from renderer.diagnostics.wordings import WORDINGS
 from renderer.error_pages import FILE, Excerpt, Sample
 from tests.check.test_graph import varied
+from tests.console import steps
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
@@ -51,11 +53,21 @@ class Case(NamedTuple):
     inputs: Mapping[str, str]
     """Text by path; files that are no text are left out."""
     output: str
+    """What the command prints."""
     fixed: Mapping[str, str]
+    before: str = ""
+    """Of a session: earlier commands with what they print, as on a console."""
+    is_session: bool = False
 
     def diagnostics(self, code: str) -> list[re.Match[str]]:
         """What the output says under the code."""
         return [match for match in _DIAGNOSTIC.finditer(self.output) if match["code"] == code]
+
+    def codes(self) -> list[str]:
+        """The codes that it shows: those of its output, of a session the one that it is named after."""
+        if self.is_session:
+            return [self.name[:4]]
+        return list(dict.fromkeys(match["code"] for match in _DIAGNOSTIC.finditer(self.output)))
 
     def cost(self, code: str) -> tuple[bool, bool, bool, bool, int]:
         """Smaller for a case that shows the code better: whose code it is, with a better input, in the usual way."""
@@ -101,6 +113,14 @@ def variant_case(folder: Path) -> Case:
     return Case(folder.name, command, {"set.yaml": objects}, (folder / "stderr.txt").read_text("utf-8"), {})
 
 
+def session_case(folder: Path) -> Case:
+    """A session of tests/error_pages, whose last command shows the code."""
+    *before, (command, output) = steps((folder / "console.txt").read_text("utf-8"))
+    earlier = "".join(f"$ {word}\n{text}" for word, text in before)
+    inputs = {path: text for path, text in texts(folder, ["console.txt"]).items() if ".whl/" not in path}
+    return Case(folder.name, command, inputs, output, {}, earlier, is_session=True)
+
+
 def all_cases() -> Iterator[Case]:
     """Every case that shows codes, those of tests/errors first."""
     for path in sorted(TESTS.glob("errors/*-*/stderr.txt")):
@@ -117,8 +137,13 @@ def all_cases() -> Iterator[Case]:
     for path in sorted(TESTS.glob("adopt/llmaz/*/stderr.txt")):
         inputs = {"input.yaml": (path.parent / "input.yaml").read_text("utf-8")}
         yield Case(path.parent.name, "llmaz adopt input.yaml", inputs, path.read_text("utf-8"), {})
+    for path in sorted(TESTS.glob("adopt/sources/*/stderr.txt")):
+        inputs = {"input.yaml": (path.parent / "input.yaml").read_text("utf-8")}
+        yield Case(path.parent.name, "llmaz adopt input.yaml -o out", inputs, path.read_text("utf-8"), {})
     for path in sorted(TESTS.glob("data/chain/variants/*/stderr.txt")):
         yield variant_case(path.parent)
+    for path in sorted(TESTS.glob("error_pages/sessions/*/console.txt")):
+        yield session_case(path.parent)
 
 
 def title(name: str) -> str:
@@ -160,7 +185,7 @@ def excerpts(case: Case, places: Iterable[tuple[str, int]]) -> Iterator[Excerpt]
 def output_of(case: Case, code: str) -> str:
     """What the case prints: all of it where that is short, else what it says under the code."""
     lines = [cut(line, LONGEST_OUTPUT) for line in case.output.splitlines()]
-    if len(lines) <= 6:
+    if case.is_session or len(lines) <= 6:
         return "".join(f"{line}\n" for line in lines)
     matches = case.diagnostics(code)
     shown = [cut(line, LONGEST_OUTPUT) for match in matches[:SHOWN] for line in match[0].splitlines()]
@@ -240,7 +265,7 @@ def samples() -> dict[str, Sample]:
     """The sample of every code of which anything is known."""
     cases: dict[str, list[Case]] = {}
     for case in all_cases():
-        for code in dict.fromkeys(match["code"] for match in _DIAGNOSTIC.finditer(case.output)):
+        for code in case.codes():
             cases.setdefault(code, []).append(case)
     docs = Documentation()
     return {code: sample(code, cases.get(code, []), docs) for code in sorted(WORDINGS)}
@@ -257,9 +282,8 @@ def sample(code: str, cases: list[Case], docs: Documentation) -> Sample:
     others = [title(case.name) for case in cases if case is not best and case.name.startswith(code)]
     return Sample(
         title=title(best.name),
-        command=best.command,
         excerpts=tuple(excerpts(best, places)),
-        output=output_of(best, code),
+        console=f"{best.before}$ {best.command}\n{output_of(best, code)}",
         change=change(best, code),
         causes=causes,
         cases=tuple(others[:MOST_CASES]),

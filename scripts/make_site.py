@@ -146,12 +146,12 @@ def error_markdown(page: ErrorPage) -> Iterator[str]:
     if sample.causes:
         yield "## Cause"
         yield "\n".join(f"- {words(cause)}" for cause in sample.causes)
-    if sample.command:
+    if sample.console:
         yield f"## Example: {words(sample.title)}"
         for excerpt in sample.excerpts:
             yield f"`{excerpt_title(excerpt).replace('`', '')}`"
             yield fenced(excerpt.text, "yaml" if excerpt.file.endswith((".yaml", ".yml")) else "text")
-        yield fenced(f"$ {sample.command}\n{sample.output}", "{.text .wrap}")
+        yield fenced(sample.console, "{.text .wrap}")
     else:
         yield "No small input shows this code: it is about what is around a run, or about very large input."
     if sample.change:

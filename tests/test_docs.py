@@ -35,6 +35,7 @@ from renderer.diagnostics.wordings import WORDINGS
 from renderer.resolve.engine import template_words
 from renderer.resolve.pod import loaders
 from scripts.make_error_pages import slug
+from tests.console import Shell
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -200,32 +201,6 @@ def test_outputs_follow_what_is_rendered() -> None:
         marks = [block.mark for block in blocks(page)]
         before = [marks[i - 1].partition(":")[0] for i, mark in enumerate(marks) if mark == "output"]
         assert set(before) <= {"render", "adopt", "output"}, page
-
-
-class Shell:
-    """Runs scripts in the current folder, with the program on the PATH."""
-
-    def __init__(self, programs: Path) -> None:
-        programs.mkdir()
-        (programs / "llmaz").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m renderer "$@"\n')
-        (programs / "llmaz").chmod(0o755)
-        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        self._environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
-
-    def run(self, script: str) -> tuple[int, str]:
-        """Exit code, and all that is printed."""
-        done = subprocess.run(
-            ["sh", "-c", script], env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )
-        return done.returncode, done.stdout.decode()
-
-    def session(self, text: str) -> str:
-        """A block of commands and outputs as it looks when the commands are typed now."""
-        commands = re.findall(r"^\$ (.*)$", text, re.MULTILINE)
-        # `(exit $rc)` keeps `$?` for the next command.
-        script = "".join(f"{command}\nrc=$?; printf '\\036'; (exit $rc)\n" for command in commands)
-        outputs = self.run(script)[1].split("\x1e")[:-1]
-        return "".join(f"$ {command}\n{out}" for command, out in zip(commands, outputs, strict=True))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

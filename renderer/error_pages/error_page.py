@@ -47,9 +47,9 @@ class Sample(Struct, frozen=True, omit_defaults=True):
 
     title: str = ""
     """What the case shows, in words."""
-    command: str = ""
     excerpts: tuple[Excerpt, ...] = ()
-    output: str = ""
+    console: str = ""
+    """The commands that show it, each behind `$ `, with what they print; '' where no small input shows it."""
     change: str = ""
     """The difference between the input and one that is valid, in unified format."""
     causes: tuple[str, ...] = ()

@@ -50,13 +50,13 @@ def _lines(page: ErrorPage) -> Iterator[str]:
         yield from ("", "Cause")
         for cause in sample.causes:
             yield from _wrapped(f"- {cause}", "  ")
-    if sample.command:
+    if sample.console:
         yield from ("", f"Example: {sample.title}")
         for excerpt in sample.excerpts:
             yield f"  # {excerpt_title(excerpt)}"
             yield from _indented(excerpt.text)
-        yield from ("", f"  $ {sample.command}")
-        yield from _indented(sample.output)
+        yield ""
+        yield from _indented(sample.console)
     if sample.change:
         yield from ("", "Write instead")
         yield from _indented(sample.change)

@@ -32,7 +32,6 @@ PROGRAMS = {"--kustomize": "kustomize", "--charts": "helm"}  # that an option as
 OURS = ("stderr.txt", "args.txt", "fixed")
 # Codes that no folder can show, with the test that does.
 ELSEWHERE = {
-    "E374": "resolve/rules/test_offloading.py::test_a_replica_of_several_pods",
     "E804": "diff/test_policy.py::test_a_base_whose_policy_is_broken_allows_nothing",
     "E106": "test_robustness.py::test_file_of_50_megabytes",
     "E124": "test_robustness.py::test_odd_file_names",
