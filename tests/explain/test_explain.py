@@ -339,9 +339,9 @@ ROLES = "disaggregation-adapters"
         (
             ROLES,
             "lws/vllm/qwen-decode.containers[model-runner].ports[http].containerPort",
-            "behind the picker's sidecar",
+            "the picker's sidecar has 8080",
         ),
-        (ROLES, "lws/vllm/qwen-decode.initContainers[routing-sidecar].name", "answers for the engine"),
+        (ROLES, "lws/vllm/qwen-decode.initContainers[routing-sidecar].name", "receives requests for the engine"),
         (ROLES, "DisaggregatedSet/sglang/qwen.spec.roles[0].name", "spec.disaggregation.prefill"),
         (
             "kv-cache-offloading",
