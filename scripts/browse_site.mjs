@@ -6,7 +6,8 @@ import { mkdirSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 
 const [site, pictures, program = "/usr/bin/chromium"] = process.argv.slice(2);
-const PAGES = ["", "getting-started/", "errors/", "errors/E203/", "errors/E416/", "examples/", "examples/quickstart/",
+const PAGES = ["", "getting-started/", "errors/", "errors/E203/", "errors/E416/", "errors/E862/", "reviewing/", "live/", "examples/",
+  "examples/quickstart/",
   "config/", "reference/playground/", "routing/", "models/", "engines/vllm/", "design/contract/"];
 const SEARCHES = { "E416": "errors/E416/", "tensor parallel": "", "max-model-len": "" };
 const faults = [];
