@@ -30,7 +30,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(READY) ## renders examples/quickstart, and shows what goes in and what comes out
+demo: $(READY) ## renders examples/quickstart, and shows the input and the output
 	@scripts/demo.sh
 
 # The tests start the program hundreds of times: Python is to compile it once, whatever the environment says.

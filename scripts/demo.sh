@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: renders the quickstart into build/demo, and shows what goes in and what comes out.
+# `make demo`: renders the quickstart into build/demo, and shows the input and the output.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -15,17 +15,17 @@ shown() {
 }
 
 rm -rf "$output"
-title "What goes in: $input"
+title "Input: $input"
 shown "$input"
 
-title "What runs: llmaz render examples/quickstart -o $output"
+title "Command: llmaz render examples/quickstart -o $output"
 .venv/bin/llmaz render examples/quickstart -o "$output"
 
 find "$output" -name '*.yaml' | LC_ALL=C sort | while read -r file; do
-  title "What comes out: $file"
+  title "Output: $file"
   shown "$file"
 done
 
 kinds=$(find "$output" -name '*.yaml' -exec sed -n 's/^kind: //p' {} + | awk '!seen[$0]++' | paste -s -d , - | sed 's/,/, /g')
 lines=$(find "$output" -name '*.yaml' -exec cat {} + | wc -l | tr -d ' ')
-title "So: $(wc -l <"$input" | tr -d ' ') lines about a model became $lines lines of plain Kubernetes ($kinds), ready to commit for Argo CD or Flux; nothing of llmaz runs in the cluster."
+title "$(wc -l <"$input" | tr -d ' ') lines of input became $lines lines of plain Kubernetes manifests ($kinds), ready to commit for Argo CD or Flux. Nothing of llmaz runs in the cluster."
