@@ -298,10 +298,10 @@ def cost_error(rule: str) -> str:
         return message.rpartition("ERROR: <input>:")[2].partition(" expecting ")[0] or message
     kind, value = result.type().name(), result.value()
     if kind == "ERROR":
-        return f"of a request without tokens: {str(value).rpartition(': ')[2]}"
+        return f"for a request without tokens: {str(value).rpartition(': ')[2]}"
     if kind not in ("INT", "UINT"):
-        return "it gives no whole number"
-    return f"it gives {value}" if value < 0 else ""
+        return "its result is not a whole number"
+    return f"its result is {value}" if value < 0 else ""
 
 
 @cache

@@ -23,9 +23,9 @@ def provider_faults(providers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Pa
             yield (i, "name"), f"two providers are called '{name}'", "give one of them another name"
         elif not re.fullmatch(_QUALIFIED, name):
             hint = "write letters, digits, '-', '_' and '.', at most 63"
-            yield (i, "name"), f"no provider may be called '{name}'", hint
+            yield (i, "name"), f"'{name}' is not a valid provider name", hint
         if ":" in issuer and not _is_requestable(issuer):
-            yield (i, "issuer"), f"'{issuer}' holds a ':' and is not a URI", "write it as the tokens have it"
+            yield (i, "issuer"), f"'{issuer}' contains ':' and is not a URI", "write it exactly as in the tokens"
         if keys is not None and not _is_requestable(keys):
             hint = "write a URI, such as https://idp.example.com/keys"
             yield (i, "remoteJWKS", "uri"), f"'{keys}' is not a URI", hint

@@ -85,7 +85,7 @@ def _accelerators(word: str) -> tuple[AcceleratorType, int]:
     match = _ACCELERATORS.fullmatch(word)
     count, name = (match[1] or "1", match[2]) if match else ("1", word)
     if name not in known:
-        raise PresetRefused(f"no type of accelerators is named '{name}'; {suggestion(name, sorted(known))}")
+        raise PresetRefused(f"no accelerator type is named '{name}'; {suggestion(name, sorted(known))}")
     return known[name], int(count)
 
 

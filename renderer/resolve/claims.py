@@ -62,7 +62,7 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
         if any(problem.code in _UNREADABLE for problem in problems):
             raise Stop
     if "adapter" in (models[0].model.spec.get("facts") or {}):
-        what, hint = "an adapter, as its facts say", "claim the model that it was trained on, and this with role: lora"
+        what, hint = "an adapter, according to its facts", "claim the base model, and this one with role: lora"
         diagnostics.add("E361", app.origin(*models[0].path), name=models[0].model.name, what=what, hint=hint)
     return Claim(tuple(models), models[0].model, named.flavors, named.flavors_path, draft, adapters)
 
@@ -142,7 +142,7 @@ def _unfit_adapters(app: App, models: list[ClaimedModel]) -> Iterator[Diagnostic
         if name in names:
             hint = "claim each model once; an adapter is an OpenModel of its own, beside the model that it changes"
             yield make_diagnostic(
-                "E361", origin, name=name, what=f"claimed already, with role {names[name]}", hint=hint
+                "E361", origin, name=name, what=f"already claimed, with role {names[name]}", hint=hint
             )
             continue
         names.setdefault(name, "lora")

@@ -414,7 +414,7 @@ def _resource_hint(inputs: Inputs, resource: str) -> str:
     names = [*inputs.own_accelerators, *(row["name"] for row in inputs.accelerators if "name" in row)]
     if match := closest(resource, names, 0.85):
         return f"did you mean '{match}'?"
-    return f"if it is an accelerator, say whose in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
+    return f"if it is an accelerator, set its vendor in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
 
 
 def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origin: Origin) -> Iterator[Diagnostic]:
@@ -423,7 +423,7 @@ def unknown_flavor(catalog: Mapping[str, Flavor | None], spec: FlavorSpec, origi
     if catalog and name not in catalog and "limits" not in spec:
         hint = suggestion(name, list(catalog)).removeprefix("known: ")
         has_match = hint.startswith("did you mean")
-        hint = hint if has_match else f"write limits, {{}} for none; in the catalog are {hint}"
+        hint = hint if has_match else f"write limits ({{}} for none); the catalog has {hint}"
         yield make_diagnostic("W213", origin.at("name"), name=name, hint=hint)
 
 

@@ -30,7 +30,7 @@ _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repos
 )
 _EMPTY_HINTS = {  # for a field of a source that is there without a value
     "modelHub": "write modelID below it, further to the right",
-    "uri": "write the address behind it, as s3://bucket/path",
+    "uri": "write the address after it, as s3://bucket/path",
 }
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
@@ -220,7 +220,7 @@ def _object_store_weights(
     invalid = re.search(_INVALID, rest)
     if not last or invalid:
         part = invalid[0].strip("/") if invalid else ""
-        problem = "ends in '/'" if not last else f"has {'a blank' if part.isspace() else repr(part)} in its path"
+        problem = "ends in '/'" if not last else f"has {'whitespace' if part.isspace() else repr(part)} in its path"
         diagnostics.stop("E243", origin, value=uri, what=problem)
     is_file = last.lower().endswith(_GGUF)
     target = MODELS_FOLDER + (last if is_file else f"models--{last}")
@@ -279,7 +279,7 @@ def _claim_address(uri: str, origin: Origin, diagnostics: Collector) -> tuple[st
         diagnostics.stop("E243", origin, value=uri, what="ends in '/'" if path.endswith("/") else "has an empty part")
     if invalid:
         part = invalid[0].strip("/")
-        what = f"has {'a blank' if part.isspace() else repr(part)} in its path"
+        what = f"has {'whitespace' if part.isspace() else repr(part)} in its path"
         diagnostics.stop("E243", origin, value=uri, what=what)
     return claim, path, query
 

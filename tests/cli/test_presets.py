@@ -123,9 +123,9 @@ def test_a_list_says_what_the_table_says(name: str, llmaz: Llmaz) -> None:
         (["--search", "nonesuch"], "no model preset is like that; llmaz presets list shows all of them"),
         (["--search", "bge", "--task", "chat"], "no model preset is like that; llmaz presets list shows all of them"),
         (["--task", "chatt"], "no model is for 'chatt'; did you mean 'chat'?"),
-        (["--fits", "h100-81g"], "no type of accelerators is named 'h100-81g'; did you mean 'h100-80g'?"),
-        (["--fits", "4xh100-81g"], "no type of accelerators is named 'h100-81g'; did you mean 'h100-80g'?"),
-        (["--fits", "0xh100-80g"], "no type of accelerators is named '0xh100-80g'"),
+        (["--fits", "h100-81g"], "no accelerator type is named 'h100-81g'; did you mean 'h100-80g'?"),
+        (["--fits", "4xh100-81g"], "no accelerator type is named 'h100-81g'; did you mean 'h100-80g'?"),
+        (["--fits", "0xh100-80g"], "no accelerator type is named '0xh100-80g'"),
     ],
 )
 def test_wrong_filters(words: list[str], text: str, llmaz: Llmaz) -> None:

@@ -153,7 +153,7 @@ def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[
         file, line, _ = request.origin.place
         hint = f"add {command.named_by} {request.name}"
         if not command.unnamed:
-            hint = f"write {command.named_by} {request.name}, or let the route ask for {first.text}"
+            hint = f"write {command.named_by} {request.name}, or let the route request {first.text}"
         words = {"served": first.text, "name": request.name, "where": f" ({file}:{line})", "hint": hint}
         yield make_diagnostic("W250", first.origin, **words)
         return

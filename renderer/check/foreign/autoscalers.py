@@ -51,7 +51,7 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
     elif workload and workload.replicas:
         item = rendered.input_of(workload)
         elastic = "delete this one and write spec.elasticConfig there, or " if _is_playground(item) else ""
-        hint = f"{elastic}let the sync ignore spec.replicas of it, and name this file under ignore of RenderConfig"
+        hint = f"{elastic}let the sync ignore its spec.replicas, and list this file under ignore of RenderConfig"
         words = {"owner": rendered.owner(workload), "kind": workload.key[0], "name": name, "hint": hint}
         yield "W264", (*path, "name"), words
 
@@ -62,7 +62,7 @@ def _other_target(foreign: ForeignObject, app: App | None) -> str:
     if app is None or foreign.key[0].startswith("Vertical") or not _is_playground(app):
         return target
     if "elasticConfig" in app.spec:
-        return f"delete it: {describe(app)} has an autoscaler of its own, by spec.elasticConfig"
+        return f"delete it: {describe(app)} already has an autoscaler, by spec.elasticConfig"
     return f"delete it and write spec.elasticConfig into {describe(app)}, or {target}"
 
 

@@ -50,7 +50,7 @@ def validate_policy_targets(foreign: ForeignObject, rendered: OwnObjects) -> Ite
         rival = rendered.acting.get((kind, (target_kind(reference), namespace, name)))
         if kind.endswith("Policy") and rival and "sectionName" not in reference:
             fields = _POLICY_FIELDS.get(kind)
-            leave = f", or leave {fields} out there and in RenderConfig, and say it here" if fields else ""
+            leave = f", or leave {fields} out there and in RenderConfig, and set it here" if fields else ""
             words = {"owner": rendered.owner(rival), "kind": kind, "target": text_at(reference, "kind"), "name": name}
             yield "W266", (*path, "name"), {**words, "hint": f"delete this one{leave}"}
 

@@ -365,7 +365,7 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
         yield (
             "E594",
             path,
-            {"what": "backends that force HTTP/1 beside others that force HTTP/2", "hint": "let all speak one of them"},
+            {"what": "backends that force HTTP/1 beside others that force HTTP/2", "hint": "let all use one of them"},
         )
 
 

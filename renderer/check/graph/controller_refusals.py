@@ -40,7 +40,7 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
         and not _validates_certificates(as_map(spec.get("tls")))
         and (namespace, name) not in view.once("trusted", _backends_with_tls_policy)
     ):
-        reason = "its tls does not say which certificates are good"
+        reason = "its tls does not set which certificates are valid"
         if not view.external.declared("BackendTLSPolicy", namespace, "*"):
             yield _refused_backend(
                 name, reason, "write wellKnownCACertificates: System, or caCertificateRefs", ("spec", "tls")
@@ -73,7 +73,7 @@ def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) 
     for i, listener in enumerate(maps_at(body, "spec", "listeners")):
         protocol, port, path = text_at(listener, "protocol"), listener["port"], ("spec", "listeners", i)
         listener_name = text_at(listener, "name")
-        words = {"what": f"listener '{listener_name}'", "effect": "nobody is served there"}
+        words = {"what": f"listener '{listener_name}'", "effect": "it serves no requests"}
         if protocol in _ENCRYPTED and "tls" not in listener:
             reason, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
             yield "E611", path, {**words, "why": reason, "hint": hint}
@@ -136,7 +136,7 @@ def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
         if cost["type"] != "CEL":
             continue
         if "cel" not in cost:
-            yield "E614", ("spec", field, i), {"why": "nothing is said"}
+            yield "E614", ("spec", field, i), {"why": "it is missing"}
         elif reason := cost_error(as_text(cost.get("cel"))):
             yield "E614", ("spec", field, i, "cel"), {"why": reason}
 

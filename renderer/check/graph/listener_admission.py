@@ -82,10 +82,10 @@ def _selector_keys(selector: Body) -> set[str]:
 def admission_hint(listener: Body, namespace: str) -> str:
     """What to change so that the listener admits routes of the namespace."""
     if listener["protocol"] not in ("HTTP", "HTTPS"):
-        return f"the listener speaks {listener['protocol']}: name one for HTTP or HTTPS"
+        return f"the listener's protocol is {listener['protocol']}: use one with HTTP or HTTPS"
     kinds = maps_at(listener, "allowedRoutes", "kinds")
     if kinds and "HTTPRoute" not in [kind["kind"] for kind in kinds]:
-        return "allowedRoutes.kinds has to hold HTTPRoute"
+        return "allowedRoutes.kinds has to include HTTPRoute"
     namespaces = map_at(listener, "allowedRoutes", "namespaces")
     origin = namespaces.get("from", "Same")
     if origin == "Selector":
@@ -93,7 +93,7 @@ def admission_hint(listener: Body, namespace: str) -> str:
         missing = [f"{key}: {value}" for key, value in match_labels.items() if key != _NAMESPACE]
         if missing:
             return f"label the Namespace '{namespace}' with {', '.join(missing)}"
-        return f"its selector has to take {_NAMESPACE}: {namespace}"
+        return f"its selector has to match {_NAMESPACE}: {namespace}"
     return (
         f"allowedRoutes is {origin}: write namespaces: {{from: Selector, selector: {{matchLabels: "
         f"{{{_NAMESPACE}: {namespace}}}}}}} at the listener"

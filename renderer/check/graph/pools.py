@@ -23,7 +23,7 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import GROUPS
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
-_LOAD = "or load an adapter of this name by the engine's options"
+_LOAD = "or load an adapter of this name with the engine's options"
 STEERING = ("inference.networking.x-k8s.io", "llm-d.ai")  # groups of what tells a picker more
 
 
@@ -99,7 +99,7 @@ def validate_pool_reference(view: ObjectView, reference: Body, namespace: str, p
 
 def validate_pool_model(view: ObjectView, namespace: str, name: str, model: str, path: Path) -> Iterator[Finding]:
     """A pool's engine must know the model name that it is sent, unless an InferenceModelRewrite replaces it."""
-    for finding in _validate_served_name(view, namespace, name, model, path, "or make an InferenceModelRewrite of it"):
+    for finding in _validate_served_name(view, namespace, name, model, path, "or write an InferenceModelRewrite"):
         rewritten = view.once("rewritten", _rewritten_names).get((namespace, name), ())
         if model not in rewritten and None not in rewritten:
             yield finding
@@ -166,7 +166,7 @@ def _validate_served_name(
     selector = map_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels")
     served = served_by(view, namespace, selector)
     if served and (words := unknown_model_words(view, *served, model)):
-        yield "E610", path, {**words, "hint": f"ask for '{served[1]}', {hint}"}
+        yield "E610", path, {**words, "hint": f"request '{served[1]}', {hint}"}
 
 
 def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:

@@ -34,7 +34,7 @@ def find_route_conflicts(
             if (other.route, other.rule) != (fact.route, fact.rule) and _overlap(fact, other):
                 same_hosts = not {*fact.hostnames}.isdisjoint(other.hostnames) or fact.hostnames == other.hostnames
                 consequence = (
-                    "so nothing comes here" if same_hosts else "and a host that both take leads to one of them only"
+                    "so this one gets no requests" if same_hosts else "and for a common host only one gets requests"
                 )
                 words = {"model": fact.model, "other": other.route, "gateway": fact.gateway[1], "so": consequence}
                 yield IndexedFinding(fact.index, "E585", fact.path, words)

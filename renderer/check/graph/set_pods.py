@@ -127,7 +127,7 @@ def validate_scale_target(view: ObjectView, kind: str, namespace: str, name: str
     path: Path = ("spec", "scaleTargetRef")
     if kind == disaggregated_sets.ROLE_SCALER and (scaled := _scaled_role(view, namespace, name)):
         if not scaled.external:
-            what = f"the role '{scaled.name}': it says its replicas itself"
+            what = f"the role '{scaled.name}': it sets its replicas itself"
             yield _no_target((*path, "name"), what, name)
     elif kind == "LeaderWorkerSet" and (owner := set_of_child(view, namespace, name)):
         what = f"'{name}' for long: the DisaggregatedSet '{owner}' gives it another name at the next change"

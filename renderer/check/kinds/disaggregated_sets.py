@@ -29,7 +29,7 @@ def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
     for role in roles:
         yield from _validate_role(text_at(body, "metadata", "name"), role, slices)
     if slices > 1 and (external := next((role for role in roles if role.external), None)):
-        what = f"{slices} slices beside the role '{external.name}', which is scaled from outside"
+        what = f"{slices} slices beside the role '{external.name}', which is scaled externally"
         yield _refusal(("spec", "slices"), what, "leave slices out, or scaling of every role")
     yield from _validate_placement(body, roles)
 

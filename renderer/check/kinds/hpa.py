@@ -30,12 +30,12 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
         target, allowed = map_at(metric, source, "target"), _TARGETS[source]
         path: Path = ("spec", "metrics", i, source, "target")
         if target["type"] not in allowed:
-            what = f"the target of a {kind} metric has type {' or '.join(allowed)}"
+            what = f"the target of a {kind} metric must have type {' or '.join(allowed)}"
             yield "E531", (*path, "type"), {"what": what}
             continue
         for key in ("value", "averageValue"):
             if key in target and not above_zero(target[key]):
-                yield "E531", (*path, key), {"what": f"{key} must be above 0, and no larger than Kubernetes counts"}
+                yield "E531", (*path, key), {"what": f"{key} must be above 0, and not larger than Kubernetes can count"}
 
 
 _TARGETS = {

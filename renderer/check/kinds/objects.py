@@ -20,9 +20,9 @@ def validate_service(body: Body) -> Iterator[Finding]:
             or (port["port"], port.get("protocol", "TCP")) == (other["port"], other.get("protocol", "TCP"))
             for other in ports[:i]
         ):
-            yield "E540", ("spec", "ports", i), {"what": "the port's name or number is already there"}
+            yield "E540", ("spec", "ports", i), {"what": "the port's name or number already exists"}
     if spec.get("clusterIP") == "":
-        yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts for ever; leave it out"}
+        yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts permanently; leave it out"}
 
 
 def validate_workload(body: Body) -> Iterator[Finding]:

@@ -118,10 +118,10 @@ def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
     ]
 
 
-_VARIABLE_HINT = "take it from a Secret: valueFrom.secretKeyRef; output.plainSecrets names those that are no secret"
+_VARIABLE_HINT = "take it from a Secret: valueFrom.secretKeyRef; list what is not a secret under output.plainSecrets"
 _OPTION_HINT = (
-    "write a variable of the environment that comes from a Secret, in an option as $(NAME); output.plainSecrets names"
-    " those that are no secret"
+    "use an environment variable from a Secret, in an option as $(NAME); list what is not a secret under "
+    "output.plainSecrets"
 )
 
 

@@ -18,7 +18,7 @@ def validate_role(body: Body) -> Iterator[Finding]:
     for i, rule in enumerate(maps_at(body, "rules")):
         path: Path = ("rules", i)
         if rule.get("nonResourceURLs"):
-            yield "E543", (*path, "nonResourceURLs"), {"what": "a Role gives no rights on URLs; a ClusterRole does"}
+            yield "E543", (*path, "nonResourceURLs"), {"what": "a Role cannot grant access to URLs; a ClusterRole can"}
             continue
         for key in ("apiGroups", "resources"):
             if not rule.get(key):
@@ -33,4 +33,4 @@ def validate_role_binding(body: Body) -> Iterator[Finding]:
                 what = f"no ServiceAccount can be called '{subject['name']}'"
                 yield "E543", ("subjects", i, "name"), {"what": what}
             if subject.get("apiGroup"):
-                yield "E543", ("subjects", i, "apiGroup"), {"what": "a ServiceAccount is of the group ''"}
+                yield "E543", ("subjects", i, "apiGroup"), {"what": "the API group of a ServiceAccount is ''"}

@@ -28,7 +28,7 @@ def build_kustomization(folder: str) -> tuple[list[Document], list[Diagnostic]]:
         return [], [make_diagnostic("E563", files.origin, what=output.error.replace(path, folder))]
     objects, problems = built_objects(output.data, files.origin, _Fields(files.objects).find)
     if not objects and not problems:
-        problems = [make_diagnostic("E563", files.origin, what="it builds no object")]
+        problems = [make_diagnostic("E563", files.origin, what="it builds no objects")]
     return objects, problems
 
 

@@ -9,55 +9,60 @@ from renderer.diagnostics.wording import Wording
 CLUSTER: Final[dict[str, Wording]] = {
     "W260": Wording(
         "{owner} renders this {kind} too",
-        "where both are applied, the one undoes the other: {hint}; a file that is applied nowhere belongs under ignore "
-        "of RenderConfig",
+        "if both are applied, each overwrites the other: {hint}; a file that is never applied belongs under ignore of "
+        "RenderConfig",
     ),
     "W261": Wording(
-        "{owner} renders the {maker} '{name}', whose controller makes the {kind} of this name", "rename this one"
+        "{owner} renders the {maker} '{name}', whose controller creates the {kind} of this name",
+        "rename this one",
     ),
     "W500": Wording(
-        "{modes} lets one {one} mount the volume, and up to {pods} pods of {owner} would",
+        "with {modes} only one {one} can mount the volume, but up to {pods} pods of {owner} would",
         "write ReadWriteMany or ReadOnlyMany, with a storage class that has it; or one replica, without maxSurge",
     ),
     "W503": Wording(
-        "the constraint over {key} counts pods with {labels}, which none of this {kind} has: it spreads nothing",
+        "the constraint over {key} counts pods with {labels}, which no pod of this {kind} has: it spreads nothing",
         "select labels of its own pods",
     ),
     "W504": Wording(
-        "the {kind} selects no pod: it wants {wanted}, and the pod of {workload}, which has all the rest, {has}",
+        "the {kind} selects no pod: it needs {wanted}, and the pod of {workload}, which matches otherwise, {has}",
         "write the label that the pods have",
     ),
-    "W505": Wording("there is no {kind} '{name}' in the set, and one is called '{near}'", "did you mean '{near}'?"),
+    "W505": Wording(
+        "there is no {kind} '{name}' in the manifests, but one is called '{near}'",
+        "did you mean '{near}'?",
+    ),
     "W506": Wording("the {kind} '{name}' has no key '{key}'", "it has {known}"),
     "W507": Wording(
         "no port of the pods of {workload} is called '{port}', so the Service leads nowhere",
         "name one of their ports ({known}), or its number",
     ),
     "W508": Wording(
-        "a picker watches {resources}, and this lets it read them alone: it would never see a change", "add watch"
+        "a picker watches {resources}, and this lets it only read them: it would never see a change",
+        "add watch",
     ),
     "W262": Wording("there is no {kind} in the cluster, so nothing is scaled", "{hint}"),
     "W263": Wording(
-        "{owner} renders an autoscaler for the {kind} '{name}' already, and two of them fight",
-        "delete this one, and say what it scales on in spec.elasticConfig there",
+        "{owner} already renders an autoscaler for the {kind} '{name}', and the two conflict",
+        "delete this one, and set what it scales on in spec.elasticConfig there",
     ),
     "W264": Wording(
-        "{owner} renders the {kind} '{name}' with a number of replicas, which each sync sets back",
+        "{owner} renders the {kind} '{name}' with a number of replicas, which each sync restores",
         "{hint}",
     ),
     "W265": Wording(
-        "there is no {kind} '{name}'{where}: no input renders it, and no file of the tree holds it",
+        "there is no {kind} '{name}'{where}: no input renders it, and no file of the tree contains it",
         "{hint}",
     ),
     "W266": Wording(
-        "{owner} renders a {kind} for the same {target} '{name}', and only the older one of the two acts",
+        "{owner} renders a {kind} for the same {target} '{name}', and only the older of the two takes effect",
         "{hint}",
     ),
     "W267": Wording(
         "{owner} has the public name '{model}' on the Gateway {gateway} too, so one of the two routes gets no request",
         "{hint}",
     ),
-    "E501": Wording("no Kubernetes object: apiVersion and kind are needed"),
+    "E501": Wording("this is not a Kubernetes object: apiVersion and kind are needed"),
     "E502": Wording("Kubernetes {removed} removed {kind} of {version}", "{hint}"),
     "E511": Wording("{what}", about="more pods than LeaderWorkerSet can count: {what}"),
     "E512": Wording("{field} '{value}' is neither a number nor a percentage up to 100%"),
@@ -67,7 +72,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E514": Wording("{what}", about="the size and subGroupSize do not go together: {what}"),
     "E515": Wording("LWS rewrites restartPolicy Default to None, so it would drift", "write None"),
     "E516": Wording("this annotation needs a subGroupPolicy", "write one, or leave the annotation out"),
-    "E520": Wording("the {what} '{name}' is already there", "rename one of them"),
+    "E520": Wording("the {what} '{name}' already exists", "rename one of them"),
     "E521": Wording("no volume is called '{name}'", "name one of the pod's volumes"),
     "E522": Wording("no port of this container is called '{name}'", "name one of its ports"),
     "E523": Wording(
@@ -75,8 +80,8 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "E524": Wording("'{name}' has a value and a valueFrom", "keep one of them"),
     "W524": Wording("{value} of {name} is less than a mebibyte", "{hint}"),
-    "E525": Wording("the limit of {name} must equal its request {request}", "write both alike"),
-    "E526": Wording("{value} of {name}: only whole ones can be given", "ask for a whole number"),
+    "E525": Wording("the limit of {name} must equal its request {request}", "set both to the same value"),
+    "E526": Wording("{value} of {name}: only whole numbers can be requested", "request a whole number"),
     "E527": Wording(
         "{hook} sleeps {seconds} seconds, longer than the pod's grace period of {grace}",
         "raise terminationGracePeriodSeconds, or sleep less",
@@ -89,8 +94,9 @@ CLUSTER: Final[dict[str, Wording]] = {
         'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector',
     ),
     "W537": Wording(
-        "the {kind} '{name}' leads to the leaders of '{workload}' alone, and {other} to all of its pods: one is wrong",
-        "where every pod answers requests, leave leaderworkerset.sigs.k8s.io/worker-index out of both selectors",
+        "the {kind} '{name}' leads only to the leaders of '{workload}', and {other} to all of its pods: one of the two "
+        "is wrong",
+        "if every pod answers requests, leave leaderworkerset.sigs.k8s.io/worker-index out of both selectors",
     ),
     "W538": Wording(
         "the InferencePool '{name}' has {count} of the ports {ports} on which ranks of '{workload}' answer: the others "
@@ -98,7 +104,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "list all of them in targetPorts",
     ),
     "W539": Wording(
-        "the PodDisruptionBudget '{name}' counts the {half} of '{workload}' alone, and an eviction of any pod ends the "
+        "the PodDisruptionBudget '{name}' counts only the {half} of '{workload}', but the eviction of any pod ends the "
         "whole group",
         "select all pods: {selector}",
     ),
@@ -107,42 +113,45 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E543": Wording("{what}", about="the Role or RoleBinding is not valid: {what}"),
     "E550": Wording("'{name}' is already scaled by {other}", "keep one autoscaler for each workload"),
     "W509": Wording(
-        "requests to {models} end after {seconds} s, whole answers and streams alike: no rule or policy says another "
-        "time",
+        "requests to {models} end after {seconds} s, streamed or not: no rule or policy sets another timeout",
         "write timeouts: {{request: 600s}} in the rule",
     ),
     "W510": Wording(
-        "InferencePool '{name}' selects pods of {workload} too, and no container of them listens on {port}",
+        "InferencePool '{name}' also selects pods of {workload}, and none of their containers listens on {port}",
         "select by a label that only the pods of engines have",
     ),
     "N517": Wording(
-        "the chart of the {kind} '{name}' is not rendered: {count} in its values, and nothing else, is judged",
-        "render it: --charts DIR for a HelmRelease whose chart lies in a folder, else check what helm template prints",
+        "the chart of the {kind} '{name}' is not rendered: nothing but {count} in its values is checked",
+        "use --charts DIR if it is a HelmRelease whose chart is in a folder, else check the output of helm template",
     ),
     "W518": Wording(
-        "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so no node with one can be drained: "
-        "{why}",
+        "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so nodes that run one cannot be "
+        "drained: {why}",
         "write maxUnavailable: 1",
     ),
     "W519": Wording(
-        "the VerticalPodAutoscaler '{name}' changes the requests of {resource} by which {scaler} works out how many "
-        "replicas it takes, so each undoes what the other does",
+        "the VerticalPodAutoscaler '{name}' changes the requests of {resource} from which {scaler} computes its number "
+        "of replicas, so the two work against each other",
         "leave {resource} out of controlledResources, or scale on another metric",
     ),
     "E551": Wording("the {kind} '{name}' owns the number of replicas", "leave spec.replicas out"),
-    "E552": Wording("LWS makes a Service called '{name}' of its own", "call this one '{name}-lb'"),
-    "E553": Wording("the leader's containers do not listen on {port}, only on {ports}", "set targetPort to one"),
+    "E552": Wording("LWS itself creates a Service called '{name}'", "call this one '{name}-lb'"),
+    "E553": Wording(
+        "the leader's containers do not listen on {port}, only on {ports}",
+        "set targetPort to one of these",
+    ),
     "E554": Wording(
-        "a headless Service translates no ports: {port} leads to {port}, not to {target}", "make the two ports one"
+        "a headless Service does not translate ports: {port} leads to {port}, not to {target}",
+        "make the two ports one",
     ),
     "E555": Wording("no container of the {kind} '{name}' is called '{container}'", "{hint}"),
     "W555": Wording(
-        "the container '{container}' asks for no {name}, so an autoscaler cannot say how much of it is used",
-        "give it a request of {name}, or scale on another metric",
+        "the container '{container}' has no request for {name}, so an autoscaler cannot compute its utilization",
+        "set a request for {name}, or scale on another metric",
     ),
     "W556": Wording(
-        "the use of {name} is in no resource metrics of Kubernetes, only that of cpu and memory",
-        "scale on a metric of type Pods that somebody serves",
+        "the resource metrics of Kubernetes have no {name}, only cpu and memory",
+        "scale on a metric of type Pods that a metrics adapter serves",
     ),
     "E560": Wording("kubeconform: {what}"),
     "E561": Wording("kubeconform did not run: {what}", "name the program: --kubeconform=PATH"),
@@ -163,58 +172,64 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
     "E580": Wording("there is no {kind} '{name}'{where}", "{hint}"),
-    "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the set: not checked"),
+    "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the manifests, so it was not checked"),
     "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),
     "E581": Wording("the Gateway '{gateway}' has no listener {what}", "its listeners: {known}"),
-    "N581": Wording("the Service '{name}' selects no pod of the set: whether one listens there was not checked"),
+    "N581": Wording(
+        "the Service '{name}' selects no pod in the manifests, so whether one listens there was not checked"
+    ),
     "W581": Wording(
-        "without mergeType this hides what the {kind} of the Gateway '{gateway}' says: {lost}",
+        "without mergeType this overrides what the {kind} of the Gateway '{gateway}' sets: {lost}",
         "repeat it here, or set mergeType: StrategicMerge",
     ),
-    "E582": Wording("no listener of the Gateway '{gateway}' takes routes of namespace '{namespace}'", "{hint}"),
-    "N582": Wording("the InferencePool '{name}' selects no pod of the set: whether one listens there was not checked"),
+    "E582": Wording("no listener of the Gateway '{gateway}' accepts routes of namespace '{namespace}'", "{hint}"),
+    "N582": Wording(
+        "the InferencePool '{name}' selects no pod in the manifests, so whether one listens there was not checked"
+    ),
     "W582": Wording(
-        "the Gateway '{gateway}' has {routes:,} routes; above {most} Envoy Gateway's memory grows with their square",
+        "the Gateway '{gateway}' has {routes:,} routes; above {most} Envoy Gateway's memory grows with the square of "
+        "their number",
         "spread the models over a second Gateway, or pack them: gateway.routeLayout: packed",
     ),
     "E583": Wording("no listener of the Gateway '{gateway}' serves the host '{hostname}'", "they serve {served}"),
-    "N583": Wording("the Gateway '{gateway}' is not in the set: whether it asks for the same was not checked"),
+    "N583": Wording("the Gateway '{gateway}' is not in the manifests, so whether it requires the same was not checked"),
     "W583": Wording(
-        "the Gateway '{gateway}' has {rules:,} rules for models, and API keys that nobody here can count: each key "
-        "stands twice in every rule, and one message has 4 MiB",
+        "the Gateway '{gateway}' has {rules:,} rules for models, and an unknown number of API keys: each rule contains "
+        "every key twice, and one message holds at most 4 MiB",
         "authenticate many tenants by JWT, or spread the models over a second Gateway",
     ),
     "E584": Wording(
         "this route names {own}, and '{other}' on the same listener of '{gateway}' names {its}: for {hosts}, models of "
-        "the others answer 404",
+        "the other routes answer 404",
         "{hint}",
     ),
     "N584": Wording(
-        "the Namespace '{namespace}' is not in the set: whether it has the label that '{gateway}' wants was not checked"
+        "the Namespace '{namespace}' is not in the manifests, so whether it has the label that '{gateway}' selects was "
+        "not checked",
     ),
     "W584": Wording(
-        "at the listener '{listener}' this hides what the {kind} of the whole Gateway '{gateway}' says: {lost}",
+        "at the listener '{listener}' this overrides what the {kind} of the whole Gateway '{gateway}' sets: {lost}",
         "repeat it here",
     ),
     "E585": Wording(
         "the route '{other}' on the Gateway '{gateway}' already has the model '{model}', {so}",
         "give it another name, host or Gateway, or make it one rule with several backendRefs",
     ),
-    "N585": Wording("whether anybody sets the metadata key '{key}' was not checked: the Gateway is not in the set"),
+    "N585": Wording("the Gateway is not in the manifests, so whether the metadata key '{key}' is set was not checked"),
     "W585": Wording(
-        "streamed requests do not get this name: since the {what} counts tokens on the Gateway '{gateway}', the AI "
+        "streamed requests do not get this name: the {what} counts tokens on the Gateway '{gateway}', so the AI "
         "gateway sends its own copy of every stream there, under the public name, after the picker has chosen",
-        "give what counts or the pool a Gateway of its own",
+        "move what counts or the pool to another Gateway",
     ),
     "E586": Wording("all backends have weight 0, so every request is answered with 500", "give one of them a weight"),
     "N586": Wording(
-        "nothing of '{namespace}' is in the set: whether a ReferenceGrant there allows references from kind "
-        "{from_kind} of '{from_space}' to kind {kind} was not checked"
+        "no object of namespace '{namespace}' is in the manifests, so whether a ReferenceGrant there allows references "
+        "from kind {from_kind} of '{from_space}' to kind {kind} was not checked",
     ),
     "E587": Wording("a rule without backendRefs answers every request with 500", "name a backend, or drop the rule"),
     "N587": Wording(
-        "whether the host '{host}' leads to a Service was not checked: those that are known end in .<namespace>.svc or "
-        ".<namespace>.svc.{domain}"
+        "whether the host '{host}' leads to a Service was not checked: known host names end in .<namespace>.svc or "
+        ".<namespace>.svc.{domain}",
     ),
     "E588": Wording(
         "without matches on headers the rule is lost among the catch-alls, and answers 404",
@@ -222,32 +237,31 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "N588": Wording("whether clients can set the header '{header}' at the Gateway {name} was not checked"),
     "E589": Wording(
-        "the name has {length} characters; what the AI gateway makes of it is too long above {most}", "shorten it"
+        "the name has {length} characters; above {most} the name that the AI gateway derives from it is too long",
+        "shorten it",
     ),
-    "N589": Wording(
-        "{key} says nothing here: the Gateway {name} is made elsewhere, since gateway.create is false",
-    ),
+    "N589": Wording("{key} has no effect here: the Gateway {name} is created elsewhere, since gateway.create is false"),
     "E590": Wording(
-        "the AI gateway makes an HTTPRoute '{name}' of the AIGatewayRoute of that name, and takes this one over",
+        "the AI gateway creates an HTTPRoute '{name}' for the AIGatewayRoute of that name, and takes this one over",
         "rename one of them",
     ),
     "N590": Wording(
-        "whether failed requests are sent again was not checked: the Gateway '{gateway}' is not in the set"
+        "the Gateway '{gateway}' is not in the manifests, so whether failed requests are retried was not checked"
     ),
     "W590": Wording(
-        "the next priority gets no request that fails in the one before: nothing sends it again",
+        "a request that fails at one priority is not sent to the next: nothing retries it",
         "write a BackendTrafficPolicy with retry for the HTTPRoute '{name}'",
     ),
     "E591": Wording("the Service '{name}' has no port {port}, only {ports}", "name one of its ports"),
     "W591": Wording(
-        "the InferencePool '{name}' selects no pod of the set, and requests meet 503",
-        "mend the labels, or keep the workload in the set",
+        "the InferencePool '{name}' selects no pod in the manifests, so requests get 503",
+        "correct the labels, or include the workload",
     ),
-    "E592": Wording("nobody behind the {what} listens on port {port}, only on {ports}", "make them agree"),
+    "E592": Wording("no pod behind the {what} listens on port {port}, only on {ports}", "make them agree"),
     "E593": Wording("the Backend '{name}' has no endpoints", "name its host and port: endpoints: [{{fqdn: …}}]"),
     "E594": Wording(
-        "{what}: Envoy Gateway then makes one cluster of each backend, where the AI gateway sets no model name, no key "
-        "and no priority",
+        "{what}: Envoy Gateway then creates one cluster for each backend, where the AI gateway sets no model name, no "
+        "key and no priority",
         "{hint}",
     ),
     "E595": Wording(
@@ -255,7 +269,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "write one in '{namespace}', with from: {source} and to: {target}",
     ),
     "E596": Wording(
-        "a pool is looked for in the route's own namespace '{namespace}', whatever is written here",
+        "a pool is always looked up in the route's own namespace '{namespace}'",
         "move the route to the pool's namespace",
     ),
     "E597": Wording(
@@ -263,54 +277,62 @@ CLUSTER: Final[dict[str, Wording]] = {
         "write inference.networking.k8s.io/v1",
     ),
     "E598": Wording(
-        "nobody picks a pod of the InferencePool '{name}', so every request is answered with 500",
+        "no picker chooses a pod of the InferencePool '{name}', so every request is answered with 500",
         "name an endpoint picker: endpointPickerRef",
     ),
-    "E599": Wording("the {kind} '{other}' has the target {target} too: one a target acts", "merge the two into one"),
+    "E599": Wording(
+        "the {kind} '{other}' has the target {target} too: only one for each target takes effect",
+        "merge the two into one",
+    ),
     "E600": Wording(
         "the {kind} '{other}' has the target {target} too: with two the backend gets no key at all",
         "keep one of them",
     ),
     "E601": Wording(
-        "authentication of one model's route ({own}) is not the Gateway's ({asked} at '{gateway}'): it runs before the "
-        "model is known, so it acts on other models",
-        "ask for it at the Gateway, and repeat it here word for word beside authorization",
+        "the authentication of one model's route ({own}) differs from the Gateway's ({asked} at '{gateway}'): it runs "
+        "before the model is known, so it also applies to other models",
+        "set it at the Gateway, and repeat it here word for word beside authorization",
     ),
     "E602": Wording(
         "this takes the Gateway's authentication away from the route '{route}', and perhaps from every model",
         "repeat the Gateway's authentication here, word for word",
     ),
     "E603": Wording(
-        "nobody sets the metadata key '{key}', so the limit never counts (set are: {known})",
+        "nothing sets the metadata key '{key}', so the limit never counts (set are: {known})",
         "write it into llmRequestCosts of the route",
     ),
     "E604": Wording("the Secret '{name}' has no key '{key}', only {there}", "add it"),
     "E605": Wording(
-        "the AI gateway reads Secrets of the policy's own namespace '{namespace}' only", "move the Secret there"
+        "the AI gateway reads Secrets only in the policy's own namespace '{namespace}'",
+        "move the Secret there",
     ),
     "E606": Wording(
         "the Gateway '{gateway}' has {rules:,} rules for models, {most:,} fit into one message of 4 MiB; beyond that "
-        "Envoy keeps an old configuration, and nobody says so",
+        "Envoy silently keeps an old configuration",
         "spread the models over a second Gateway, or raise maxRecvMsgSize of the AI gateway's controller and "
-        "extensionManager.maxMessageSize of Envoy Gateway, and say so: gateway.maxModels in llmaz.yaml",
+        "extensionManager.maxMessageSize of Envoy Gateway, and set gateway.maxModels in llmaz.yaml",
     ),
     "E607": Wording(
-        "the API keys of the Gateway '{gateway}' stand twice in each of its {rules:,} rules: {size} MiB, and one "
-        "message has 4",
+        "each of the {rules:,} rules of the Gateway '{gateway}' contains its API keys twice: {size} MiB, and one "
+        "message holds at most 4",
         "{most:,} models fit with these keys: spread them over a second Gateway, or authenticate by JWT",
     ),
-    "E608": Wording("the selector takes no {kind} of the set", "write labels that one has, or name it in targetRefs"),
+    "E608": Wording(
+        "the selector matches no {kind} in the manifests",
+        "write labels that one has, or name it in targetRefs",
+    ),
     "E609": Wording(
-        "at the listener '{listener}' this hides what the Gateway '{gateway}' asks for ({asked}), so anybody may call",
+        "at the listener '{listener}' this overrides the authentication of the Gateway '{gateway}' ({asked}), so "
+        "anybody may call",
         "repeat the Gateway's authentication here, or write this into the Gateway's own SecurityPolicy",
     ),
     "E610": Wording(
-        "the workload '{workload}' is asked for the model '{sent}', but its engine is told '{name}' and answers 404",
+        "requests to the workload '{workload}' name the model '{sent}', but its engine serves '{name}' and answers 404",
         "{hint}",
     ),
     "E611": Wording("Envoy Gateway does not accept the {what}, since {why}: {effect}", "{hint}"),
     "E612": Wording(
-        "without parentRefs the route is on no Gateway, and no request comes here",
+        "without parentRefs the route is on no Gateway, so it gets no requests",
         "write parentRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: …}}]",
     ),
     "E613": Wording(
@@ -318,13 +340,13 @@ CLUSTER: Final[dict[str, Wording]] = {
         "write targetRefs: [{{group: aigateway.envoyproxy.io, kind: AIServiceBackend, name: …}}]",
     ),
     "E614": Wording(
-        "the AI gateway cannot work out this cost ({why}), and takes no more changes of any route on the Gateway",
-        "write CEL that gives a whole number, of counts such as input_tokens, which are unsigned: input_tokens * 2u",
+        "the AI gateway cannot compute this cost ({why}), and then accepts no more changes to any route on the Gateway",
+        "write CEL that returns a whole number from counts such as input_tokens, which are unsigned: input_tokens * 2u",
     ),
     "E617": Wording(
         "the Gateway {name} has {count:,} models, and with these API keys at most {most:,} fit into the 4 MiB of one "
         "message",
-        "use JWT for many tenants, or give namespaces Gateways of their own (gateway.perNamespace); or raise both "
-        "message limits, and say so with gateway.maxModels",
+        "use JWT for many tenants, or give namespaces their own Gateways (gateway.perNamespace); or raise both message "
+        "limits, and set gateway.maxModels",
     ),
 }

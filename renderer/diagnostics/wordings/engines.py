@@ -9,75 +9,75 @@ from renderer.diagnostics.wording import Wording
 ENGINES: Final[dict[str, Wording]] = {
     "E205": Wording("no BackendRuntime is named '{name}'", "{hint}"),
     "E206": Wording("the BackendRuntime '{backend}' has no recommendedConfig '{name}'", "{hint}"),
-    "W212": Wording(
-        "the engine's options do not follow this number of {name}",
-        "set it in the flavor's limits",
-    ),
+    "W212": Wording("the engine's options are not derived from this number of {name}", "set it in the flavor's limits"),
     "W214": Wording("nothing reads the param '{name}'", "did you mean '{meant}'?"),
     "E215": Wording(
-        "adapters are for Playgrounds: nobody knows how the engine of a Service loads them",
-        "write a Playground, or load the adapter by the engine's own arguments and leave it out",
+        "adapters are only for Playgrounds: how the engine of a Service loads them is unknown",
+        "write a Playground, or leave the adapter out and load it with the engine's own arguments",
     ),
     "W228": Wording(
-        "{option} {seconds} behind a hook of {sleep} seconds: the pod is killed after {grace}, with requests running",
-        "write terminationGracePeriodSeconds: {least} into the podTemplate, or fewer seconds",
+        "{option} {seconds} after a hook of {sleep} seconds: the pod is killed after {grace} seconds, while requests "
+        "still run",
+        "set terminationGracePeriodSeconds: {least} in the podTemplate, or lower {option}",
     ),
     "W230": Wording("'{backend}': {notice}"),
     "W400": Wording(
-        "{backend} {version} is newer than every version that is known: its options are judged by those of {nearest}",
-        "look for a newer llmaz; until then an option that is told may be right",
+        "{backend} {version} is newer than every version that llmaz knows: its options are checked against those of "
+        "{nearest}",
+        "look for a newer llmaz; until then an option that is reported may be right",
     ),
     "W231": Wording(
-        "nobody knows the options of {backend} {version}, so none is checked",
+        "the options of {backend} {version} are unknown, so none is checked",
         "compare them with that version's documentation, or use a version that llmaz knows",
     ),
     "W232": Wording(
-        "{of}: '{option}' and '{other}' say one option in two ways, and only one of them counts",
-        "write all of it as keys behind one spelling, or all as one JSON",
+        "{of}: '{option}' and '{other}' set one option in two ways, and only one of them counts",
+        "write it all as keys after one spelling, or all as one JSON value",
     ),
     "W233": Wording(
-        "'{backend}' cannot be told this name here: clients have to ask for '{name}'",
-        "leave servedModelName out; a route would make the one of the other",
+        "'{backend}' cannot serve under this name here: clients have to request '{name}'",
+        "leave servedModelName out, or add a route, which rewrites the name",
     ),
     "W234": Wording(
-        "{option} takes the place of {path}, which tells the engine of the draft model",
-        "say it in your own file too, or leave the draft model out",
+        "{option} replaces {path}, which passes the draft model to the engine",
+        "set the draft model in your own file too, or leave it out",
     ),
     "W235": Wording("{option}: {why}"),
     "W236": Wording(
         "only {size} of {count} {name} work, the others idle",
         "{hint}",
     ),
-    "W237": Wording("0 of {name}: the pod has no accelerator", "leave it out where the CPU is meant"),
+    "W237": Wording("0 of {name}: the pod has no accelerator", "leave it out if the pod is to run on CPUs"),
     "W249": Wording("{slots} requests at once share {tokens}{share}", "{hint}"),
-    "W250": Wording("the engine calls its model '{served}', and is asked for '{name}'{where}", "{hint}"),
+    "W250": Wording("the engine serves its model as '{served}', but requests name '{name}'{where}", "{hint}"),
     "W251": Wording(
-        "nothing loads '{path}': the models of the claim{where} lie in {loaded}",
-        "write {hint}, or claim the model that is meant",
+        "nothing loads '{path}': the models of the claim{where} are in {loaded}",
+        "write {hint}, or claim the model that you mean",
     ),
     "W257": Wording(
-        "{param} has no effect: '{backend}' knows no {key} parallelism, so nothing would say it to the engine",
+        "{param} has no effect: '{backend}' does not support {key} parallelism, so nothing passes it to the engine",
         "leave it out, or choose a backend that does: {able}",
     ),
     "W335": Wording(
-        "data {data} over {hosts} hosts is for a mixture of experts, and the facts of '{model}' do not say that it is",
-        "say spec.facts.parameters and activeParameters in the OpenModel",
+        "data {data} over {hosts} hosts is for mixture-of-experts models, and the facts of '{model}' do not say that "
+        "it is one",
+        "set spec.facts.parameters and activeParameters in the OpenModel",
     ),
     "E340": Wording(
-        "{factors} = {size} accelerators, and no number of pods with {count} each has as many",
-        "choose sizes whose product divides by {count}; a pod's accelerators are said at {place}",
+        "{factors} = {size} accelerators is not a multiple of the {count} that each pod has",
+        "choose sizes whose product is divisible by {count}; the accelerators of a pod are set at {place}",
     ),
     "E341": Wording(
-        "{size} accelerators need {hosts} pods for a replica, and '{backend}' serves a model with one",
-        "backends that can: {able}; else lower the sizes, or write a Service with a template of your own",
+        "a replica of {size} accelerators needs {hosts} pods, and '{backend}' can use only one",
+        "backends that can use several: {able}; else lower the sizes, or write a Service with your own template",
     ),
     "E342": Wording(
-        "'{backend}' knows no {key} parallelism: nothing in its runtime would say it to the engine",
+        "'{backend}' does not support {key} parallelism: nothing in its runtime passes the size to the engine",
         "leave it out, or choose a backend that does: {able}",
     ),
     "E343": Wording(
-        "'{option}' beside sizes that spec.parallelism or several hosts settle",
-        "leave it out, and say sizes under spec.parallelism",
+        "'{option}' conflicts with sizes that spec.parallelism or several hosts determine",
+        "leave it out, and set sizes under spec.parallelism",
     ),
     "E344": Wording(
         "data {data} beside pipeline {pipeline} ({other}): engines cannot do both", "leave one of them out"
@@ -88,24 +88,25 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E346": Wording("EP '{value}' is neither true nor false", "write 'true' in quotes, or leave it out"),
     "E347": Wording(
-        "{ranks} data parallel ranks a pod, each with a port, and a pool has at most {most}",
+        "{ranks} data parallel ranks in a pod have a port each, and a pool has at most {most} ports",
         "raise tensor, so that a pod has fewer ranks, or set gateway.mode to backend, where they share a port",
     ),
     "E348": Wording(
-        "data {data} over {hosts} hosts is for a mixture of experts, and '{model}' is none",
+        "data {data} over {hosts} hosts is for mixture-of-experts models, and '{model}' is not one",
         "leave data out, and let replicas or elasticConfig run more copies",
     ),
-    "E349": Wording(
-        "{ranks} data parallel ranks a pod, each with a port, and {what}",
-        "{hint}",
-    ),
+    "E349": Wording("{ranks} data parallel ranks in a pod have a port each, and {what}", "{hint}"),
     "E356": Wording(
-        "expert parallelism is for a mixture of experts, and '{model}' is none",
+        "expert parallelism is for mixture-of-experts models, and '{model}' is not one",
         "leave expert out",
     ),
-    "E357": Wording("'{backend}' runs no draft model beside {sizes}: {why}", "leave the draft model or {sizes} out"),
+    "E357": Wording(
+        "'{backend}' cannot run a draft model together with {sizes}: {why}",
+        "leave the draft model or {sizes} out",
+    ),
     "E359": Wording(
-        "pipeline stages of tensor {tensor} on pods of {count}: one of them would end inside of a pod",
+        "pipeline stages of tensor {tensor} on pods with {count} accelerators: a stage would end in the middle of a "
+        "pod",
         "choose a tensor size that {count} divides, or that divides {count}",
     ),
     "E370": Wording(
@@ -113,30 +114,28 @@ ENGINES: Final[dict[str, Wording]] = {
         "write {sum}, which is {cpu} more than the engine gets without it",
     ),
     "W370": Wording(
-        "nothing keeps the files of '{backend}' below {size}: once there are more, the node ends the pod",
-        "name a claim as pvc, or a size that is never reached",
+        "nothing keeps the files of '{backend}' below {size}: above that the node evicts the pod",
+        "use a claim (pvc), or set a size that is never reached",
     ),
     "E371": Wording(
-        "{size} of shared memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}, beside what the "
-        "engine has there",
+        "{size} of shared memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}, in addition to what "
+        "the engine keeps there",
         "write {sum}, or leave this size out",
     ),
     "E372": Wording("'{backend}' {what}", "{hint}"),
-    "E373": Wording("{given} says what kvCacheOffloading says, in {file}:{line}", "leave one of them out"),
+    "E373": Wording("{given} is already set by kvCacheOffloading, in {file}:{line}", "leave one of them out"),
     "E374": Wording(
-        "a replica of {hosts} pods: nobody has seen KV cache outside of accelerators work over several hosts",
-        "leave it out, or take a flavor with which one host suffices",
+        "a replica of {hosts} pods: KV cache offloading over several hosts is untested",
+        "leave it out, or use a flavor for which one host is enough",
     ),
-    "E396": Wording(
-        "{option} switches off the adapters that are claimed", "leave it out, or claim no OpenModel with role lora"
-    ),
+    "E396": Wording("{option} disables the claimed adapters", "leave it out, or claim no OpenModel with role lora"),
     "E397": Wording("{option} {value} leaves no room for an adapter", "write at least 1, or leave it out"),
     "E398": Wording(
-        "{option} is one of {values}, not {value}",
+        "{option} must be one of {values}, not {value}",
         "write {least}, or leave it out: it follows from spec.facts.adapter.rank",
     ),
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
-    "E402": Wording("the model has no flavor, and '{backend}' has to know what its pod gets", "{hint}"),
+    "E402": Wording("the model has no flavor, and '{backend}' needs to know the accelerators of its pod", "{hint}"),
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
     "E405": Wording("{app}: '{backend}' reads one file, and this is a whole directory", "{hint}"),
@@ -146,7 +145,8 @@ ENGINES: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "E408": Wording(
-        "{app}: '{backend}' gets only one part of a weights file that is split", "merge the parts into one file"
+        "{app}: '{backend}' would get only one part of a split weights file",
+        "merge the parts into one file",
     ),
     "E409": Wording(
         "{app}: under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",
@@ -156,57 +156,60 @@ ENGINES: Final[dict[str, Wording]] = {
     "E412": Wording("{app}: '{backend}' cannot load from {hub} itself", "{hint}"),
     "E413": Wording("{app}: '{backend}' cannot open the one file '{name}'", "{hint}"),
     "E414": Wording("'{backend}' cannot serve under the name '{name}'", "{hint}"),
-    "E415": Wording(
-        "{app}: '{backend}' takes no draft model in {draft} beside a main model in {main}",
-        "{hint}",
-    ),
+    "E415": Wording("{app}: '{backend}' cannot use a draft model in {draft} with a main model in {main}", "{hint}"),
     "E416": Wording(
         "{option}: {size} accelerators are needed, the pod has {count} of {name}",
         "{hint}",
     ),
     "E417": Wording(
-        "the config '{name}' speaks of a draft model, and none is claimed",
-        "list one with role: draft under modelClaims, or take another config",
+        "the config '{name}' uses a draft model, and none is claimed",
+        "list one with role: draft under modelClaims, or use another config",
     ),
-    "E420": Wording("this template cannot be filled: {what}", "{hint}"),
+    "E420": Wording("this template cannot be filled in: {what}", "{hint}"),
     "E421": Wording("two recommendedConfigs are named '{name}'", "rename one of them"),
     "E422": Wording("two files are named '{name}', in different folders", "rename one of them"),
-    "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own"),
+    "E423": Wording("there is no list of options '{name}'", "name a file beside this one, or one of llmaz's own lists"),
     "E424": Wording(
         "this is not a valid regular expression: {what}",
         "write it as RE2 reads it: without look-around and backreferences",
     ),
-    "E425": Wording("the list of options cannot be read: {what}", "print it with llmaz's scripts/make_options.py"),
+    "E425": Wording("the list of options cannot be read: {what}", "generate it with llmaz's scripts/make_options.py"),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E427": Wording("the engine of '{backend}' cannot listen on port {port}: {why}", "{hint}"),
     "W428": Wording(
-        "{name} has {count} accelerators and no volume at /dev/shm: its processes share 64 MiB, and may end with a bus "
-        "error",
+        "{name} has {count} accelerators and no volume at /dev/shm: its processes share 64 MiB, and may crash with a "
+        "bus error",
         "mount an emptyDir with medium: Memory there",
     ),
     "E428": Wording(
-        "the Service '{service}' makes Kubernetes set {variable} in {name}, which reads something else in it and ends",
-        "write enableServiceLinks: false beside containers, or call the Service otherwise",
+        "because of the Service '{service}', Kubernetes sets {variable} in {name}, which reads it as a setting of its "
+        "own and exits",
+        "write enableServiceLinks: false beside containers, or give the Service another name",
     ),
     "W429": Wording(
-        "{kind} '{name}' has no replica to wake it: its triggers ask for metrics that only pods of '{target}' have",
-        "write minReplicaCount: 1, or a trigger on what is there without them",
+        "{kind} '{name}' cannot scale up from zero: its triggers use metrics that only pods of '{target}' report",
+        "write minReplicaCount: 1, or add a trigger whose metric exists without these pods",
     ),
-    "W451": Wording("{name} serves its own pod alone: no probe, Service or route reaches it", "{hint}"),
+    "W451": Wording(
+        "{name} accepts connections from its own pod only: no probe, Service or route reaches it",
+        "{hint}",
+    ),
     "W452": Wording(
-        "{name} is ended after {seconds} s without an answer, also while it loads its model: nothing says when it has "
-        "started",
+        "{name} is restarted after {seconds} s without an answer, even while it loads its model: it has no "
+        "startupProbe",
         "add a startupProbe that waits as long as the model loads, such as failureThreshold: 60, periodSeconds: 10",
     ),
     "W453": Wording(
-        "the {probe} asks port {port}, and {name} listens on {number}",
-        "write the port that it listens on, or tell the engine the other one",
+        "the {probe} uses port {port}, but {name} listens on {number}",
+        "set the probe's port to {number}, or let the engine listen on {port}",
     ),
     "E455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, of {card} GiB", "{hint}"
+        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, which has {card} GiB",
+        "{hint}",
     ),
     "W455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, of {card} GiB", "{hint}"
+        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, which has {card} GiB",
+        "{hint}",
     ),
     "W456": Wording(
         "a request of {length} tokens takes {request} GiB of KV cache, and about {room} GiB are left on an accelerator "
@@ -215,28 +218,28 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W457": Wording(
         "a request of {length} tokens does not fit into the KV cache of {tokens} tokens that was measured{where}",
-        "lower the longest context",
+        "lower the maximum context length",
     ),
     "W458": Wording(
-        "nobody knows whether it fits: about {room} GiB are left for the KV cache on an accelerator of type {type}, of "
-        "{card} GiB{request}",
-        "lower the longest context, or write what the engine prints at its start into facts.measured",
+        "whether it fits is unknown: about {room} GiB are left for the KV cache on an accelerator of type {type}, "
+        "which has {card} GiB{request}",
+        "lower the maximum context length, or write what the engine prints at startup into facts.measured",
     ),
     "N459": Wording(
-        "tensor parallel size {tensor} is above the {heads} of the model, so several accelerators keep the same: a "
-        "request of {length} tokens takes {whole} GiB of KV cache on all of them together, and {least} without copies",
-        "share the layers among fewer accelerators, with more replicas, or by pipeline or context parallelism",
+        "tensor parallel size {tensor} is above the {heads} of the model, so several accelerators hold the same KV "
+        "cache: a request of {length} tokens takes {whole} GiB on all of them together, and {least} without copies",
+        "lower the tensor parallel size, and use more replicas, or pipeline or context parallelism",
     ),
     "N454": Wording(
-        "{name} has no preStop hook: requests that reach it while it ends are lost, at each rollout",
-        "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that longer answers fit in",
+        "{name} has no preStop hook: at each rollout the requests that reach it while it shuts down are lost",
+        "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that is long enough for long answers",
     ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),
     "W431": Wording("{of} no longer has the option '{option}'", "{hint}"),
-    "E432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
-    "W432": Wording("{of}: '{option}' is not the whole name of an option", "{hint}"),
+    "E432": Wording("{of}: '{option}' is not a complete option name", "{hint}"),
+    "W432": Wording("{of}: '{option}' is not a complete option name", "{hint}"),
     "E433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "W433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
@@ -244,16 +247,19 @@ ENGINES: Final[dict[str, Wording]] = {
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(
-        "the image's entrypoint leaves the argument '{arg}' to a shell, which takes it apart",
-        "write it without blanks and wildcards, or use a BackendRuntime whose command is the server itself",
+        "the image's entrypoint passes the argument '{arg}' to a shell, which splits or expands it",
+        "write it without spaces and wildcards, or use a BackendRuntime whose command is the server itself",
     ),
     "E437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
     "W437": Wording("{of}: no option takes the value '{value}'", "{hint}"),
-    "E438": Wording("'{backend}' takes no arguments", "it is set by its environment: write backendRuntimeConfig.envs"),
-    "W439": Wording("{of}: '{option}' takes '{value}' for its value, which is an option itself", "{hint}"),
+    "E438": Wording(
+        "'{backend}' takes no arguments",
+        "it is configured by environment variables: write backendRuntimeConfig.envs",
+    ),
+    "W439": Wording("{of}: '{option}' takes '{value}' as its value, which is itself an option", "{hint}"),
     "E400": Wording(
-        "{backend} in '{image}' is version {version}, and backendRuntimeConfig.version in {file}:{line} says '{named}'",
-        "leave backendRuntimeConfig.version out: the tag of the image says it",
+        "{backend} in '{image}' is version {version}, but backendRuntimeConfig.version in {file}:{line} is '{named}'",
+        "leave backendRuntimeConfig.version out: the tag of the image gives the version",
     ),
     "E440": Wording("{of}: '{option}' does not take '{value}'", "{hint}"),
     "W440": Wording("{of}: '{option}' does not take '{value}'", "{hint}"),
@@ -261,37 +267,40 @@ ENGINES: Final[dict[str, Wording]] = {
     "W441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
     "E410": Wording(
-        "{name} is '{value}' in the engine, so it does not see {source} in {path}",
-        "leave it out; it is where all containers of the pod have it",
+        "{name} is '{value}' in the engine, so the engine does not see {source} in {path}",
+        "leave it out: then the engine uses the same path as the other containers",
     ),
-    "W418": Wording("'{{{{ {word} }}}}' stays as it is: nothing fills it in a runtime without spec.engine", "{hint}"),
+    "W418": Wording(
+        "'{{{{ {word} }}}}' stays as it is: in a runtime without spec.engine nothing fills it in",
+        "{hint}",
+    ),
     "W419": Wording(
-        "{option} runs code of the repository, whose {revision} may change under it",
-        "say a commit in source.modelHub.revision of '{model}', or leave the option out",
+        "{option} runs code from the repository, and its {revision} may change at any time",
+        "set source.modelHub.revision of '{model}' to a commit, or leave the option out",
     ),
     "W411": Wording(
         "{option} names '{path}', and nothing puts it into the volume '{volume}': {content}",
-        "bring the file by a volume or an init container of podTemplate, or name one that the image has",
+        "provide the file with a volume or an init container of podTemplate, or name one that the image has",
     ),
-    "E443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
-    "W443": Wording("{of} does not start where '{option}' is given without {missing}", "{hint}"),
+    "E443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),
+    "W443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),
     "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),
     "E446": Wording(
-        "no version is in this range: {until} is not newer than {since}", "'until' is the first version behind it"
+        "no version is in this range: {until} is not newer than {since}",
+        "'until' is the first version after the range",
     ),
-    "E447": Wording("{giver} gives no option '{option}'", "name one of its own arguments, as it is spelt there"),
+    "E447": Wording("{giver} sets no option '{option}'", "name one of its own arguments, as it is spelt there"),
     "E448": Wording(
-        "the flavor '{flavor}' asks for capabilities or the node's network, which PodSecurity restricted refuses",
+        "the flavor '{flavor}' requests capabilities or the host network, which PodSecurity restricted refuses",
         "write hardening: default, or leave them out of the flavor",
     ),
     "N450": Wording(
-        "{of} does not have all that the preset of '{model}' gives it, so this is left out: {left_out}", "{hint}"
+        "{of} does not support everything that the preset of '{model}' sets, so this is left out: {left_out}",
+        "{hint}",
     ),
     "N448": Wording("{backend} {version} {what}"),
-    "N449": Wording(
-        "nobody knows which version of {backend} is in '{image}', so no argument is checked against it", "{hint}"
-    ),
-    "E872": Wording("'{old}' is the old name of '{name}', which stands beside it", "leave '{old}' out"),
+    "N449": Wording("the version of {backend} in '{image}' is unknown, so no argument is checked against it", "{hint}"),
+    "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
 }

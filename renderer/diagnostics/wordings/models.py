@@ -8,43 +8,39 @@ from renderer.diagnostics.wording import Wording
 
 MODELS: Final[dict[str, Wording]] = {
     "W201": Wording(
-        "the flavors {names} have different limits or sizes: only '{first}' acts",
-        "set flavorPolicy: first to say so, or claim flavors with equal limits and params",
+        "the flavors {names} have different limits or sizes: only '{first}' is used",
+        "set flavorPolicy: first to make this explicit, or claim flavors with equal limits and params",
     ),
-    "E200": Wording("these facts contradict others: {what}", "mend the facts, or leave out what nobody has measured"),
+    "E200": Wording("these facts contradict others: {what}", "correct the facts, or leave out what was not measured"),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
     "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
-    "W207": Wording("two flavors are named '{name}': the first one acts", "rename one of them"),
+    "W207": Wording("two flavors are named '{name}': the first one is used", "rename one of them"),
     "E208": Wording(
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
         "claim flavors with equal limits and params, or set flavorPolicy: first",
     ),
     "E268": Wording(
         "accelerators of type '{name}' are from {vendor}, and {resource} counts those from {other}",
-        "name the type of what the limits ask for, or ask for the other resource",
+        "set the type that the limits count, or request the resource of {vendor}",
     ),
     "E269": Wording(
-        "the labels of the nodes say that they have {other}, not {name}", "leave the type out, or correct the labels"
+        "according to their labels the nodes have {other}, not {name}",
+        "leave the type out, or correct the labels",
     ),
-    "E209": Wording("no type of accelerators is named '{name}'", "{hint}"),
-    "W209": Wording(
-        "nobody knows the resource '{name}', so it counts as no accelerator",
-        "{hint}",
-    ),
+    "E209": Wording("no accelerator type is named '{name}'", "{hint}"),
+    "W209": Wording("the resource '{name}' is unknown, so it does not count as an accelerator", "{hint}"),
     "W210": Wording(
         "{field} has no effect under llmaz.io/skip-model-loader: the engine gets all of '{model}'",
         "drop the annotation, or the patterns",
     ),
     "W211": Wording(
-        "the flavors {names} have different runtime classes: only '{first}' acts",
-        "set flavorPolicy: first to say so, or give them one runtimeClassName",
+        "the flavors {names} have different runtime classes: only '{first}' is used",
+        "set flavorPolicy: first to make this explicit, or give them one runtimeClassName",
     ),
-    "W213": Wording(
-        "the flavor '{name}' has no limits and stands in no catalog, so its pods get no accelerator",
-        "{hint}",
-    ),
+    "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
     "W215": Wording(
-        "the flavor says {limit} of {name}, so {value} has no effect", "set it in the flavor's limits, or leave it out"
+        "the flavor sets {limit} of {name}, so {value} has no effect",
+        "set it in the flavor's limits, or leave it out",
     ),
     "W218": Wording(
         "'{loader}' is deleted, so nothing fills the volume '{volume}'",
@@ -55,42 +51,43 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "E221": Wording("no model is named", "write spec.{field}"),
     "W221": Wording(
-        "the flavors {names} have different limits or sizes: the pod asks for those of '{first}' on the nodes of each",
+        "the flavors {names} have different limits or sizes: the pod requests those of '{first}' on the nodes of each",
         "claim flavors with equal limits, or set flavorPolicy: first",
     ),
     "E222": Wording("modelName is missing or empty", "name an OpenModel"),
     "W222": Wording(
-        "nothing tells the engine of the draft model: its path is in no argument, variable or file",
-        "take a config that does, such as speculative-decoding, or leave the draft out",
+        "nothing passes the draft model to the engine: its path is in no argument, variable or file",
+        "use a config that does, such as speculative-decoding, or leave the draft out",
     ),
     "E223": Wording("no model is listed", "name at least the main model under models"),
     "E224": Wording("no model has the role main", "give one model role: main"),
     "W224": Wording(
-        "the repository '{name}' is one of GGUF files by its name, and none of them is named: all would be loaded",
-        "name one as source.modelHub.filename, for an engine that reads GGUF",
+        "by its name the repository '{name}' holds GGUF files, and no file is chosen: all would be loaded",
+        "set one as source.modelHub.filename, for an engine that reads GGUF",
     ),
     "E225": Wording(
         "more than one model has the role main: {names}",
-        "keep one; a Playground of its own serves another",
+        "keep one, and serve the others with Playgrounds of their own",
     ),
     "W225": Wording(
-        "the patterns leave out {name}, so the engine gets weights without what describes them",
-        "take configuration and tokenizer too, as with '*.json'",
+        "the patterns leave out {name}, so the engine gets weights without the files that describe them",
+        "include configuration and tokenizer too, for example with '*.json'",
     ),
     "E226": Wording(
-        "a draft model goes with exactly one main model, here are {count} models", "list one main and one draft"
+        "a draft model goes with exactly one main model, but {count} models are listed",
+        "list one main and one draft",
     ),
     "W226": Wording(
-        "the model's {heads} attention heads cannot be shared out alike over {size} accelerators",
-        "take a number that divides {heads}, such as {fits}, or mend facts.attention.heads of the OpenModel",
+        "the model's {heads} attention heads cannot be divided evenly among {size} accelerators",
+        "use a number that divides {heads}, such as {fits}, or correct facts.attention.heads of the OpenModel",
     ),
     "E227": Wording("the field '{word}' is empty", "{hint}"),
     "W227": Wording(
-        "{length} tokens are beyond the {longest} that the model was made for, and most engines then refuse to start",
-        "lower it, or mend facts.contextLength of the OpenModel",
+        "{length} tokens are more than the {longest} that the model supports, and most engines then refuse to start",
+        "lower it, or correct facts.contextLength of the OpenModel",
     ),
     "W229": Wording(
-        "'{name}' is mounted where the loader's weights are, so the engine sees one of the two",
+        "'{name}' is mounted where the loader's weights are, so the engine sees only one of the two",
         "give the volume '{volume}' this source, and the loader fills it; or mount '{name}' elsewhere",
     ),
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
@@ -99,7 +96,10 @@ MODELS: Final[dict[str, Wording]] = {
     "E233": Wording(
         "'{value}' is not a repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
     ),
-    "E234": Wording("'{value}' is not a path of a file in the repository", "write it from the top, as in folder/file"),
+    "E234": Wording(
+        "'{value}' is not a path of a file in the repository",
+        "write it relative to the root of the repository, as in folder/file",
+    ),
     "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
     "E236": Wording("{field} has no meaning beside filename", "remove filename, or all patterns"),
     "E237": Wording("{what}", "{hint}", about="a pattern of files that the loader cannot take: {what}"),
@@ -107,46 +107,48 @@ MODELS: Final[dict[str, Wording]] = {
     "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
-    "E244": Wording("'{value}' is not an absolute path of a node", "write it as host:///path/to/model"),
-    "E245": Wording("'{value}' names no model", "write the model's name and tag behind ://"),
+    "E244": Wording("'{value}' is not an absolute path on a node", "write it as host:///path/to/model"),
+    "E245": Wording("'{value}' names no model", "write the model's name and tag after ://"),
     "E284": Wording(
         "'{value}' cannot be the value of the label llmaz.io/model-family-name",
         "use letters, digits, '-', '_' and '.', at most 63 characters",
     ),
     "E289": Wording(
-        "the weights land at {path}, where those of '{model}' lie already",
-        "rename the file or folder, or load one another way",
+        "the weights would be at {path}, where those of '{model}' already are",
+        "rename the file or folder, or load one of them in another way",
     ),
     "E290": Wording(
         "the flavors {names} have different runtime classes, and a pod has one",
         "give them one runtimeClassName, or set flavorPolicy: first",
     ),
     "E310": Wording(
-        "'{value}' names no claim", "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim"
+        "'{value}' does not name a claim",
+        "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim",
     ),
     "N256": Wording(
-        "nobody says the size of '{model}', and with {billions}B parameters it is about {gib} GiB: the engine has "
-        "{seconds} s to load it, and is restarted then",
-        "write facts: {{weightsGiB: {gib}}}, or what its files add up to",
+        "the size of '{model}' is not set, and with {billions}B parameters it is about {gib} GiB: the engine has "
+        "{seconds} s to load it, and is restarted after that",
+        "write facts: {{weightsGiB: {gib}}}, or the total size of its files",
     ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",
-        "leave one of the two out: modelCache, or no loader",
+        "leave out modelCache, or the setting that skips the loaders",
     ),
     "E311": Wording(
-        "'{value}' means nothing here", "write ?layout=hub for a hub's cache, beside modelHub, or leave it out"
+        "'{value}' has no meaning here",
+        "write ?layout=hub for a hub's cache, beside modelHub, or leave it out",
     ),
     "W311": Wording(
-        "the cache of '{name}' keeps the state of {revision} on the day that it is filled",
-        "write a commit or a tag as revision; another one is loaded anew",
+        "the cache of '{name}' keeps {revision} as it is when the cache is filled",
+        "set revision to a commit or a tag; when it changes, the weights are loaded again",
     ),
     "E312": Wording(
-        "'{value}' holds a hub's cache, and nothing says which repository of it",
+        "'{value}' holds a hub's cache, and no repository of it is named",
         "write source.modelHub.modelID beside uri, or leave ?layout=hub out",
     ),
     "E313": Wording(
         "only one of modelHub and uri may be given, unless the claim holds the hub's cache",
-        "write pvc://{claim}?layout=hub where it does, or leave one of them out",
+        "write pvc://{claim}?layout=hub if it does, or leave one of them out",
     ),
     "E314": Wording(
         "a cache of {hub} cannot be read from a claim", "{known} has one; or name the folder: pvc://CLAIM/PATH"
@@ -156,55 +158,60 @@ MODELS: Final[dict[str, Wording]] = {
         "name it without modelHub, as pvc://{claim}/models--ORG--NAME/snapshots/COMMIT/{name}",
     ),
     "E316": Wording(
-        "the engine would look for '{name}' in the hub's cache on the claim '{claim}', and nowhere else",
+        "the engine would look for '{name}' only in the hub's cache on the claim '{claim}'",
         "put all models of the app into that cache, or name folders: pvc://CLAIM/PATH",
     ),
     "E317": Wording(
-        "no loader brings these weights, so nothing is there to be kept",
+        "no loader loads these weights, so there is nothing to cache",
         "leave modelCache out, or load from a hub or a bucket",
     ),
     "E318": Wording(
-        "the volume '{name}' is a claim of each pod, by modelCache.perPod", "leave the volume out, or modelCache.perPod"
+        "modelCache.perPod makes the volume '{name}' a claim of each pod",
+        "leave the volume out, or modelCache.perPod",
     ),
     "E319": Wording(
-        "modelCache.hostPath is a folder of the node, filled as root, which PodSecurity restricted refuses",
+        "modelCache.hostPath is a folder on the node, filled as root, which PodSecurity restricted refuses",
         "write modelCache.pvc or modelCache.perPod, or hardening: default",
     ),
     "E320": Wording(
-        "{modes} cannot be mounted by the Job that fills the claim and by pods of other nodes",
+        "with {modes} the claim cannot be mounted both by the Job that fills it and by pods on other nodes",
         "write ReadWriteMany, with a storage class that has it, or modelCache.perPod",
     ),
-    "E321": Wording("a claim cannot have the size '{value}'", "write what the weights need, and some more, as 20Gi"),
+    "E321": Wording(
+        "a claim cannot have the size '{value}'",
+        "write somewhat more than the size of the weights, such as 20Gi",
+    ),
     "E360": Wording(
-        "the adapter would be asked for as '{name}', as {other} is",
+        "in requests the adapter would have the same name as {other}: '{name}'",
         "give the adapter's OpenModel another servedModelName",
     ),
     "W360": Wording(
-        "nobody says the rank of the adapter '{name}', and {backend} refuses to start with one above {most}",
-        "write spec.facts.adapter.rank: r of its adapter_config.json",
+        "the rank of the adapter '{name}' is unknown, and {backend} refuses to start with one above {most}",
+        "set spec.facts.adapter.rank to r of its adapter_config.json",
     ),
     "E361": Wording("'{name}' is {what}", "{hint}"),
     "E362": Wording(
         "the adapter '{name}' was trained on {base}, and '{main}' is {id}",
-        "claim it beside that model; where both are the same, correct spec.facts.adapter.base or leave it out",
+        "claim it beside that model; if both are the same, correct spec.facts.adapter.base or leave it out",
     ),
     "E363": Wording("the adapter '{name}' has rank {rank}, and {option} is at most {most} here", "{hint}"),
     "E364": Wording(
-        "{option} takes the place of the claimed adapters, which would not be loaded",
-        "leave it out, and claim each adapter as an OpenModel with role lora; or load all by it, and claim none",
+        "{option} replaces the claimed adapters, which would not be loaded",
+        "leave it out, and claim each adapter as an OpenModel with role lora; or load all of them with it, and claim "
+        "none",
     ),
     "E365": Wording(
         "{option} {value} holds fewer adapters than the {count} that are claimed",
-        "write at least {count}, or leave it out: it follows from how many there are",
+        "write at least {count}, or leave it out: it follows from the number of adapters",
     ),
     "E366": Wording(
-        "'{backend}' loads no adapters that requests could ask for by name",
+        "'{backend}' cannot load adapters that requests select by name",
         "set backendName: {able}; or merge the adapter into its model, and serve that",
     ),
-    "E367": Wording("'{name}' holds '{mark}', and {why}", "{hint}"),
+    "E367": Wording("'{name}' contains '{mark}', and {why}", "{hint}"),
     "E368": Wording(
-        "the engine cannot load the adapter '{name}' itself: it takes the usual revision of a repository of the "
-        "Hugging Face hub, or a folder",
+        "the engine cannot load the adapter '{name}' itself: it takes only the default revision of a Hugging Face "
+        "repository, or a folder",
         "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
     ),
     "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),

@@ -30,10 +30,10 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     if used > count and shared is not None:
         yield make_diagnostic("E416", shared.origin, option=shared.option, size=used, **params)
     elif used < count and (origin := shared.origin if shared else line.shared.origin):
-        hint = f"lower {subject.limits}, or use all by {subject.ways} parallelism"
+        hint = f"lower {subject.limits}, or use all of them with {subject.ways} parallelism"
         if shared and last is None:
             option = min(engine.size_options)
-            hint = f"your own size drops the derived one: say {option} too, or lower {subject.limits}"
+            hint = f"your own size removes the derived one: set {option} too, or lower {subject.limits}"
         yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
 
 

@@ -67,7 +67,7 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
         if value_at(app.spec, *path) not in (None, 0):
             diagnostics.add("E335", app.origin("spec", *path, key=True), field=path[-1])
     if plan.claim_templates:
-        diagnostics.add("E335", origin.at("kind"), field="claims for each pod, which modelCache.perPod asks for")
+        diagnostics.add("E335", origin.at("kind"), field="claims for each pod, which modelCache.perPod needs")
     pod = plan.leader or plan.worker
     pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
     return replace(

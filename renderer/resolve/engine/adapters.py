@@ -136,7 +136,7 @@ def _rank(
     for adapter in adapters if values and highest > values[-1] else ():
         if adapter.rank > values[-1]:
             words = {"name": adapter.model, "rank": adapter.rank, "most": values[-1], "option": rule["option"]}
-            hint = f"{engine.runtime.name} takes no higher one: train it anew, or merge it into its model"
+            hint = f"{engine.runtime.name} supports no higher rank: train the adapter again, or merge it into its model"
             diagnostics.add("E363", adapter.facts.at("rank"), **words, hint=hint)
     if values and highest > values[-1]:
         return 0

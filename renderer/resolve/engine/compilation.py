@@ -395,7 +395,7 @@ def _read_names(
             compiler.diagnostics.add("E294", at, name=name)
         elif re.fullmatch(reserved, name) or name in more_reserved:
             compiler.diagnostics.add(
-                "E299", at, what=f"'{name}' is a name of the renderer's own", hint="take another name"
+                "E299", at, what=f"'{name}' is a name that llmaz itself uses", hint="take another name"
             )
         names.add(name)
         unique.append(name)
@@ -469,7 +469,7 @@ def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -
 
 
 _RESERVED_WORDS = {  # words whose options and variables are reserved, and what to do instead
-    "Port": "every part of the pod agrees on one port: leave it out, or write spec.service.enginePort",
+    "Port": "all parts of the pod use the same port: leave it out, or write spec.service.enginePort",
     "ModelName": "set spec.servedModelName instead",
 }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec, VariantSpec
 
 
-_FLAVORS_HINT = "say what a pod gets under spec.inferenceConfig.flavors"
+_FLAVORS_HINT = "set what a pod gets under spec.inferenceConfig.flavors"
 
 
 def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:

@@ -79,7 +79,7 @@ def _read_size(value: object, origin: Origin, diagnostics: Collector) -> str:
         diagnostics.add("E305", origin, value=value)
         return ""
     if size_in_bytes(size) < 1:
-        diagnostics.add("E298", origin, value=value, what="no size", hint="write one such as 64Gi")
+        diagnostics.add("E298", origin, value=value, what="not a size", hint="write one such as 64Gi")
         return ""
     return size
 
@@ -107,7 +107,7 @@ def offloading_words(
         tiers = [str(filler({"Path": tier.path})) if filler else pattern for tier in offloading.tiers]
     except TemplateError as error:
         origin = engine.origin.at("engine", "kvCacheOffloading", "tier")
-        diagnostics.stop("E420", origin, what=error, hint="the one word here is Path")
+        diagnostics.stop("E420", origin, what=error, hint="the only word here is Path")
     number = max(accelerator.number, 1)
     gib, rest = divmod(offloading.size, _GIB * ranks)
     fraction = offloading.size / _GIB if ranks == 1 else offloading.size * 100 // (_GIB * ranks) / 100  # never more

@@ -114,7 +114,7 @@ def unfilled_words(runtime: BackendRuntime) -> Iterator[Diagnostic]:
         for word in _BARE_WORD.findall(text) if "{{" in text else ():
             if word in WORDS:
                 hint = f"write {{{{ .{word} }}}}" if is_filled and word in UPSTREAM_WORDS else "write the value itself"
-                hint += ", or say under spec.engine what the engine is like"
+                hint += ", or describe the engine under spec.engine"
                 yield make_diagnostic("W418", place, word=word, hint=hint)
 
 
@@ -137,7 +137,7 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
 
 _REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
 _REFUSED_VALUE = frozenset(["440", "441"])
-_FALLBACK_HINT = "take another version, or say in a copy of the BackendRuntime what it gets (spec.engine.versions)"
+_FALLBACK_HINT = "take another version, or set what it gets in a copy of the BackendRuntime (spec.engine.versions)"
 
 
 def _version_hint(rules: OptionRules, option: str) -> str:

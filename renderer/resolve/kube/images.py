@@ -22,17 +22,17 @@ _TAG = r"\w[\w.-]{0,127}"
 _FORMS = {
     "image": (
         rf"(?:{_REPOSITORY})(?::{_TAG})?(?:@{_DIGEST})?",
-        "no image reference",
+        "not an image reference",
         "write it as registry/repository:tag, the repository in small letters",
     ),
     "repository": (
         _REPOSITORY,
-        "no repository of images",
-        "write it as registry/repository, in small letters; the tag stands under version",
+        "not an image repository",
+        "write it as registry/repository, in small letters; the tag belongs under version",
     ),
     "tag": (
         rf"{_TAG}(?:@{_DIGEST})?|{_DIGEST}",
-        "no tag of an image",
+        "not an image tag",
         "write the tag alone, as v1.2.3: letters, digits, '-', '_' and '.'; or a digest, as sha256:…",
     ),
 }

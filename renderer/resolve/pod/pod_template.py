@@ -42,7 +42,7 @@ _CONTAINER_GROUPS = {"initContainers": "init_containers", "containers": "contain
 _RUNNER_HINTS = {
     "command": "write a BackendRuntime with another command",
     "args": "write spec.backendRuntimeConfig.args",
-    "ports": "every part of the pod agrees on one port; leave it out",
+    "ports": "all parts of the pod use the same port; leave it out",
 }
 _DIRECTIVE = "$patch"
 _DELETE = "delete"
@@ -221,7 +221,7 @@ def _second_handlers(before: Body, merged: Body, patch: Mapping[str, Any], origi
         new_handlers = [key for key in _HANDLERS if key in patch_part and key not in part_before]
         old_handlers = [key for key in _HANDLERS if key in merged_part and key in part_before and key not in patch_part]
         if new_handlers and old_handlers:
-            what = f"'{old_handlers[0]}' is there already, and stays beside '{new_handlers[0]}'"
+            what = f"'{old_handlers[0]}' already exists, and would stay beside '{new_handlers[0]}'"
             yield make_diagnostic(
                 "E299",
                 origin.at(*path, new_handlers[0], key=True),

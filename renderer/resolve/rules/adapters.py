@@ -55,7 +55,7 @@ def confusable_names(run: EngineRun) -> Iterator[Diagnostic]:
     for separator in template.split_template(name_template)[::2]:
         if separator and separator in served:
             example = asked_name(engine.spec["adapters"], "MODEL", "ADAPTER")
-            params = {"name": served, "mark": separator, "why": f"adapters are asked for as {example}"}
+            params = {"name": served, "mark": separator, "why": f"requests name adapters as {example}"}
             yield make_diagnostic(
                 "E367",
                 served_name_origin(run.base.app, run.base.claim.main),

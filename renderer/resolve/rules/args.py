@@ -99,7 +99,7 @@ def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
     run, rules = command.run, command.option_rules
     if command.left_out and rules:
         words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(command.left_out)}
-        hint = "take another version, or write into backendRuntimeConfig.args what this one has in its place"
+        hint = "take another version, or write what this one has instead into backendRuntimeConfig.args"
         yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
 
 
@@ -179,9 +179,9 @@ def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
         return
     tokens, option = last.value, last.option
     option_list = engine.option_lists.get(engine.version)
-    sharing_hint = f"'{shared.slots_option} {slots}' beside it if sharing is meant"
+    sharing_hint = f"'{shared.slots_option} {slots}' beside it if they are to share"
     if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
-        amount = f" {tokens}' for {tokens} tokens each" if tokens else "' and what each may have"
+        amount = f" {tokens}' for {tokens} tokens each" if tokens else "' with the number of tokens for each"
         hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
     else:
         amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"

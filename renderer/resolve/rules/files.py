@@ -90,7 +90,7 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
         moved = pods.volume_at(runner, value)
         lost = [container.name for container in fillers if not moved or _store_volume(container, name, path) != moved]
         if lost or (not fillers and moved != volume):
-            source = f"what {quoted(lost)} fills" if lost else f"the weights of the volume '{volume}'"
+            source = f"the files of {quoted(lost)}" if lost else f"the weights of the volume '{volume}'"
             yield make_diagnostic("E410", origin, name=name, value=value, source=source, path=path)
 
 

@@ -113,7 +113,7 @@ def _or_auto(fit: GpuFit, option: str) -> str:
     """That the engine itself lowers the context to what fits, where its version can."""
     rules = fit.command.option_rules
     known = rules.option_list.options.get(option) if rules else None
-    return f", and {_AUTO} takes what does" if known and _AUTO in known.choices.values else ""
+    return f", and {_AUTO} chooses what fits" if known and _AUTO in known.choices.values else ""
 
 
 def _origin(fit: GpuFit) -> Origin:

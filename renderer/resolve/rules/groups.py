@@ -29,7 +29,7 @@ def unread_envs(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     another variant may have them.
     """
     app, hosts = scaling.app, scaling.run.size.parallelism.hosts
-    why = "a replica is one pod" if hosts == 1 else "all pods of a replica answer, from one template"
+    why = "a replica is one pod" if hosts == 1 else "all pods of a replica have one template, and all answer requests"
     for key in OWN_ENVS if scaling.worker is None else ():
         if app.spec["workload"].get(key):
             code = "W324" if app.role or app.variant_of else "E324"

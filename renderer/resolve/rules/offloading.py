@@ -28,13 +28,11 @@ def beyond_engine(run: EngineRun) -> Iterator[Diagnostic]:
     if not ability:
         able = ", ".join(_able_engines(inputs))
         hint = f"leave it out, or use an engine that can: {able}" if able else "leave it out"
-        yield make_diagnostic("E372", origin, backend=name, what="takes no kvCacheOffloading", hint=hint)
+        yield make_diagnostic("E372", origin, backend=name, what="does not support kvCacheOffloading", hint=hint)
         return
     vendors = ability.get("accelerators") or [accelerator.vendor]
     if accelerator.vendor not in vendors:
-        where = (
-            f"on {accelerator.vendor}" if accelerator.resource else "without an accelerator, where it is memory anyway"
-        )
+        where = f"on {accelerator.vendor}" if accelerator.resource else "without an accelerator: it is in memory anyway"
         hint = f"leave it out, or take a flavor of {', '.join(vendors)}"
         yield make_diagnostic("E372", origin, backend=name, what=f"offloads no KV cache {where}", hint=hint)
         return
@@ -45,8 +43,8 @@ def beyond_engine(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E298", offloading.origin.at("cpu"), value=offloading.memory, what=what, hint=hint)
     policies = ability.get("evictionPolicies") or []
     if offloading.policy and offloading.policy not in policies:
-        hint = f"it knows {', '.join(policies)}" if policies else "leave it out"
-        what = f"knows no eviction policy '{offloading.policy}'"
+        hint = f"known: {', '.join(policies)}" if policies else "leave it out"
+        what = f"has no eviction policy '{offloading.policy}'"
         yield make_diagnostic("E372", offloading.origin.at("evictionPolicy"), backend=name, what=what, hint=hint)
     most = ability.get("mostTiers", len(offloading.tiers)) if "tier" in ability else 0
     if len(offloading.tiers) > most:
@@ -90,7 +88,7 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E373", layer.origin_of(i), given=option, file=file, line=line)
             elif engine.style.name(token) in multipliers:
                 what = f"would keep {offloading.memory} of KV cache for each of the engines that {option} runs"
-                hint = f"say data under spec.parallelism, or leave kvCacheOffloading in line {line} of {file} out"
+                hint = f"set data under spec.parallelism, or leave kvCacheOffloading in line {line} of {file} out"
                 yield make_diagnostic("E372", layer.origin_of(i), backend=engine.runtime.name, what=what, hint=hint)
     for env in command_line.env_layers(run)[-2:]:
         for i, variable in enumerate(env.value):

@@ -47,10 +47,10 @@ def _contradictions(written: WrittenPair) -> Iterator[tuple[Origin, str, str]]:
         origin = app.origin("spec", "flavorPolicy") if "flavorPolicy" in spec else app.origin(*KEY, key=True)
         yield origin, "flavorPolicy: variants", "name the flavors of each role by its inferenceFlavors"
     if "kvCacheOffloading" in spec:
-        hint = "leave one of them out: they were not tried together"
+        hint = "leave one of them out: they were not tested together"
         yield app.origin("spec", "kvCacheOffloading", key=True), "kvCacheOffloading", hint
     if "port" in (spec.get("gateway") or {}):
-        hint = "leave it out: what answers in pods of the role decode is the picker's sidecar"
+        hint = "leave it out: in pods of the role decode the picker's sidecar answers requests"
         yield app.origin("spec", "gateway", "port", key=True), "gateway.port", hint
     if "workload" in spec and written.in_one_set:
         hint = "leave it out, or write disaggregation.kind: LeaderWorkerSet"
@@ -119,7 +119,7 @@ def _answers(plan: Plan) -> str:
     """Which pods of a replica answer, and on how many ports."""
     count = len(plan.pool_ports)
     ports = f"on {count} {'port' if count == 1 else 'ports'}"
-    return f"each {ports}" if plan.all_serve else f"as leaders alone, {ports}" if plan.size > 1 else ports
+    return f"each {ports}" if plan.all_serve else f"only as leaders, {ports}" if plan.size > 1 else ports
 
 
 def unscalable_roles(pair: RolePair) -> Iterator[Diagnostic]:
@@ -138,9 +138,9 @@ def _unscalable(pair: RolePair, role: str, scaler: Scaler) -> Diagnostic:
     origin = app.origin(*KEY, role) if scaler.owner else origin
     origin = Origin(origin.source, origin.path, key=True)
     version = versioned_fields.target(pair.written.context.inputs.config, "leaderWorkerSet")
-    asks, instead = "this asks for an autoscaler", "replicas"
+    asks, instead = "this sets an autoscaler", "replicas"
     if scaler.owner:
-        asks, instead = f"the {scaler.owner} is to scale it", "take that away"
+        asks, instead = f"the {scaler.owner} would scale it", "remove that"
     return make_diagnostic("E387", origin, version=version, asks=asks, instead=instead)
 
 
@@ -177,7 +177,7 @@ def _other_sizes(pair: RolePair, prefill: Role, decode: Role) -> Iterator[Diagno
         yield make_diagnostic("E379", origin, **sizes, hint="give both roles the same size")
     elif prefill.tensor_rule == "prefillAtMostDecode" and prefill.tensor > decode.tensor:
         facts = pair.written.context.inputs.models[pair.decode.model].spec.get("facts") or {}
-        hint = "give prefill at most the size of decode; more of it by replicas"
+        hint = "give prefill at most the size of decode, and more replicas"
         code = "E379" if "kvHeads" in (facts.get("attention") or {}) else "W375"
         yield make_diagnostic(code, origin, **sizes, hint=hint)
 
@@ -212,7 +212,7 @@ def _other_layout(app: App, prefill: Setting | None, decode: Setting | None) -> 
     if setting is None:
         return  # unreachable: one of them says it
     other_role, other = next((name, value) for name, value in settings if name != role)
-    what = "says nothing of it"
+    what = "does not set it"
     if other:
         file, line, _ = other.origin.place
         what = f"has {quoted([other.value]) if other.value else other.option}, in {file}:{line}"

@@ -52,7 +52,7 @@ def unknown_user(planned: PlannedPod) -> Iterator[Diagnostic]:
     backend, entry = run.engine.runtime.name, known.get("user")
     advice = f"write runAsUser: {entry}, runAsGroup: {known.get('group', entry)}" if entry is not None else ""
     if non_root is True and user is None and non_root_origin:
-        hint = advice or f"leave it out: nobody knows a user that the image of {backend} can run as"
+        hint = advice or f"leave it out: no user is known that the image of {backend} can run as"
         yield make_diagnostic("W308", non_root_origin, backend=backend, hint=hint)
     elif origin and user not in (None, 0, entry) and not known.get("anyUser"):
         home = "write envs HOME and USER, and mount volumes where it writes: "

@@ -71,12 +71,12 @@ def unused_ports(picked: PickedApp) -> Iterator[Diagnostic]:
     if not versioned_fields.pools_have_several_ports(config):
         version = config.get("targets", "inferenceExtension")
         what = f"an InferencePool of version {version} has one port for all"
-        hint = "write targets.inferenceExtension: '1.1' or above where every cluster has it" + instead
+        hint = "write targets.inferenceExtension: '1.1' or above if every cluster has it" + instead
         yield make_diagnostic("E349", config.origin("targets", "inferenceExtension"), ranks=ranks, what=what, hint=hint)
     if not picked.picker.reads_all_ports:
         able = [name for name, document in inputs.pickers.items() if pickers.reads_all_ports(document.value["spec"])]
-        what = f"the picker '{picked.picker.name}' knows one of them"
-        hint = f"pickers that know all: {quoted(able)}{instead}"
+        what = f"the picker '{picked.picker.name}' uses only one of them"
+        hint = f"pickers that use all: {quoted(able)}{instead}"
         yield make_diagnostic("E349", picked.settings.at("picker"), ranks=ranks, what=what, hint=hint)
 
 

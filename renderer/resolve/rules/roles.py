@@ -17,7 +17,7 @@ def without_roles(run: EngineRun) -> Iterator[Diagnostic]:
         runtimes = run.base.context.inputs.runtimes
         able = [name for name, runtime in runtimes.items() if "disaggregation" in (runtime.spec.get("engine") or {})]
         origin, hint = run.base.app.origin(*KEY, key=True), f"backends that can: {quoted(able)}"
-        yield make_diagnostic("E377", origin, backend=run.engine.runtime.name, what="runs no roles", hint=hint)
+        yield make_diagnostic("E377", origin, backend=run.engine.runtime.name, what="does not support roles", hint=hint)
 
 
 def other_accelerators(run: EngineRun) -> Iterator[Diagnostic]:
@@ -25,7 +25,7 @@ def other_accelerators(run: EngineRun) -> Iterator[Diagnostic]:
     vendor, app = run.size.accelerator.vendor, run.base.app
     vendors = (ability(run.engine).get("accelerators") if app.role else None) or [vendor]
     if vendor not in vendors:
-        what = f"hands no KV cache over {place_of(vendor)}"
+        what = f"transfers no KV cache {place_of(vendor)}"
         names = ["one without accelerators" if vendor == "none" else f"a flavor of {vendor}" for vendor in vendors]
         hint = f"take {' or '.join(names)}"
         yield make_diagnostic("E377", flavors_origin(app), backend=run.engine.runtime.name, what=what, hint=hint)

@@ -50,7 +50,7 @@ def unfit_port(run: EngineRun) -> Iterator[Diagnostic]:
     elif not run.engine.templated:
         why, hint = "this BackendRuntime has no spec.engine", "write the port as {{ Port }} there, with spec.engine"
     elif ranks := {port.number for port in host_groups.rank_ports(run.multi_host, run.words, number)} & others:
-        why, hint = f"the supervisor of its ranks has {min(ranks)}", "choose one further below it, or above"
+        why, hint = f"the supervisor of its ranks uses {min(ranks)}", "choose a port further below it, or above it"
     else:
         return
     origin = app.origin("spec", "service", "enginePort")

@@ -24,7 +24,7 @@ from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 
-_OVER_PODS = "; over several pods a model is shared by spec.parallelism"
+_OVER_PODS = "; spec.parallelism shares a model among several pods"
 
 
 def engine_line(command: CommandLine) -> EngineLine:

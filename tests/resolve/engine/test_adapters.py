@@ -145,5 +145,5 @@ def test_an_old_version_that_asks_otherwise_is_refused(folder: Path, llmaz: Llma
     (folder / "in.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
     done = llmaz("render")
     assert done.code == 2
-    assert "knows no adapter by the model that a request asks for [E444]" in done.err
+    assert "cannot select an adapter by the model of a request [E444]" in done.err
     assert "take another version: 0.5.4" in done.err

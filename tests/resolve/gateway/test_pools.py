@@ -27,9 +27,9 @@ def test_a_picker_that_knows_one_port(folder: Path, monkeypatch: pytest.MonkeyPa
     done = llmaz("validate", "--set", "gateway.picker=gaie-1.5")
     assert done.code == 2
     assert done.err.splitlines()[:2] == [
-        "--set gateway.picker=gaie-1.5: spec.gateway.picker: 8 data parallel ranks a pod, each with a port, and the "
-        "picker 'gaie-1.5' knows one of them [E349]",
-        "    hint: pickers that know all: 'llm-d' and 'llm-d-0.10'; or set gateway.mode to backend, where they share a "
+        "--set gateway.picker=gaie-1.5: spec.gateway.picker: 8 data parallel ranks in a pod have a port each, and "
+        "the picker 'gaie-1.5' uses only one of them [E349]",
+        "    hint: pickers that use all: 'llm-d' and 'llm-d-0.10'; or set gateway.mode to backend, where they share a "
         "port",
     ]
     assert "E349" not in "".join(done.err.splitlines()[2:])  # r1-tensors has one rank a pod
