@@ -328,7 +328,7 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
     elif rule == "uniqueItems":
         for i in _repeated(instance):
             shown_item = f"'{instance[i]}'" if isinstance(instance[i], str) else "this item"
-            yield SchemaFinding("E307", (*path, i), False, _words(what=f"{shown_item} stands in this list already"))
+            yield SchemaFinding("E307", (*path, i), False, _words(what=f"{shown_item} is already in this list"))
         return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
         yield SchemaFinding("E305", path, False, _words(value=instance))
@@ -363,7 +363,7 @@ def _missing_fields(error: Any, path: Path, instance: object) -> Iterator[Schema
 def _excluded_fields(fields: Sequence[str], path: Path) -> SchemaFinding:
     """The finding that these fields may not be there together; a single one not at all."""
     exclusive = f"only one of {' and '.join(fields)} may be given"
-    what = exclusive if len(fields) > 1 else f"'{fields[0]}' has no place here"
+    what = exclusive if len(fields) > 1 else f"'{fields[0]}' is not allowed here"
     return SchemaFinding("E307", (*path, fields[-1]), True, _words(what=what))
 
 
@@ -444,7 +444,7 @@ def _describe_value(instance: Any) -> str:
 def _limit_text(rule: str, error: Any) -> str:
     bound = error.validator_value
     return {
-        "maxItems": f"at most {_count(bound, 'item')} allowed, here are more",
+        "maxItems": f"at most {_count(bound, 'item')} allowed, there are more",
         "minItems": f"at least {_count(bound, 'item')} needed",
         "minLength": "must not be empty",
         "maxLength": f"at most {_count(bound, 'character')} allowed",
@@ -452,7 +452,7 @@ def _limit_text(rule: str, error: Any) -> str:
         "maximum": f"{error.instance} is above {bound}",
         "minProperties": f"at least {_count(bound, 'field')} needed{_given_fields(error.instance)}",
         "maxProperties": f"at most {_count(bound, 'field')} allowed{_given_fields(error.instance)}",
-        "format": f"'{error.instance}' is no {bound}",
+        "format": f"'{error.instance}' is not a valid {bound}",
     }.get(rule, str(error.message))
 
 

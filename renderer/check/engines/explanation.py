@@ -54,9 +54,7 @@ def explanation_text(record: dict[str, Any]) -> str:
     ]
     for resource, number in record["accelerators"].items():
         used = record["acceleratorsUsed"]
-        lines.append(
-            f"  accelerators  {number} of {resource}, {'nobody knows how many' if used is None else used} used"
-        )
+        lines.append(f"  accelerators  {number} of {resource}, {'an unknown number' if used is None else used} used")
     if record["podsOfReplica"] > 1:
         lines.append(f"  replica       of {record['podsOfReplica']} pods, over which accelerators are not counted")
     return "\n".join(lines) + "\n"
@@ -67,16 +65,16 @@ def _version_source(container: EngineContainer, line: EngineLine) -> str:
     if line.version:
         return f"by the tag of {image}"
     if container.recognised.is_own_image:
-        return f"the version is not known, since {image} has no tag that names one"
-    return f"the version is not known, since {image or 'its image'} is not one of the engine's project"
+        return f"the version is unknown, since {image} has no tag that names one"
+    return f"the version is unknown, since {image or 'its image'} is not one of the engine's project"
 
 
 def _options_source(container: EngineContainer, line: EngineLine) -> str:
     if container.recognised.command.hides_options:
-        return "not judged: what is filled in at run time may be an option"
+        return "not checked: what is filled in at run time may be an option"
     if line.option_rules is None:
-        return "not judged: nobody knows those of this version"
-    return f"judged by the list of {line.option_rules.engine}"
+        return "not checked: the options of this version are unknown"
+    return f"checked against the list of {line.option_rules.engine}"
 
 
 def _options(line: EngineLine, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
