@@ -444,7 +444,7 @@ def _describe_value(instance: Any) -> str:
 def _limit_text(rule: str, error: Any) -> str:
     bound = error.validator_value
     return {
-        "maxItems": f"at most {_count(bound, 'item')} allowed, here are more",
+        "maxItems": f"at most {_count(bound, 'item')} allowed, there are more",
         "minItems": f"at least {_count(bound, 'item')} needed",
         "minLength": "must not be empty",
         "maxLength": f"at most {_count(bound, 'character')} allowed",

@@ -126,7 +126,7 @@ def test_no_change_loosens_its_own_guard(repository: Path, llmaz: Llmaz) -> None
     done = llmaz("diff")
     assert done.code == 2
     assert "rendered/zz.yaml: not written by llmaz, and the settings of the base do not allow it [E863]" in done.err
-    assert "changes what is judged: output.foreign" in done.err
+    assert "changes what is checked: output.foreign" in done.err
 
 
 def test_a_value_stays_a_value(repository: Path, llmaz: Llmaz) -> None:

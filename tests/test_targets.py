@@ -453,7 +453,7 @@ def test_packed_routes_are_judged_too(folder: Path, llmaz: Llmaz) -> None:
     (folder / "llmaz.yaml").write_text(f"{CONFIG}\n{config}")
     done = llmaz("render")
     assert done.code == 2
-    assert "'hostnames' needs Agent Router (Envoy AI Gateway) 0.7, the target is 0.6 [E700]" in done.err
+    assert "'hostnames' needs Agent Router (Envoy AI Gateway) 0.7, but the target is 0.6 [E700]" in done.err
 
 
 def test_check_asks_for_what_is_said_only(folder: Path, llmaz: Llmaz) -> None:

@@ -108,7 +108,7 @@ class Evaluation:
             raise NotJudged("object.spec.ports[].nodePort (the server sets it)")
         self._evaluate_variables(compiled.variables)
         if self._size(compiled.variables) * compiled.growth > MAX_MEMORY:
-            raise NotJudged("more memory than is given here")
+            raise NotJudged("more memory than llmaz allows")
         if self._activation is None:
             self._activation = self._programs.environment.activation(self._values)
         activation = self._activation
@@ -217,5 +217,5 @@ def _encoded_size(value: object) -> int:
 
 def _bound_words(error: str) -> str:
     if "budget" in error:
-        return "more steps than are taken here"
+        return "more steps than llmaz runs"
     return error

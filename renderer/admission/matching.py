@@ -34,7 +34,7 @@ class CreateRequest:
         if self.is_namespace_unknown:
             raise NotJudged("the namespace of an object that names none")
         if self.namespace not in self._namespaces:
-            raise NotJudged(f"the labels of namespace '{self.namespace}', which the tree does not tell")
+            raise NotJudged(f"the labels of namespace '{self.namespace}', which the tree does not define")
         return self._namespaces[self.namespace]
 
 

@@ -106,7 +106,7 @@ def _compile(environment: CelEnvironment, expression: PolicyExpression, unknown:
         if functions:
             return Compiled(expression, code, unknown=_unknown_function(functions[0], code))
         if "recursion limit" in error.problems[0].message:
-            return Compiled(expression, code, unknown="an expression that is nested deeper than is read here")
+            return Compiled(expression, code, unknown="an expression that is nested deeper than llmaz reads")
         if "kubernetes.Optional" in error.problems[0].message:
             return Compiled(expression, code, unknown="other functions of optional values than hasValue and value")
         return Compiled(expression, code, problem=error.problems[0])

@@ -91,7 +91,7 @@ def find_engine(
         diagnostics.stop("E951", workload.engine_origin_of(engines[1].path), names=names)
     for i, body in enumerate(containers if not engines else ()):
         if of_image := catalog.image_engine(text_at(body, "image")):
-            why = f"the image is one of {of_image.backend}, and the command starts no engine that is known"
+            why = f"the image is one of {of_image.backend}, but the command starts no known engine"
             diagnostics.stop("E952", workload.engine_origin_of((*_CONTAINERS, i)), why=why)
     return engines[0] if engines else None
 
@@ -147,11 +147,11 @@ def _require_readable(
     """Raises Stop for scripts that are more than one plain command. `length`: words of the container's line."""
     command = recognised.command
     if not command.is_alone:
-        diagnostics.stop("E952", workload.engine_origin_of(path), why="a script of several commands")
+        diagnostics.stop("E952", workload.engine_origin_of(path), why="it is a script of several commands")
     is_script = len(command.words) != length
     if command.hides_options or (is_script and not all(word.known for word in command.words)):
         diagnostics.stop(
-            "E952", workload.engine_origin_of(path), why="words that are filled in when the container starts"
+            "E952", workload.engine_origin_of(path), why="some words are filled in only when the container starts"
         )
 
 

@@ -80,17 +80,17 @@ def _tell_lost(
     """Says what of the engine's container no Playground has."""
     origin_of = workload.engine_origin_of
     if (names := container.value_of("servedName")) and len(names.values) > 1:
-        what = f"the name {quoted(names.values[1:])} of the model"
+        what = f"the model's name {quoted(names.values[1:])}"
         diagnostics.add("W951", names.origin, what=what, why="a Playground has one public name")
     if weights.lost_cache:
         paths = [text_at(mount, "mountPath").rstrip("/") for mount in maps_at(container.body, "volumeMounts")]
-        why = "each pod loads the model anew, unless modelCache of the OpenModel or of llmaz.yaml keeps it"
+        why = "each pod loads the model again, unless modelCache of the OpenModel or of llmaz.yaml keeps it"
         origin = origin_of((*container.path, "volumeMounts", paths.index(weights.lost_cache)))
-        diagnostics.add("W951", origin, what=f"what the volume at {weights.lost_cache} keeps", why=why)
+        diagnostics.add("W951", origin, what=f"the content of the volume at {weights.lost_cache}", why=why)
     ports = maps_at(container.body, "ports")
     for i, port in enumerate(ports):
         if i and len(ports) > 1 and port.get("containerPort") != container.recognised.command.port:
-            why = "the engine's container has its own port alone; a Service finds this one by its number"
+            why = "the engine's container has only its own port; a Service finds this one by its number"
             origin = origin_of((*container.path, "ports", i))
             diagnostics.add("W951", origin, what=f"the entry of port {port.get('containerPort')}", why=why)
         if port.get("hostPort"):

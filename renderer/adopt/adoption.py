@@ -202,7 +202,7 @@ class _Run:
             self._refuse(name, diagnostics)
             return None
         if adopted is None:
-            self.adoption.left.append(f"{name} (no engine that is known)")
+            self.adoption.left.append(f"{name} (no known engine)")
             return None
         diagnostics.problems[:0] = findings
         self.names.add(adopted.key)
@@ -419,7 +419,7 @@ class _Run:
             secret = {"name": self.token.name, "key": self.token.key, "optional": self.token.optional}
             spec["secrets"] = {"hub": secret}
         comments: dict[Path, str] = {
-            ("spec", "gateway"): "No routes are rendered, since none were read: leave these lines out for a gateway."
+            ("spec", "gateway"): "No routes are rendered, since none were read: delete these lines to use a gateway."
         }
         metadata = {"name": "config"}
         body = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderConfig", "metadata": metadata, "spec": spec}

@@ -67,14 +67,14 @@ REMOVALS: Final[dict[str, tuple[Removal, ...]]] = {
     "OpenModel": (),
     "Playground": (),
     "Service": (
-        _removal("spec.elasticConfig", "W960", "the operator made no autoscaler of a Service"),
+        _removal("spec.elasticConfig", "W960", "the operator made no autoscaler for a Service"),
         _removal("spec.workloadTemplate.startupPolicy", "N961", "it follows from the number of pods in a group"),
     ),
     "BackendRuntime": (
         _removal(
             "spec.multiHostCommands",
             "W960",
-            "it started an engine on several hosts; the presets do that for a flavor with PP, other engines take a "
+            "it started an engine on several hosts; the presets do that for a flavor with PP, other engines need a "
             "Service",
         ),
     ),

@@ -91,8 +91,8 @@ def _kind(document: Document, source: _Source) -> str:
 def _why_unused(document: Document, source: _Source) -> str:
     name = text_at(document.value, "metadata", "name")
     if patterns.fits_any(name, source.facts["wellKnown"]):
-        return "this config is KServe's own, which is known"
-    return f"no {source.kinds['service']} here takes this config"
+        return "this config is one of KServe's own, which llmaz knows"
+    return f"no {source.kinds['service']} here uses this config"
 
 
 def _read_spec(document: Document, source: _Source, diagnostics: Collector) -> dict[str, Any]:
@@ -297,7 +297,7 @@ class _Service:
             is_script = len(engine.get("command") or ()) > 1 and engine["command"][-1].startswith("-")
             added = [] if is_script else self._lora_words()
             if self._lora_words() and is_script:
-                why = "a shell runs the engine, and does not take the options that KServe writes behind it"
+                why = "a shell runs the engine, and ignores the options that KServe writes after it"
                 self.diagnostics.add("W966", self.origins(("model", "lora")), why=why)
             if not added:
                 return
@@ -330,7 +330,7 @@ class _Service:
         origin = self.origins((*place, "env", index)).at("value")
         words = _plain_words(env[index].get("value"))
         if words is None:
-            why = "a shell fills this in when the pod starts; write what it stands for"
+            why = "a shell fills this in when the pod starts; write its value instead"
             self.diagnostics.add("W966", origin, why=why)
             return
         self._remove_variable(engine, place, index)
@@ -382,7 +382,7 @@ class _Service:
         place, engine = (key, "initContainers", index), self._engine(key) or {}
         for field_name in containers[index]:
             if field_name not in ("name", "env"):
-                why = "the loader of a preset takes its place"
+                why = "a preset's loader replaces it"
                 self.diagnostics.add("W966", self.origins((*place, field_name)), why=why)
         own = {item.get("name") for item in engine.get("env") or ()}
         for i, variable in enumerate(containers[index].get("env") or ()):
@@ -401,7 +401,7 @@ class _Service:
         model = map_at(self.spec, "model")
         uri = text_at(model, "uri")
         if not uri:
-            self._refuse(self.document.origin("spec"), "neither it nor a config here says model.uri", "")
+            self._refuse(self.document.origin("spec"), "neither it nor a config here sets model.uri", "")
         tell_secret_address(uri, self.origins(("model", "uri")), self.diagnostics)
         adapters = []
         for i, adapter in enumerate(maps_at(model, "lora", "adapters")):
@@ -439,7 +439,7 @@ class _Service:
                 fields["elasticConfig"] = {key: scaling[key] for key in bounds if key in scaling}
             else:
                 self.diagnostics.add("E302", self.origins(("scaling",)), word="maxReplicas", hint="")
-        why = "only KServe's own start script makes options of it, and another command stands here"
+        why = "only KServe's own start script turns it into options, and this is another command"
         parallelism = self.spec.get("parallelism") or {}
         sizes = {key: parallelism[key] for key in ("tensor", "pipeline", "data", "expert") if parallelism.get(key)}
         if sizes and is_default:
@@ -468,19 +468,19 @@ class _Service:
                 tiers.append({"pvc": claim})
             elif "pvc" not in files:  # what is lost of it is told already
                 origin = self.origins(("kvCacheOffloading", "secondary", i))
-                self.diagnostics.add("W966", origin, why="neither a size nor a claim is named")
+                self.diagnostics.add("W966", origin, why="it has neither a size nor a claim")
         return {**fields, **({"secondary": tiers} if tiers else {})}
 
     def _tell_losses(self, hosts: int, worker: str) -> None:
         """Tells what else is lost."""
         losses: list[tuple[Path, str]] = []
         if "prefill" in self.spec:
-            why = "pods that only prefill are not taken over, and the pods here do both; write spec.disaggregation"
+            why = "prefill-only pods are not adopted, and the new pods do both; write spec.disaggregation"
             losses.append((("prefill",), why))
         if "worker" in self.spec and worker != "worker" and hosts == 1:
-            losses.append((("worker",), "a replica has one host here, by parallelism, so that nothing runs it"))
+            losses.append((("worker",), "parallelism gives a replica one host, so nothing runs it"))
         if (self.spec.get("storageInitializer") or {}).get("enabled") is False:
-            losses.append((("storageInitializer", "enabled"), "a loader brings the weights all the same"))
+            losses.append((("storageInitializer", "enabled"), "a loader loads the weights anyway"))
         for key in self.metadata.get("annotations") or {}:
             if why := _control(key, self.facts["controls"]):
                 self.diagnostics.add("W966", self.document.origin("metadata", "annotations", key), why=why)

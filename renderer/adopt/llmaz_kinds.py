@@ -125,7 +125,7 @@ def _reduce_metadata(draft: Draft) -> None:
     for name in UNREAD_ANNOTATIONS:
         path = ("metadata", "annotations", name)
         if draft.value(path) is not None:
-            draft.tell("N961", path, key=True, field=name, reason="nothing has read it")
+            draft.tell("N961", path, key=True, field=name, reason="no release has read it")
             draft.drop(path)
     for kind in ("annotations", "labels"):
         draft.drop_empty(("metadata", kind))
@@ -280,7 +280,7 @@ def _convert_claim(draft: Draft, claim: object, source: Path, *, alone: bool) ->
         )
         draft.tell("E963", (*source, "inferenceMode"), what=what, hint=hint)
     elif len(names) > 1:
-        what = "nobody says which role this model has: no release served more than the first"
+        what = "the role of this model is unknown: no release served more than the first"
         hint = "write it under modelClaims.models with role: draft, or leave it out"
         draft.tell("E963", (*source, "modelNames", 1), what=what, hint=hint)
     elif mode == "SpeculativeDecoding":
@@ -297,7 +297,7 @@ def _convert_claim(draft: Draft, claim: object, source: Path, *, alone: bool) ->
 def _tell_unknown(draft: Draft, rest: Body, source: Path) -> None:
     """E963 for the fields of an old map that were not known to any release."""
     for key in rest:
-        what = f"no release has known a field '{shortened(key)}' here"
+        what = f"no release had a field '{shortened(key)}' here"
         draft.tell("E963", (*source, key), key=True, what=what, hint="leave it out")
 
 

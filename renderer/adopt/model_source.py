@@ -55,7 +55,7 @@ def find_model_source(
             uri = f"{container.entry['pullScheme']}://{address}"
             cache = _mount_path(_volume_at(container.body, template, container.entry.get("hubCache", ""))[0])
             return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
-        diagnostics.stop("E953", origin, why="no option and no variable says which model it loads")
+        diagnostics.stop("E953", origin, why="no option and no variable names the model")
     if loaded := _loaded(template, opened):
         return loaded
     model = workload.model
@@ -67,7 +67,7 @@ def find_model_source(
         hub = {"modelID": opened, **({"revision": revision} if revision else {})}
         return _with_cache(container, template, hub, opened)
     if not opened.startswith("/"):
-        diagnostics.stop("E953", origin, why=f"'{opened}' is not a path, address or id of a hub")
+        diagnostics.stop("E953", origin, why=f"'{opened}' is not a path, an address or a hub id")
     return _mounted(workload, container, template, opened, diagnostics)
 
 
@@ -97,7 +97,7 @@ def _hub_file(
     file = _last_value(container, "hubFile")
     if not file:
         which = f"the quantization {quantization}" if quantization else "a default quantization"
-        why = f"{repository} holds several files, and {which} is chosen when the engine starts: name the file"
+        why = f"{repository} has several files, and the engine chooses {which} when it starts: name the file"
         diagnostics.stop("E953", origin, why=why)
     return ModelSource({"modelHub": {"modelID": repository, "filename": file}}, repository, file)
 
@@ -165,7 +165,7 @@ def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id
         if claim := text_at(volume, "persistentVolumeClaim", "claimName") if below is not None else "":
             folder = _joined(text_at(mount, "subPath"), home[len(mount_path) :], below or "")
             uri = f"pvc://{claim}{folder}?layout=hub"
-            comment = f"The claim '{claim}' is where the engine kept what it downloaded, and has to hold this model."
+            comment = f"The engine kept its downloads in the claim '{claim}', which has to contain this model."
             return ModelSource({"uri": uri, "modelHub": hub}, model_id, model_id, mount_path, comment)
         if mount and "emptyDir" not in volume:
             lost = mount_path
@@ -197,16 +197,16 @@ def _mounted(
     mount, volume = _volume_at(container.body, template, opened)
     if not mount:
         origin = workload.engine_origin_of(container.path)
-        diagnostics.stop("E953", origin, why=f"'{opened}' lies in the image, and in no volume")
+        diagnostics.stop("E953", origin, why=f"'{opened}' is in the image, not in a volume")
     mount_path = _mount_path(mount)
     below = _joined(text_at(mount, "subPath"), opened[len(mount_path) :])
     uri, filler = _volume_uri(volume, below), _filler(template, text_at(mount, "name"))
     if not uri or filler:
         kind = next((key for key in volume if key != "name"), "unknown")
-        why = f"'{opened}' lies in the volume '{text_at(mount, 'name')}' of kind {kind}"
-        why += f", which '{filler}' fills" if filler else ", which no OpenModel can name"
+        why = f"'{opened}' is in the volume '{text_at(mount, 'name')}' of kind {kind}"
+        why += f", which '{filler}' fills" if filler else ", which an OpenModel cannot refer to"
         diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why)
-    comment = f"The weights lie at {opened} in it." if uri.startswith("oci://") else ""
+    comment = f"The weights are at {opened} in it." if uri.startswith("oci://") else ""
     return ModelSource({"uri": uri}, uri.partition("://")[2], opened, mount_path, comment)
 
 

@@ -62,7 +62,7 @@ def _give_values(draft: Draft, former: FormerBackend) -> None:
         following = arguments[i + 1] if i + 1 < len(arguments) else "-"
         value = former.valued.get(argument) if isinstance(argument, str) else None
         if value and isinstance(following, str) and following.startswith("-"):
-            draft.comments[*path, len(written) - 1] = f"It stood alone, and meant '{value}'."
+            draft.comments[*path, len(written) - 1] = f"It had no value, which meant '{value}'."
             written.append(value)
             places.append(i)
     if len(written) > len(arguments):

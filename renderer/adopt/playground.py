@@ -71,7 +71,7 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor
     if settings:
         spec["workload"] = settings
     if workload.rollout == _RECREATE:
-        comments["spec", "workload", "rollout"] = "All replicas at once, as the strategy Recreate has it."
+        comments["spec", "workload", "rollout"] = "All replicas at once, as with the strategy Recreate."
     port = engine_port_of(adopted)
     if port.ours_number != wellknown.PORT:
         spec["service"] = {"enginePort": port.number}
@@ -155,7 +155,7 @@ def _share_claims(spec: dict[str, Any], rendered_pod: Body) -> None:
 def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: Body) -> None:
     containers = maps_at(patch, "spec", "containers")
     if containers and "image" in containers[0] and not _version(adopted):
-        comment = "Nobody knows the engine's version in this image: write it into backendRuntimeConfig.version."
+        comment = "The engine's version in this image is unknown: write it into backendRuntimeConfig.version."
         playground.comments[(*_TEMPLATE, "spec", "containers", 0, "image")] = comment
 
 

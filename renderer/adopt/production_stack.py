@@ -385,10 +385,10 @@ class _Model:
         else:
             volume = {}
             if storage:
-                why = "the chart makes a claim with the name of its release, which nobody says here"
+                why = "the chart names its claim after the release, whose name is unknown here"
                 self.diagnostics.add("W966", origin, why=why)
             elif claim:
-                why = "the chart asks for it only beside pvcStorage"
+                why = "the chart uses it only together with pvcStorage"
                 self.diagnostics.add("W966", self.origin.at("pvcExistingClaimName"), why=why)
         if not volume:
             return
@@ -409,7 +409,7 @@ class _Model:
             volume = {"emptyDir": {"medium": "Memory", "sizeLimit": limit}}
             yield _Volume(memory["volume"], memory["path"], volume, origin)
         elif size is not None:
-            why = f"the chart asks for it only beside {memory['field']}"
+            why = f"the chart uses it only together with {memory['field']}"
             self.diagnostics.add("W966", self.origin.at("shmSize"), why=why)
 
     def _chat_template(self) -> Iterator[_Volume]:
@@ -422,7 +422,7 @@ class _Model:
             yield _Volume(chat["volume"], chat["path"], claim, origin)
             return
         name = "-".join(filter(None, (self.values.release, self.model["name"]))) + chat["configMap"]
-        why = f"the ConfigMap {name}, which the chart makes of it, is not rendered; write it"
+        why = f"the chart makes the ConfigMap {name} from it, which is not rendered; write it yourself"
         self.diagnostics.add("W966", self.origin.at("chatTemplateConfigMap"), why=why)
         yield _Volume(chat["volume"], chat["path"], {"configMap": {"name": name}}, origin)
 
@@ -449,7 +449,7 @@ class _Model:
             self._copy(("spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms"), origin)
             pod["affinity"] = {"nodeAffinity": {required: {"nodeSelectorTerms": terms}}}
         elif terms:
-            why = "the chart does not ask for it beside affinity or nodeName"
+            why = "the chart does not use it together with affinity or nodeName"
             self.diagnostics.add("W966", self.origin.at("nodeSelectorTerms"), why=why)
         if "initContainer" in model:
             self._say_init_container()
@@ -518,7 +518,7 @@ class _Model:
     def _rollout(self) -> Mapping[str, Any]:
         strategy = self.settings.get("strategy") or {}
         if strategy.get("type") not in (None, "RollingUpdate"):
-            why = "replicas are updated one after the other"
+            why = "replicas are always updated one after the other"
             self.diagnostics.add("W966", self.settings_origin.at("strategy", "type"), why=why)
         return map_at(strategy, "rollingUpdate")
 

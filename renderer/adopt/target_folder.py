@@ -15,11 +15,11 @@ def require_empty(folder: str) -> None:
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="this is not a folder")])
     if os.path.isdir(folder) and os.listdir(folder):
-        raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="the folder has files already")])
+        raise RenderError([make_diagnostic("E954", Origin(NamedSource(folder)), what="the folder already has files")])
 
 
 def write_files(folder: str, files: Mapping[str, str]) -> None:
     """Writes all files, or none of them. Raises RenderError; ValueError for a path that leads out of the folder."""
     if outside := [path for path in files if os.path.normpath(path).startswith((os.pardir, os.sep))]:
-        raise ValueError(f"a path that leads out of the folder: {outside[0]}")
+        raise ValueError(f"a path outside the folder: {outside[0]}")
     write_files_once(folder, files)

@@ -42,25 +42,25 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
 )
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
-@click.option("--strict", is_flag=True, help="Exit 1 too where a difference of the new pods is unexplained.")
+@click.option("--strict", is_flag=True, help="Also exit 1 if a difference of the new pods is unexplained.")
 @click.option(
     "--release",
     default="",
     metavar="TAG",
     callback=_release,
-    help="Release of the llmaz operator that ran these objects, such as v0.1.4: keeps the versions of engines it ran.",
+    help="Release of the llmaz operator that ran these objects, such as v0.1.4: keeps the engine versions that it ran.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Say each field that differs and that a rule explains.")
+@click.option("-v", "--verbose", is_flag=True, help="Also list the differing fields that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
 def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for what serves models today.
 
-    PATHS: files and folders of manifests, and what kubectl get -o yaml prints.
+    PATHS: files and folders with manifests, or with the output of kubectl get -o yaml.
 
-    Nothing is written into a folder that has files. Exit 0: all is adopted; 1: some of it is lost or refused; 2:
-    nothing is adopted.
+    Nothing is written into a folder that has files. Exit 0: everything is adopted; 1: some of it is lost or refused;
+    2: nothing is adopted.
     """
     if not folder.strip():
         raise click.UsageError("DIR has no value")

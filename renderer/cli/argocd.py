@@ -21,7 +21,7 @@ ENV = click.option(
     "environments",
     multiple=True,
     metavar="NAME",
-    help="Only this environment. May be given again. [default: all]",
+    help="Only this environment. Can be repeated. [default: all]",
 )
 
 
@@ -29,14 +29,14 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., ob
     """The options for the location of the rendered tree. `default`: the default revision; `help_text`: its help."""
     options = (
         ENV,
-        click.option("--name", default="llmaz", show_default=True, help="How the names of what is made begin."),
+        click.option("--name", default="llmaz", show_default=True, help="The beginning of the objects' names."),
         click.option("--repo-url", metavar="URL", help="[default: git remote get-url origin]"),
-        click.option("--revision", metavar="NAME", help=f"{help_text} [default: {default}; of an artifact: live]"),
+        click.option("--revision", metavar="NAME", help=f"{help_text} [default: {default}; for an artifact: live]"),
         click.option(
             "--path",
             "folder",
             metavar="FOLDER",
-            help="In the repository. [default: output.dir, of an artifact its top, and /{env}]",
+            help="Folder in the repository. [default: output.dir, or the top of an artifact, and /{env}]",
         ),
     )
 
@@ -49,18 +49,18 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., ob
 
 
 @click.group(
-    short_help="What Argo CD has to be told.",
+    short_help="Print what Argo CD needs.",
     epilog=examples("llmaz argocd health", "llmaz argocd application --revision main"),
 )
 def argocd() -> None:
-    """Print what Argo CD has to be told: Applications, health checks, and a plugin that renders inside it.
+    """Print what Argo CD needs: Applications, health checks, and a plugin that renders inside it.
 
     In the values of options, {env} stands for the name of an environment.
     """
 
 
 @argocd.command("health", epilog=examples("llmaz argocd health", "llmaz argocd health --form values"))
-@click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own.")
+@click.option("--namespace", default="argocd", show_default=True, help="The namespace of Argo CD.")
 @click.option(
     "--form",
     type=click.Choice(("configmap", "values")),
@@ -82,13 +82,13 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
         location_options("HEAD", "Branch, tag or commit."),
         click.option("--project", default="default", show_default=True, help="The AppProject."),
         click.option("--destination-server", metavar="URL", help="[default: the cluster of Argo CD]"),
-        click.option("--destination-name", metavar="NAME", help="The cluster as Argo CD calls it."),
-        click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own."),
+        click.option("--destination-name", metavar="NAME", help="The cluster's name in Argo CD."),
+        click.option("--namespace", default="argocd", show_default=True, help="The namespace of Argo CD."),
         click.option(
             "--hand-over",
             multiple=True,
             metavar="NAMESPACE/NAME",
-            help="Leave this workload's replicas alone while an autoscaler takes over. May be given again.",
+            help="Leave this workload's replicas alone while an autoscaler takes over. Can be repeated.",
         ),
     )
     for option in reversed(options):
@@ -104,7 +104,7 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
 )
 @_sync_flags
 def argocd_application(**flags: object) -> None:
-    """Print one Application for each environment, and one for what belongs to no namespace."""
+    """Print one Application for each environment, and one for objects that belong to no namespace."""
     _validate_destination(flags)
     with report_failures():
         from renderer.integrations.gitops.applications import applications
@@ -117,7 +117,7 @@ def argocd_application(**flags: object) -> None:
     "applicationset", epilog=examples("llmaz argocd applicationset", "llmaz argocd applicationset --create-namespaces")
 )
 @_sync_flags
-@click.option("--create-namespaces", is_flag=True, help="Argo CD makes namespaces that are missing.")
+@click.option("--create-namespaces", is_flag=True, help="Let Argo CD create missing namespaces.")
 def argocd_applicationset(**flags: object) -> None:
     """Print an ApplicationSet for each environment: an Application for each namespace, or each app (output.layout)."""
     _validate_destination(flags)
@@ -130,8 +130,8 @@ def argocd_applicationset(**flags: object) -> None:
 
 @argocd.command("plugin", epilog=examples("llmaz argocd plugin config", "llmaz argocd plugin dockerfile"))
 @click.argument("part", type=click.Choice(("config", "patch", "dockerfile")))
-@click.option("--image", metavar="IMAGE", help="For patch, best by digest. [default: that of this version]")
-@click.option("--namespace", default="argocd", show_default=True, help="Argo CD's own.")
+@click.option("--image", metavar="IMAGE", help="Image for patch, best by digest. [default: the image of this version]")
+@click.option("--namespace", default="argocd", show_default=True, help="The namespace of Argo CD.")
 def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
     """Print a part of the plugin: plugin.yaml, the patch of argocd-repo-server, or the image's Dockerfile."""
     require_values({"image": image})
@@ -147,7 +147,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
 
 @argocd.command("generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"))
 def argocd_generate() -> None:
-    """Print the manifests of an Application, as the plugin that Argo CD runs in its folder."""
+    """Print the manifests of an Application; Argo CD's plugin runs this in the Application's folder."""
     with report_failures():
         from renderer.api import RenderOptions
         from renderer.integrations.gitops import only_environment, plugin
@@ -173,7 +173,7 @@ def argocd_generate() -> None:
     epilog=examples("llmaz argocd parameters", "llmaz argocd parameters >parameters.json"),
 )
 def argocd_parameters() -> None:
-    """Print the plugin's parameters, for Argo CD's page of an Application."""
+    """Print the plugin's parameters, which Argo CD shows on the page of an Application."""
     with report_failures():
         import json
 
@@ -194,7 +194,7 @@ def print_bodies(bodies: Iterable[Mapping[str, object]]) -> None:
 def _validate_destination(flags: dict[str, object]) -> None:
     require_values(flags)
     if flags["destination_server"] and flags["destination_name"]:
-        raise click.UsageError("--destination-server and --destination-name exclude each other")
+        raise click.UsageError("--destination-server and --destination-name cannot be used together")
 
 
 def _sync_arguments(flags: dict[str, Any]) -> tuple[list[EnvironmentSource], SyncOptions]:

@@ -55,8 +55,8 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     epilog=examples("llmaz check rendered", "llmaz check rendered --strict --format github"),
 )
 @click.argument("paths", nargs=-1, shell_complete=complete_files)
-@click.option("--strict", is_flag=True, help="Warnings, and kinds that no schema of ours knows, are errors.")
-@click.option("--per-object", "alone", is_flag=True, help="Judge each object alone: no rules between objects.")
+@click.option("--strict", is_flag=True, help="Treat warnings, and kinds without a schema, as errors.")
+@click.option("--per-object", "alone", is_flag=True, help="Check each object alone, without rules between objects.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
@@ -65,23 +65,23 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     multiple=True,
     metavar="PATTERN",
     callback=_patterns,
-    help="KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds, of what exists elsewhere; with *. May be given "
-    "again.",
+    help="An object that exists elsewhere: KIND/NAMESPACE/NAME, or KIND/NAME for cluster-scoped kinds. * is a "
+    "wildcard. Can be repeated.",
 )
 @click.option(
     "--kustomize",
     "kustomizations",
     multiple=True,
     metavar="DIR",
-    help="Build a folder by kustomize, and check the result, as a set of its own. May be given again.",
+    help="Build this folder with kustomize, and check the result as a separate set. Can be repeated.",
 )
-@click.option("--charts", metavar="DIR", help="Render the charts of HelmReleases that lie in a folder, by helm.")
+@click.option("--charts", metavar="DIR", help="Render charts of HelmReleases from this folder, with helm.")
 @click.option(
     "--explain-engine",
     "engine_place",
     metavar="FILE:LINE",
     callback=_place,
-    help="Say what is known of the engine in the container there, and how, in place of a check: text or json.",
+    help="Instead of a check, print what is known about the engine in the container there, and how: text or json.",
 )
 @POLICY
 def check(
@@ -99,8 +99,8 @@ def check(
 
     Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain
     from a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml,
-    or in --external. Containers that run an engine are judged as a Playground is. What is rendered for several
-    environments is judged as a cluster each. Notes say what could not be judged, and are never errors.
+    or in --external. Containers that run an engine are checked like a Playground. Each rendered environment is
+    checked as a separate cluster. Notes say what could not be checked, and are never errors.
     """
     if engine_place:
         _explain_engine(*engine_place, form)
@@ -141,9 +141,9 @@ def _print_unchecked(files: Manifests, sets: list[_ManifestSet], kinds: list[str
     )
     if releases:
         names = ", ".join(counted(count, kind) for kind, count in sorted(releases.items()))
-        print_line(form, f"charts not rendered, looked into for engines alone: {names}")
+        print_line(form, f"charts not rendered, only searched for engines: {names}")
     for what, file_names in (
-        ("no Kubernetes object", files.others),
+        ("not a Kubernetes object", files.others),
         ("part of a kustomization", files.patches),
         ("chart, which Helm has to render first", files.charts),
     ):
@@ -204,7 +204,7 @@ def _explain_engine(file: str, line: int, form: str) -> NoReturn:
         record = explain_engine(container, catalog) if container else {}
     if not record:
         lines = ", ".join(str(known.origin().place[1]) for known in containers)
-        hint = f"its engines begin in line {lines}" if lines else "no container there runs one that is known"
+        hint = f"its engines begin in line {lines}" if lines else "no container there runs a known engine"
         raise click.UsageError(f"no engine at {file}:{line}: {hint}")
     write(f"{json.dumps(record, indent=2)}\n" if form == "json" else explanation_text(record))
     exit_with(0)

@@ -15,10 +15,10 @@ from renderer.cli.standard_streams import write
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands, options and their values.
+    """Print the script with which a shell completes commands, options and their values.
 
-    Bash, 4.4 or newer, and zsh evaluate it in the file that they begin with, ~/.bashrc or ~/.zshrc, fish reads it as
-    ~/.config/fish/completions/llmaz.fish. It asks llmaz itself, so it is good for later versions too.
+    Evaluate it in ~/.bashrc (bash 4.4 or newer) or ~/.zshrc; fish reads it from ~/.config/fish/completions/llmaz.fish.
+    It asks llmaz itself, so it also works with later versions.
     """
     from click.shell_completion import get_completion_class
 

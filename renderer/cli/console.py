@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from renderer.diagnostics import Diagnostic
     from renderer.result import RenderResult
 
-INTERRUPT_MESSAGE = "interrupted; every file is whole, run again to finish"
+INTERRUPT_MESSAGE = "interrupted; no file is half written, run again to finish"
 FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
 
@@ -56,7 +56,7 @@ POLICY = click.option(
     metavar="FILE",
     callback=_policy_file,
     shell_complete=complete_files,
-    help="A RenderPolicy to judge by, in place of llmaz-policy.yaml beside llmaz.yaml.",
+    help="Use this RenderPolicy instead of llmaz-policy.yaml beside llmaz.yaml.",
 )
 
 
@@ -70,11 +70,11 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 "overrides",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Override a field of RenderConfig, as in gateway.mode=off. May be given again.",
+                help="Override a field of RenderConfig, as in gateway.mode=off. Can be repeated.",
             ),
             click.option("--env", default="", metavar="NAME", help="One environment of RenderConfig. [default: all]"),
-            click.option("--strict", is_flag=True, help="Warnings are errors."),
-            click.option("--allow-empty", is_flag=True, help="No input at all is fine."),
+            click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+            click.option("--allow-empty", is_flag=True, help="Accept a tree without input."),
             click.option(
                 "--format",
                 "form",
@@ -83,7 +83,7 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 show_default=True,
                 help="How problems are printed.",
             ),
-            click.option("-v", "--verbose", is_flag=True, help="Also say what was left alone."),
+            click.option("-v", "--verbose", is_flag=True, help="Also report what was left alone."),
         )
     ):
         command = option(command)
@@ -233,11 +233,11 @@ def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:
 
     what = " ".join(str(error).split()) or type(error).__name__
     library = re.search(r"\b(lib[\w+-]+)\.so[\w.]*", what)
-    hint = "install llmaz anew, with the packages that it needs, for this Python"
+    hint = "install llmaz again for this Python, with the packages that it needs"
     if library and library[1] == "libstdc++":
-        hint = "install the library of the C++ compiler that it needs, such as the package libstdc++6 of Debian"
+        hint = "install the C++ library that it needs, such as the package libstdc++6 of Debian"
     elif library:
-        hint = f"install the package of the system that holds {library[0]}"
+        hint = f"install the system package that contains {library[0]}"
     words = {"package": package or "that is needed", "what": what, "hint": hint}
     return make_diagnostic("E161", Origin(NamedSource("llmaz")), **words)
 

@@ -46,13 +46,13 @@ from renderer.diagnostics import counted, has_errors
 )
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.pass_context
 def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
     """Print the steps from llmaz's operator to rendered manifests, as commands for the cluster of DUMP.
 
-    Nothing is run. DUMP is what kubectl get --show-managed-fields -o yaml writes, files or folders, of the operator and
-    of all that it made. PATHS as for render: the tree that takes over.
+    Nothing is run. DUMP: files or folders with the output of kubectl get --show-managed-fields -o yaml, for the
+    operator and everything that it made. PATHS as for render: the tree that takes over.
     """
     with report_failures():
         from renderer import load, pipeline

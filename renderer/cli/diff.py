@@ -48,42 +48,42 @@ if TYPE_CHECKING:
     "dumps",
     multiple=True,
     metavar="DUMP",
-    help="Compare a file or folder of objects, such as `kubectl get -o yaml` prints, with what the work tree renders. "
-    "May be given again.",
+    help="Compare the objects in a file or folder, such as the output of `kubectl get -o yaml`, with what the work "
+    "tree renders. Can be repeated.",
 )
 @click.option(
     "--llmaz",
     "renderer",
     metavar="WHEEL_OR_VERSION",
-    help="Compare what another llmaz renders of the work tree (the earlier side) with what this one does. It runs in a "
-    "virtual environment of its own: a wheel without network, a version as pip fetches it.",
+    help="Compare what another llmaz renders from the work tree (the earlier side) with what this one renders. It runs "
+    "in its own virtual environment: a wheel is installed without network, a version is fetched by pip.",
 )
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
 @click.option(
     "--base",
     type=click.Choice(("inputs", "rendered")),
     default=None,
-    help="Render the inputs of BASE, or take its rendered files. [default: those where it has any]",
+    help="Render the inputs of BASE, or use its rendered files. [default: its rendered files, if it has any]",
 )
 @ENV
 @click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
 @click.option("--env-b", "newer", metavar="NAME", help="The other environment.")
-@click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
+@click.option("--show-values", "show", is_flag=True, help="Also show values that may be secrets.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
 @POLICY
 @click.option(
-    "--strict", is_flag=True, help="Warnings are errors. With --live: exit 1 where something is lost or unexplained."
+    "--strict", is_flag=True, help="Treat warnings as errors. With --live: exit 1 if something is lost or unexplained."
 )
-@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
     """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
 
-    BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD the later one with where they
-    parted. Git's objects are read, nothing is checked out and nothing is written. PATHS as for render.
+    BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD their merge base with HEAD. Git's
+    objects are read, nothing is checked out and nothing is written. PATHS as for render.
 
-    With --live a dump of a cluster takes the place of BASE: each difference is explained by a rule, or told as lost
-    or unexplained. With --llmaz it is what another llmaz makes of the same work tree.
+    With --live a dump of a cluster takes the place of BASE: each difference is explained by a rule, or reported as lost
+    or unexplained. With --llmaz, what another llmaz renders from the same work tree takes that place.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")
@@ -93,13 +93,15 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
     if flags["renderer"] is not None:
         require_values({"llmaz": flags["renderer"]})
         if used := [*used, *(["--live"] if flags["dumps"] else [])]:
-            raise click.UsageError(f"--llmaz compares two renderers of the work tree: no {used[0]}")
+            raise click.UsageError(
+                f"--llmaz compares two renderers of the work tree, so it cannot be used with {used[0]}"
+            )
     if flags["dumps"]:
         _compare_live(context, [*used, *(["--exit-code"] if tells else [])], form, flags)
     if bool(older) != bool(newer):
-        raise click.UsageError("--env-a and --env-b need each other")
+        raise click.UsageError("--env-a and --env-b have to be used together")
     if older and (flags["env"] or between or flags["base"]):
-        raise click.UsageError("--env-a and --env-b compare the work tree with itself: no BASE, --base or --env")
+        raise click.UsageError("--env-a and --env-b compare the work tree with itself, without BASE, --base or --env")
     _compare_sides(context, between or "", form, tells, flags)
 
 
@@ -156,7 +158,7 @@ def _compare_sides(context: click.Context, between: str, form: str, tells: bool,
 def _compare_live(context: click.Context, used: list[str], form: str, flags: dict[str, Any]) -> NoReturn:
     """Prints the difference between a dump of a cluster and what the tree renders. `used`: what does not go with it."""
     if used:
-        raise click.UsageError(f"--live compares a dump with the work tree: no {used[0]}")
+        raise click.UsageError(f"--live compares a dump with the work tree, so it cannot be used with {used[0]}")
     if form == "markdown":
         raise click.UsageError("--live has no markdown: use --format text or json")
     require_values({"live": flags["dumps"]})

@@ -15,10 +15,10 @@ from renderer.cli.standard_streams import write
 )
 @click.argument("codes", nargs=-1, metavar="[CODE]...")
 def errors(codes: tuple[str, ...]) -> None:
-    """Explain an error code: what it says, its cause, an input that shows it, what to write instead.
+    """Explain an error code: its message, its cause, an input that shows it, what to write instead.
 
-    CODE is one such as E203, the beginning of some such as E4, or an area such as engines, which are listed; without
-    any, list the areas. Needs no network.
+    CODE is a code such as E203. The beginning of codes, such as E4, or an area, such as engines, lists its codes.
+    Without CODE, the areas are listed. Needs no network.
     """
     from renderer import error_pages
     from renderer.diagnostics import counted

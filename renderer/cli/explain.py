@@ -22,17 +22,17 @@ from renderer.cli.standard_streams import write
     show_default=True,
     help="json: the same for editors.",
 )
-@click.option("--show-values", "show", is_flag=True, help="Show values too that may be secrets.")
+@click.option("--show-values", "show", is_flag=True, help="Also show values that may be secrets.")
 @SET
 @ENV
 def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides: tuple[str, ...], env: str) -> None:
     """Show which input line, preset line or rule made a rendered object, or one field of it.
 
-    OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for all that is made of
-    it; kinds as kubectl takes them: lws, svc, hpa. FIELD is a path as error messages print it, and items of lists go by
-    their names too: spec.containers[model-runner].image. Nothing is written.
+    OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for everything that is
+    rendered from it. Kinds are written as for kubectl: lws, svc, hpa. FIELD is a path as in error messages; items of
+    lists can be given by name too: spec.containers[model-runner].image. Nothing is written.
 
-    A rendered file is fine too, with a line or without one, as a review prints it: rendered/llm/chat.yaml:57.
+    A rendered file also works, with or without a line, as in a review: rendered/llm/chat.yaml:57.
     """
     with report_failures():
         from renderer import load

@@ -9,15 +9,15 @@ import click
 from renderer.cli.argocd import location_options, print_bodies
 from renderer.cli.console import examples, report_failures, require_values
 
-_REVISION = "A branch; or a tag, when it looks like v1.2.3; or a commit, as 40 digits; or refs/NAME."
+_REVISION = "A branch, a tag that looks like v1.2.3, a commit of 40 digits, or refs/NAME."
 
 
 @click.group(
-    short_help="What Flux has to be told.",
+    short_help="Print what Flux needs.",
     epilog=examples("llmaz flux kustomization", "llmaz flux kustomization --revision main"),
 )
 def flux() -> None:
-    """Print what Flux has to be told.
+    """Print what Flux needs: Kustomizations and their sources.
 
     In the values of options, {env} stands for the name of an environment.
     """
@@ -30,8 +30,8 @@ def flux() -> None:
     ),
 )
 @location_options("main", _REVISION)
-@click.option("--namespace", default="flux-system", show_default=True, help="Where these objects live.")
-@click.option("--secret", metavar="NAME", help="The Secret with what opens the repository.")
+@click.option("--namespace", default="flux-system", show_default=True, help="The namespace of these objects.")
+@click.option("--secret", metavar="NAME", help="The Secret with the credentials for the repository.")
 def flux_kustomization(namespace: str, secret: str | None, **flags: Any) -> None:
     """Print a Kustomization for each environment, with health checks, and its source."""
     require_values(flags)

@@ -32,7 +32,7 @@ class RenamedOption(click.Option):
 
 @click.command(
     "init",
-    short_help="Make a GitOps repository to begin with.",
+    short_help="Make a GitOps repository to start with.",
     epilog=examples("llmaz init --cpu-demo", "llmaz init fleet --gitops flux --branch main"),
 )
 @click.argument("folder", default=".", metavar="[DIR]")
@@ -48,48 +48,55 @@ class RenamedOption(click.Option):
 @click.option(
     "--ci",
     type=click.Choice(("github", "gitlab", "none")),
-    help="Whose workflow is written, at the repository's top. [default: gitlab on a host of that name, else github]",
+    help="The CI whose workflow is written, at the repository's top. [default: gitlab on a host of that name, else "
+    "github]",
 )
 @click.option("--cpu-demo", "demo", is_flag=True, help="A model that runs on a laptop, without a GPU.")
-@click.option("--repo-url", metavar="URL", help="Where the cluster reads. [default: git remote get-url origin]")
-@click.option("--branch", metavar="NAME", help="What the cluster reads there. [default: the current one, else main]")
-@click.option("--namespace", metavar="NAME", help="Where models run. [default: llm]")
+@click.option(
+    "--repo-url", metavar="URL", help="The repository that the cluster reads. [default: git remote get-url origin]"
+)
+@click.option(
+    "--branch", metavar="NAME", help="The branch that the cluster reads. [default: the current one, else main]"
+)
+@click.option("--namespace", metavar="NAME", help="The namespace of the models. [default: llm]")
 @click.option(
     "--gitops-namespace",
     "--engine-namespace",
     cls=RenamedOption,
     metavar="NAME",
-    help="Of Argo CD or Flux itself. [default: argocd, or flux-system]",
+    help="The namespace of Argo CD or Flux. [default: argocd, or flux-system]",
 )
-@click.option("--project", metavar="NAME", help="Of Argo CD: the AppProject. [default: default]")
+@click.option("--project", metavar="NAME", help="For Argo CD: the AppProject. [default: default]")
 @click.option(
-    "--destination", metavar="CLUSTER", help="Of Argo CD: URL or name of the cluster. [default: that of Argo CD]"
+    "--destination",
+    metavar="CLUSTER",
+    help="For Argo CD: URL or name of the cluster. [default: the cluster of Argo CD]",
 )
 @click.option(
-    "--secret", metavar="NAME", help="Of Flux: opens the repository. [default: none; llmaz-git when read by ssh]"
+    "--secret", metavar="NAME", help="For Flux: the Secret for the repository. [default: none; llmaz-git with ssh]"
 )
 @click.option(
-    "--action", metavar="OWNER/NAME@REF", help="Of GitHub: your copy of llmaz's repository, best at a commit."
+    "--action", metavar="OWNER/NAME@REF", help="For GitHub: your copy of llmaz's repository, best at a commit."
 )
 def init(folder: str, gitops: str, ci: str | None, demo: bool, **flags: str | None) -> None:
     """Make a GitOps repository in DIR, by default the current folder: input, platform, bootstrap, workflow.
 
-    Nothing is asked, and nothing is overwritten: when any file is there already, none is written. The rendered files
-    are made by the next command, llmaz render.
+    Nothing is asked, and nothing is overwritten: if any of the files already exists, none is written. The next command,
+    llmaz render, makes the rendered files.
     """
     require_values(flags)
     if not folder.strip():
         raise click.UsageError("DIR has no value")
     for flag, (option, value) in _FLAG_CONDITIONS.items():
         if flags[flag] is not None and gitops != value:
-            raise click.UsageError(f"--{flag} goes with {option} {value}")
+            raise click.UsageError(f"--{flag} needs {option} {value}")
     with report_failures():
         from renderer import scaffold
 
         values = {f"--{key.replace('_', '-')}": value for key, value in flags.items()}
         options = scaffold.scaffold_options(folder, values, gitops, ci, demo)
     if flags["action"] is not None and options.ci != "github":
-        raise click.UsageError("--action goes with --ci github")
+        raise click.UsageError("--action needs --ci github")
     with report_failures():
         texts = scaffold.contents(options)
         scaffold.write(folder, texts)

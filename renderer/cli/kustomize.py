@@ -18,16 +18,16 @@ from renderer.diagnostics import counted
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE]")
 @SET
 @click.option("--env", default="", metavar="NAME", help="The environment to render, where RenderConfig has several.")
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 def kustomize(file: IO[bytes], **flags: Any) -> None:
-    """Answer the ResourceList in FILE, or on standard input, with one on standard output.
+    """Read a ResourceList from FILE or standard input, and print the resulting one.
 
-    Kustomize runs it, with a RenderConfig for functionConfig: as a generator it renders the files below `spec.paths`,
-    by the folder of the kustomization; as a transformer the objects of llmaz in the list, in whose place it puts what
-    they render to.
+    Kustomize runs this command, with a RenderConfig as functionConfig. As a generator it renders the files below
+    `spec.paths`, relative to the folder of the kustomization. As a transformer it replaces the objects of llmaz in the
+    list with what they render to.
     """
     if file.isatty():
-        raise click.UsageError("a ResourceList is wanted on standard input: it is kustomize that runs this command")
+        raise click.UsageError("expected a ResourceList on standard input: kustomize runs this command")
     with report_failures():
         from renderer.api import RenderOptions
         from renderer.integrations.kustomize import run_function

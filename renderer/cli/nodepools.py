@@ -32,12 +32,12 @@ from renderer.diagnostics import counted
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when the file of -o is stale.")
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
-@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
 def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: Any) -> None:
     """Print a NodePool and an EC2NodeClass for each flavor that the input below PATHS uses, limited to what it needs.
 
-    The nodes are as karpenter of RenderConfig says. The fleet counts as far as it lies below PATHS, so leave them out.
+    karpenter of RenderConfig describes the nodes. Only the input below PATHS counts, so leave them out for all of it.
     """
     if output is not None and not output.strip():
         raise click.UsageError("-o has no value")
@@ -67,5 +67,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
         message += f" → {output}{': unchanged' if state == 'same' else ''}"
     print_line("text", message)
     if pools.without_flavor:
-        print_line("text", f"{counted(pools.without_flavor, 'workload')} without a flavor: other nodes take these pods")
+        print_line(
+            "text", f"{counted(pools.without_flavor, 'workload')} without a flavor: these pods run on other nodes"
+        )
     exit_with(0)

@@ -36,9 +36,9 @@ def presets() -> None:
 def presets_list(text: str, task: str, fits: str) -> None:
     """List the presets by name, and the versions whose options are known.
 
-    Of models also what they are for, their parameters and the size of their weights, as far as somebody knows them.
-    --search, --task and --fits leave the models that all of them hold for. A model fits where its weights and one
-    request of its longest context do, for certain.
+    For models also their task, their parameters and the size of their weights, where known. --search, --task and --fits
+    keep the models that match all of them. A model fits if its weights and one request of its longest context fit for
+    certain.
     """
     with report_failures():
         from renderer.preset_catalog.model_list import ModelSearch, model_list
@@ -82,14 +82,14 @@ def _described(folder: str) -> str:
 @click.option(
     "--version",
     metavar="TAG",
-    help="Print the options of that version, and which versions are known; with --resolved, run that image.",
+    help="Print the options of that version, and which versions are known; with --resolved, use that image.",
 )
-@click.option("--resolved", is_flag=True, help="Print what it comes to: image, arguments, environment, budgets.")
+@click.option("--resolved", is_flag=True, help="Print the result: image, arguments, environment, budgets.")
 @click.option(
     "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
 )
 @click.option(
-    "--backend", metavar="BACKEND", help="With --resolved or --fit, for a model: the backend. [default: render's]"
+    "--backend", metavar="BACKEND", help="With --resolved or --fit, for a model: the backend. [default: as for render]"
 )
 @click.option("--fit", is_flag=True, help="Print on which types of accelerators a model fits, and on how many.")
 @click.option(
@@ -97,7 +97,7 @@ def _described(folder: str) -> str:
     "overrides",
     multiple=True,
     metavar="KEY=VALUE",
-    help="With --resolved: override a field of RenderConfig. May be given again.",
+    help="With --resolved: override a field of RenderConfig. Can be repeated.",
 )
 def presets_show(
     name: str,
@@ -108,21 +108,21 @@ def presets_show(
     fit: bool,
     overrides: tuple[str, ...],
 ) -> None:
-    """Print a preset's YAML; write models/NAME or backends/NAME where a name is ambiguous.
+    """Print a preset's YAML; write models/NAME or backends/NAME if a name is ambiguous.
 
-    With --version, of a backend, what it takes in the version that a tag of its image says, such as v0.8.5.
+    With --version, print the options of a backend in the version of an image tag, such as v0.8.5.
 
-    With --resolved models and backends of yours count too, as for render. With --fit, of a model, a table of types of
-    accelerators.
+    With --resolved, your own models and backends count too, as for render. With --fit, print a table of accelerator
+    types for a model.
     """
     if fit:
         if version or resolved or model or overrides:
-            raise click.UsageError("--fit goes with --backend alone")
+            raise click.UsageError("--fit can only be used with --backend")
         _print_fit(name, backend or "")
         return
     if not resolved:
         if model or backend or overrides:
-            raise click.UsageError("--model, --backend and --set go with --resolved")
+            raise click.UsageError("--model, --backend and --set need --resolved")
         _print_as_shipped(name, version)
         return
     with report_failures():
@@ -169,7 +169,7 @@ def _print_as_shipped(name: str, version: str | None) -> None:
 )
 @click.argument("name")
 @click.option("--to", metavar="DIR", default=".", help="The folder to write it to. [default: the current one]")
-@click.option("--force", is_flag=True, help="Overwrite the file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def presets_vendor(name: str, to: str, force: bool) -> None:
     """Copy the backend or model NAME into your repository as a file of its name.
 
@@ -204,7 +204,7 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
         difference = preset_difference(name, paths)
     write(difference.diff)
     if not difference.diff:
-        print_line("text", f"{difference.file}: the same as ours")
+        print_line("text", f"{difference.file}: the same as the preset")
     exit_with(STALE if exit_code and difference.diff else 0)
 
 

@@ -50,17 +50,17 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="kubeconform",
     metavar="[PROGRAM]",
-    help="Also run kubeconform over the result; write --kubeconform=PATH for one that is not on PATH.",
+    help="Also run kubeconform on the result; write --kubeconform=PATH for one that is not on PATH.",
 )
 def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
     """Render the input below PATHS into the output folder.
 
-    PATHS are files and folders; without any, the folder of the nearest llmaz.yaml, else this one. Nothing is written
-    unless everything is valid; unchanged files are not touched; files of ours that nothing makes any more are deleted.
-    Each environment of RenderConfig has a folder of its name in there.
+    PATHS are files and folders; by default the folder of the nearest llmaz.yaml, else the current one. Nothing is
+    written unless everything is valid. Unchanged files are not touched; rendered files that no input makes any more are
+    deleted. Each environment of RenderConfig has a folder of its name in the output folder.
     """
     if check and stdout:
-        raise click.UsageError("--check and --stdout exclude each other")
+        raise click.UsageError("--check and --stdout cannot be used together")
     options = render_options(paths, flags, output=output, write=not check and not stdout, compare=check, texts=stdout)
     if stdout or flags["to"] == "helm":
         with report_failures(flags["form"]):
@@ -69,7 +69,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
             options = load.for_one_environment(options, "--stdout" if stdout else "--to helm")
     if flags["to"] == "helm":
         if stdout:
-            raise click.UsageError("--to helm makes a folder of files: no --stdout")
+            raise click.UsageError("--to helm writes a folder of files, so it cannot be used with --stdout")
         with report_failures(flags["form"]):
             from renderer import pipeline
             from renderer.integrations import helm

@@ -36,12 +36,12 @@ from renderer.diagnostics import counted
 )
 @SET
 @ENV
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
-@click.option("--allow-empty", is_flag=True, help="No input at all is fine.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.
 
-    Nothing is written. Problems of the input are printed as validate prints them, and no routes when there are errors.
+    Nothing is written. Problems of the input are printed as by validate; if there are errors, no routes are printed.
     """
     with report_failures():
         from renderer import load

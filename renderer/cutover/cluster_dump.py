@@ -24,7 +24,7 @@ _DEFINITION = "CustomResourceDefinition"
 _IMAGE = re.compile(r"(^|/)inftyai/llmaz([:@]|$)")
 _MANAGER_LABELS = {"control-plane": "controller-manager", "app.kubernetes.io/created-by": "llmaz"}
 
-_JSON_TYPES = {dict: "a map without a kind", str: "a text", list: "a list", bool: "true or false"}
+_JSON_TYPES = {dict: "a map without a kind", str: "a string", list: "a list", bool: "true or false"}
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")  # of an object; none is an option of a command
 
 Name = tuple[str, str]  # namespace and name

@@ -19,7 +19,7 @@ def text(cutover: Cutover) -> str:
 
 def _rows(cutover: Cutover) -> Iterator[str]:
     count = counted(len(cutover.models), "model")
-    yield f"# From llmaz's operator to {cutover.tool.title}: {count}. Lines without # are commands; none has been run."
+    yield f"# From llmaz's operator to {cutover.tool.title}: {count}. Lines without # are commands. None has been run."
     for number, step in enumerate(cutover.steps, 1):
         yield "#"
         yield f"# {number}. {step.title}"

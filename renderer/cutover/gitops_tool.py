@@ -35,7 +35,7 @@ TOOLS: Mapping[str, GitopsTool] = {
         resource="applications.argoproj.io",
         namespace="argocd",
         condition="--for=jsonpath={.status.sync.status}=Synced",
-        remark="An Application of your own needs ServerSideApply=true among its syncOptions.",
+        remark="Your own Application needs ServerSideApply=true among its syncOptions.",
     ),
     "flux": GitopsTool(
         title="Flux",

@@ -70,8 +70,8 @@ def stop_operator(dump: ClusterDump) -> Iterator[ScriptLine]:
 
 def _stop_syncs(sources: list[SyncSource]) -> Iterator[ScriptLine]:
     if not sources:
-        yield remark("Nothing in the dump says what installed the operator. Where an Application, a HelmRelease or a")
-        yield remark("Kustomization does, stop it, and whatever syncs the Playgrounds:")
+        yield remark("The dump does not show what installed the operator. If it is an Application, a HelmRelease or a")
+        yield remark("Kustomization, stop that, and also what syncs the Playgrounds:")
         yield remark(f"  kubectl patch {_APPLICATIONS} NAME -n argocd --type=merge -p {escapes.shell_word(_MANUAL)}")
         for resource in _FLUX.values():
             yield remark(
@@ -79,19 +79,21 @@ def _stop_syncs(sources: list[SyncSource]) -> Iterator[ScriptLine]:
             )
     for source in sources:
         if source.resource == "helm":
-            yield remark(f"Helm installed it as {source.namespace}/{source.name}, and does nothing by itself: no helm")
-            yield remark("upgrade from here on, and no helm uninstall before the end of step 5.")
+            yield remark(
+                f"Helm installed it as {source.namespace}/{source.name}. From here on, do not run helm upgrade,"
+            )
+            yield remark("and do not run helm uninstall before the end of step 5.")
         else:
             text = _MANUAL if source.resource == _APPLICATIONS else _SUSPENDED
             yield kubectl("patch", source.resource, (source.namespace, source.name), "--type=merge", "-p", text)
     if any(source.resource != "helm" for source in sources):
-        yield remark("Where an ApplicationSet, another Application or a Kustomization writes that object, change it in")
-        yield remark("git: it would put the sync back.")
+        yield remark("If an ApplicationSet, another Application or a Kustomization writes that object, change it in")
+        yield remark("git, or it would turn the sync on again.")
 
 
 def _stop_deployments(dump: ClusterDump) -> Iterator[ScriptLine]:
     if not dump.deployments:
-        yield remark("The operator's Deployment is not in the dump. Its chart and its manifests label it so:")
+        yield remark("The operator's Deployment is not in the dump. Its chart and its manifests give it these labels:")
         yield shell(f"kubectl scale deployment -n {_NAMESPACE} -l {_LABELS} --replicas=0")
         yield shell(f"kubectl rollout status deployment -n {_NAMESPACE} -l {_LABELS} --timeout=2m")
     for document in dump.deployments:
@@ -104,7 +106,7 @@ def _stop_deployments(dump: ClusterDump) -> Iterator[ScriptLine]:
 
 def _delete_webhooks(dump: ClusterDump) -> Iterator[ScriptLine]:
     if not dump.webhooks:
-        yield remark("Its webhook configurations are not in the dump. These are their names, unless yours differ:")
+        yield remark("Its webhook configurations are not in the dump. These are their default names:")
         for resource, default in zip(_RESOURCES.values(), _WEBHOOK_NAMES, strict=True):
             yield kubectl("delete", resource, ("", default), "--ignore-not-found")
     for document in dump.webhooks:
@@ -113,7 +115,7 @@ def _delete_webhooks(dump: ClusterDump) -> Iterator[ScriptLine]:
         if len(positions) == len(webhooks):
             yield kubectl("delete", resource, name)
             continue
-        yield remark(f"{name[1]} holds webhooks of others too: only those of {' and '.join(GROUPS)} go.")
+        yield remark(f"{name[1]} has webhooks of others too: only those for {' and '.join(GROUPS)} are removed.")
         operations: list[dict[str, object]] = []
         for position in reversed(positions):
             place = f"/webhooks/{position}"

@@ -94,31 +94,31 @@ def plan_cutover(dump: ClusterDump, result: RenderResult, tool: GitopsTool, opti
     steps = (
         Step(
             "Stop the operator",
-            "While it runs it writes its objects back, a sync would start it again, and once it is stopped its "
+            "While it runs it writes its objects back, and a sync would start it again. Once it is stopped, its "
             "webhooks refuse every change of a custom resource.",
             [*stop_operator(dump)],
         ),
         Step(
             "Hold the pods",
-            "Labels of ours on pods, and restartPolicy, change every template: a partition of as many replicas as "
-            "there are holds all pods until it is lowered.",
+            "The rendered templates differ in labels and restartPolicy, so a rollout would restart all pods. A "
+            "partition that equals the number of replicas holds all pods until it is lowered.",
             [line for model in models for line in _rollout_lines(model)] or [remark("No model is handed over.")],
         ),
         Step(
             "Hand the fields over",
-            f"What the operator has applied is {tool.title}'s from here on: otherwise variables and owner references "
-            "that only the operator set stay for ever.",
-            [*_hand_over(models, dump, tool)] or [remark("Nothing is the operator's any more.")],
+            f"{tool.title} becomes the manager of the fields that the operator has applied. Otherwise variables and "
+            "owner references that only the operator set would stay for ever.",
+            [*_hand_over(models, dump, tool)] or [remark("The operator manages no fields any more.")],
         ),
         Step(
             f"Sync with {tool.title}",
-            "The apply takes the owner references away, and turns the autoscaler of the same name to the workload; "
-            "Services for clients, which the operator did not apply, are mended before.",
+            "The apply removes the owner references, and lets the autoscaler of the same name target the workload. "
+            "Services for clients, which the operator did not apply, are patched first.",
             [*_mend_services(dump, left), *_sync(tool, options.env)],
         ),
         Step(
             "Check, then delete",
-            "As long as an owner reference to a custom resource is left, deleting that resource or its definition "
+            "As long as an owner reference to a custom resource is left, deleting that resource or its CRD "
             "deletes the live model.",
             [*_check(paths), *_delete(dump, models, left)],
         ),
@@ -179,7 +179,7 @@ def _unreadable_selectors(dump: ClusterDump) -> Iterator[Diagnostic]:
 def _rollout_lines(model: CutoverModel) -> Iterator[ScriptLine]:
     rollout = model.rollout
     if not rollout.fields:
-        yield remark(f"{model.label}: no pod restarts, since its template stays as it is.")
+        yield remark(f"{model.label}: no pod restarts, since its template does not change.")
     elif not rollout.pods:
         yield remark(f"{model.label}: it runs no pod.")
     else:
@@ -190,8 +190,8 @@ def _rollout_lines(model: CutoverModel) -> Iterator[ScriptLine]:
             free = [pod for pod in rollout.pods if pod not in rollout.held_pods]
             yield remark(f"  RESTARTS as soon as it is synced: {_pods(free)}.")
             yield from _partition_lines(model)
-        yield remark("  After step 5, lower the partition, render, commit and sync: the replicas from it on restart,")
-        yield remark("  from the last one down, and at 0 all of them.")
+        yield remark("  After step 5, lower the partition, render, commit and sync: replicas restart from the last one")
+        yield remark("  down to the partition, and at 0 all of them.")
     if rollout.rendered_replicas not in (None, rollout.replicas):
         yield remark(f"  The sync sets its replicas from {rollout.replicas} to {rollout.rendered_replicas}.")
 
@@ -216,7 +216,9 @@ def _hand_over(models: Sequence[CutoverModel], dump: ClusterDump, tool: GitopsTo
         keeps = value_at(model.rendered, "spec", "replicas") is not None
         if operations := hand_over(model.live.workload.value, tool.manager, keeps_replicas=keeps):
             if not keeps:
-                yield remark(f"{model.label}: without spec.replicas, which its autoscaler owns and would fall to 1.")
+                yield remark(
+                    f"{model.label}: spec.replicas is left out, since its autoscaler owns it and it would fall to 1."
+                )
             yield patch(_WORKLOADS, model.name, operations)
         if model.live.autoscaler and (operations := hand_over(model.live.autoscaler.value, tool.manager)):
             yield patch(_SCALERS, model.name, operations)
@@ -262,15 +264,15 @@ def _selector(cached: object) -> dict[str, str]:
 
 
 def _sync(tool: GitopsTool, environment: str) -> Iterator[ScriptLine]:
-    yield remark("Render, commit and push first; run this in the folder of llmaz.yaml. Whatever synced the Playgrounds")
-    yield remark(f"stays stopped, and prunes nothing. {tool.remark}")
+    yield remark("Render, commit and push first; run this in the folder of llmaz.yaml. What synced the Playgrounds has")
+    yield remark(f"to stay stopped, and must not prune. {tool.remark}")
     for text in tool.start(environment):
         yield shell(text)
 
 
 def _check(paths: Sequence[str]) -> Iterator[ScriptLine]:
     yield shell(f"kubectl get {_KINDS} -A --show-managed-fields -o yaml > ../after.yaml")
-    yield remark("This has to say 0 unexplained:")
+    yield remark("This has to report 0 unexplained:")
     yield command("llmaz", "diff", "--live", "../after.yaml", *paths)
     yield remark("This has to print nothing:")
     yield shell(f"! kubectl get {_KINDS} -A -o {escapes.shell_word(f'custom-columns={_OWNERS}')} | grep -F llmaz.io/")
@@ -281,7 +283,7 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
     owners = [(str(document.value.get("kind")), name_of(document)) for document in dump.resources]
     owners = [owner for owner in owners if owner[0] in _RESOURCES]
     if not owners and models:
-        yield remark("Its custom resources are not in the dump. Of each model one of these is there, or both:")
+        yield remark("Its custom resources are not in the dump. Each model has one of these, or both:")
         owners = [(kind, model.name) for kind in _RESOURCES for model in models]
     for kind, owner_name in owners:
         if owner_name not in left:
@@ -289,19 +291,21 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
     for document in dump.autoscalers:
         namespace, name = name_of(document)
         if scaler_kinds.get((namespace, name), HPA) != HPA:
-            yield remark(f"The tree has no HorizontalPodAutoscaler {namespace}/{name}, and this one scales nothing:")
+            yield remark(
+                f"The tree has no HorizontalPodAutoscaler {namespace}/{name}, and the live one scales nothing:"
+            )
             yield kubectl("delete", _SCALERS, (namespace, name))
     if left:
         labels = ", ".join("/".join(name) for name in left)
-        yield remark(f"The definitions stay, since deleting them deletes what is not handed over: {labels}.")
+        yield remark(f"The CRDs stay, since deleting them deletes what is not handed over: {labels}.")
         return
     kinds = ",".join(_RESOURCES.values())
     names = [name_of(document)[1] for document in dump.definitions] or [*_DEFINITIONS]
-    yield remark("Only where no Playground and no Service is left, in any namespace:")
+    yield remark("Only if no Playground and no Service of llmaz is left in any namespace:")
     delete = shlex.join(("kubectl", "delete", "customresourcedefinitions", *names, "--ignore-not-found"))
     yield shell(f'left=$(kubectl get {kinds} -A -o name) && [ -z "$left" ] && {delete}')
-    yield remark("Do not uninstall the operator's release or Application where it brought LeaderWorkerSet too: its")
-    yield remark("definition goes with it, and with that every model.")
+    yield remark("Do not uninstall the operator's release or Application if it also installed LeaderWorkerSet: that")
+    yield remark("deletes its CRD, and with it every model.")
 
 
 def _pods(names: Sequence[str]) -> str:

@@ -147,4 +147,4 @@ def _is_made_from(file: OutputFile, pruned_paths: Sequence[str]) -> bool:
 
 def _error_lines(problems: Iterable[Diagnostic]) -> list[str]:
     lines = [str(problem).partition("\n")[0] for problem in sorted(set(problems)) if problem.forbids()]
-    return lines[:_NOTES] + ([f"and {len(lines) - _NOTES} errors more"] if len(lines) > _NOTES else [])
+    return lines[:_NOTES] + ([f"and {len(lines) - _NOTES} more errors"] if len(lines) > _NOTES else [])

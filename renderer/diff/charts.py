@@ -163,7 +163,7 @@ class _ChartJudgement:
         elif not self._is_unchanged(path):
             yield make_diagnostic("E861", self._origin(path))
         elif self._later.is_commit:
-            yield f"nothing makes {self._folder}/{path} any more: llmaz render --to helm deletes it"
+            yield f"no input makes {self._folder}/{path} any more: llmaz render --to helm deletes it"
 
     def _judge_template(self, path: str) -> Iterator[Diagnostic | str]:
         """A template of ours, of the path of one that an input makes: by its objects, as they are with the values."""
@@ -183,7 +183,7 @@ class _ChartJudgement:
             key for key, item in objects.items() if key not in expected or not same(expected[key].body, item.body)
         ]
         if others:
-            yield make_diagnostic("E865", self._origin(path), what=f"{others[0]} is another one")
+            yield make_diagnostic("E865", self._origin(path), what=f"{others[0]} differs")
         elif not is_same:
             yield self._stale(path)
 
@@ -203,7 +203,7 @@ class _ChartJudgement:
         if self._is_current and data is not None and not self._is_unchanged(_CHART):
             body = as_map(_document(data))
             if not self._chart.is_ours or body.keys() - _OWN_KEYS:
-                what = "it has keys that llmaz does not write" if self._chart.is_ours else "its first line is gone"
+                what = "it has keys that llmaz does not write" if self._chart.is_ours else "its first line is missing"
                 yield make_diagnostic("E865", self._origin(_CHART), what=what)
 
     def _judge_ignore_file(self) -> Iterator[Diagnostic]:
@@ -225,7 +225,7 @@ class _ChartJudgement:
         return identity is not None and identity == self._old.contents.identity(path)
 
     def _stale(self, path: str) -> str:
-        return f"{self._folder}/{path} is not what the input makes: run llmaz render --to helm"
+        return f"{self._folder}/{path} differs from what the input renders to: run llmaz render --to helm"
 
     def _origin(self, path: str) -> Origin:
         return Origin(InputFile(f"{self._folder}/{path}", "", ""))

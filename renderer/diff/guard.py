@@ -197,7 +197,7 @@ def _change(path: tuple[str, ...], old: object, new: object) -> Iterator[str]:
         for item in sorted((item for item in items if item not in others), key=lambda item: (len(item), item)):
             yield f"{key}: {sign} {_mark(item)}"
     if before.keys() == after.keys():
-        yield f"{key}: in another order"
+        yield f"{key}: the order changed"
 
 
 def _hidden(old: object, new: object) -> tuple[object, object]:

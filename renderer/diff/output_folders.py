@@ -129,7 +129,7 @@ class Folder:
             if self._later.is_commit or not self._is_current:
                 yield make_diagnostic("E862", self._origin(file.path), folder=self._base_folder(file.path))
         elif self._later.is_commit:
-            yield f"nothing makes {self._root}/{file.path} any more: llmaz render deletes it"
+            yield f"no input makes {self._root}/{file.path} any more: llmaz render deletes it"
 
     def _judge_foreign(self, path: str) -> Iterator[Diagnostic]:
         allowed = self._later.settings.allows(path)

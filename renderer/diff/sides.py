@@ -58,7 +58,9 @@ def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
     top = _repository_top(options.paths)
     base_commit = git.merge_base(top, older, newer) if dots == "..." else git.commit(top, older)
     base_tree = commit_tree(top, base_commit)
-    name = f"{older} ({base_commit[:7]})" if dots != "..." else f"{base_commit[:7]}, where {older} and {newer} parted"
+    name = (
+        f"{older} ({base_commit[:7]})" if dots != "..." else f"{base_commit[:7]}, the merge base of {older} and {newer}"
+    )
     with base_tree.read_ahead():
         now = replace(options, file_system=commit_tree(top, git.commit(top, newer))) if dots else options
         return _render_sides(base_tree, load.for_one_environment(now, "llmaz diff"), name, base)

@@ -26,7 +26,7 @@ _PLACE = re.compile(r"(.+\.(?:yaml|yml|json))(?::([^:]*)(?::\d*)?:?)?")
 _KIND = re.compile(r"[A-Za-z]+")
 _MOST_DIGITS = 9
 _EXTRA = "_extra"
-_RENDER_HINT = "run llmaz render, or name the input's folder behind the file where that is another"
+_RENDER_HINT = "run llmaz render, or name the input's folder after the file if it is another one"
 
 
 class FilePlace(Struct, frozen=True):
@@ -151,7 +151,7 @@ def _hint_of_input(data: bytes) -> str:
         if kind in APPS and name and "llmaz" in str(_value(documents[0]).get("apiVersion"))
     ]
     if apps:
-        return f"it is input: llmaz explain {apps[0]} shows what is made of it"
+        return f"it is input: llmaz explain {apps[0]} shows what is rendered from it"
     return "name a rendered file, such as rendered/llm/chat.yaml:57, or an object, such as lws/llm/chat"
 
 
@@ -178,7 +178,7 @@ def _document_at(place: FilePlace, data: bytes, documents: list[Document]) -> tu
         raise place.refuse("E229", f"the file has {len(lines)} lines", "name one of them, or leave the line out")
     text = lines[number - 1]
     if text.startswith(("#", "---")) or not text.strip():
-        what = f"line {number} holds no field" + (f": {text}" if text.strip() else "")
+        what = f"line {number} has no field" + (f": {text}" if text.strip() else "")
         raise place.refuse("E229", what, f"name the line of a field, such as {number + 1}, or leave the line out")
     fields = ((document, path) for document in documents for path in _paths(document.value))
     *_, field = (field for field in fields if field[0].locate(field[1], key=True)[0] <= number)
@@ -207,7 +207,7 @@ def _object_of(run: ExplainRun, place: FilePlace, document: Document) -> Rendere
         if rendered.key == (kind, namespace, name):
             return rendered
     words = "/".join(filter(None, (kind, namespace, name)))
-    raise place.refuse("E229", f"{words} is in this file only: nothing makes it", _RENDER_HINT)
+    raise place.refuse("E229", f"{words} is in this file only: no input makes it", _RENDER_HINT)
 
 
 def _is_same(document: Document, rendered: RenderedObject) -> bool:

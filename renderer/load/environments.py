@@ -306,7 +306,7 @@ class _PatchTargets:
             if key in self._labels[other_kind] or key in self._names[other_kind]:
                 return f"write it below {section}"
         if kind == "OpenModel" and key in preset_names("models"):
-            return "a model that comes with llmaz need not be deleted: without an app nothing is made of it"
+            return "a model that ships with llmaz need not be deleted: without an app it is not rendered"
         return suggestion(key, self._all(kind, "/" in key))
 
     def _all(self, kind: str, namespaced: bool) -> list[str]:
@@ -351,7 +351,7 @@ def apply_environment(config: Document, name: str) -> tuple[Document, list[Diagn
 
 def unknown_environment(name: str, known: Sequence[str] = ()) -> RenderError:
     """The error for a name that no environment has."""
-    hint = suggestion(name, known) or "environments are written into llmaz.yaml, under spec"
+    hint = suggestion(name, known) or "define environments in llmaz.yaml, under spec"
     return RenderError([make_diagnostic("E750", Origin(NamedSource(f"--env {name}")), name=name, hint=hint)])
 
 
@@ -392,10 +392,10 @@ def _from_problems(config: Document) -> list[Diagnostic]:
             )
         elif base == name:
             problems.append(
-                make_diagnostic("E752", origin, what="an environment cannot begin with itself", hint="leave it out")
+                make_diagnostic("E752", origin, what="an environment cannot start from itself", hint="leave it out")
             )
         elif second_base := _map(environments[base]).get("from"):
-            what = f"'{base}' begins with '{second_base}' itself, and this goes one level deep"
+            what = f"'{base}' starts from '{second_base}' itself, but only one level is allowed"
             problems.append(
                 make_diagnostic("E752", origin, what=what, hint=f"write from: {second_base}, and what '{base}' adds")
             )

@@ -104,10 +104,10 @@ class InputIndex:
     def _refuse_to_pass(self, origin: Origin, kind: str, pattern: str) -> None:
         hint = "move it to a file that no pattern of passThrough matches"
         if kind in ("RenderConfig", "RenderPolicy"):
-            hint = "pass a folder through that does not hold it, as passThrough: [extra]"
-        reader = "nobody reads it"
+            hint = "pass through a folder without it, as passThrough: [extra]"
+        reader = "nothing reads it"
         if kind in (*_APPS, "OpenModel", "BackendRuntime"):
-            reader += ", or the llmaz operator makes its objects again"
+            reader += ", or the llmaz operator makes its objects a second time"
         words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
         self.problems.append(make_diagnostic("E210", origin, **words))
 
@@ -174,7 +174,9 @@ class InputIndex:
             words["what"] = "a LeaderWorkerSet" if space == "app" else "an AIGatewayRoute"
         problem = make_diagnostic(code, document.origin("metadata", "name"), **words)
         if field := _NAMED_BY.get(kind):
-            problem = replace(problem, hint=f"{problem.hint}, and say it in {field} of the Playgrounds that mean it")
+            problem = replace(
+                problem, hint=f"{problem.hint}, and write that name in {field} of the Playgrounds that use it"
+            )
         self.problems.append(problem)
         return False
 

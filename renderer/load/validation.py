@@ -226,7 +226,7 @@ def _empty_field(document: Document, schema: str, *path: str | int) -> Diagnosti
         needed = ", ".join(known.get("required", ())) or few
         hint = f"write its fields below it, further to the right{f': {needed}' if needed else ''}"
     elif known.get("type") == "array":
-        hint = "write its items below it, each behind '- '"
+        hint = "write its items below it, each after '- '"
     return make_diagnostic("E227", document.origin(*path, key=True), word=path[-1], hint=hint)
 
 

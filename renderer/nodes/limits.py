@@ -42,7 +42,7 @@ def check_limits(
             what = (
                 f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {smallest}"
             )
-            hint = "Karpenter makes no node that exceeds the limit: raise it, or mend the requirements"
+            hint = "Karpenter makes no node that exceeds the limit: raise it, or fix the requirements"
             diagnostics.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
 
 
@@ -71,16 +71,16 @@ def pool_limits(
     words = {"asked": max(pods_by_count), "resource": resource, "most": max(counts, default=0)}
     if candidates.named and len(counts) == len(candidates.named) and not any(counts):
         what = (
-            f"EC2 tells Karpenter of no whole {resource} in {quoted(candidates.named)}, so it makes none for these pods"
+            f"EC2 reports no whole {resource} for {quoted(candidates.named)}, so Karpenter makes no node for these pods"
         )
-        hint = "name another instance type; if your Karpenter knows better, nothing is wrong"
+        hint = "name another instance type; if your Karpenter knows otherwise, ignore this"
         diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
     elif candidates.named:
         diagnostics.add("E798", pool.origin, name=pool.flavor, names=quoted(candidates.named), **words)
     else:
-        what = "a pod asks for {asked} of {resource}, and no instance known here that meets its requirements has more "
+        what = "a pod requests {asked} of {resource}, but no instance known here that meets its requirements has more "
         what += "than {most}"
-        hint = "mend the requirements; if there is such an instance, nothing is wrong"
+        hint = "fix the requirements; if there is such an instance, ignore this"
         diagnostics.add("W790", pool.origin, name=pool.flavor, what=what.format(**words), hint=hint)
     return nodes
 

@@ -165,8 +165,8 @@ def _check_instances(
     elif resources and candidates.open:
         label, value = next(iter(pool.labels.items()), ("", ""))
         what = f"Karpenter takes the cheapest instances with {quoted(resources)}"
-        what += f", and calls them {label}={value}" if label else ", whichever these are"
-        hint = f"say what they are: params.INSTANCE-TYPE, or karpenter.perFlavor.{pool.flavor}.requirements"
+        what += f", and labels them {label}={value}" if label else ", whichever these are"
+        hint = f"restrict them: set params.INSTANCE-TYPE, or karpenter.perFlavor.{pool.flavor}.requirements"
         diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
 
 
@@ -178,10 +178,8 @@ def _check_reservations(pool: NodePool, diagnostics: Collector) -> None:
         if requirement["key"] == CAPACITY and requirement["operator"] == "In"
     ]
     if ["reserved"] in types and not pool.settings.get("capacityReservationSelectorTerms"):
-        what = "its nodes are reserved ones alone, and nobody says which reservations they are of"
-        diagnostics.add(
-            "W790", pool.origin, name=pool.flavor, what=what, hint="name them: capacityReservationSelectorTerms"
-        )
+        what = "all its nodes are reserved, but no reservation is selected"
+        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint="set capacityReservationSelectorTerms")
 
 
 def _check_claims(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:

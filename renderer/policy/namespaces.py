@@ -38,7 +38,7 @@ def _hint(allowed: NameGlobs | None, namespace: str) -> str:
     if allowed is None:
         return "no entry of folders matches this file: move it, or ask for an entry"
     what = f"allowed: {quoted_globs(allowed.globs)}"
-    return what if namespace else f"{what}; write metadata.namespace: objects of the cluster need an entry with '*'"
+    return what if namespace else f"{what}; write metadata.namespace: cluster-scoped objects need an entry with '*'"
 
 
 def missing_folders(policy: RenderPolicy, base: str, file_system: FileSystem) -> Iterator[Diagnostic]:

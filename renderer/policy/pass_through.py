@@ -50,5 +50,8 @@ def judge_kind(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     name = f"{group}/{kind}" if group else kind
     if allowed and not allowed.fit(name):
         has_kind = bool(text_at(judged.body, "kind"))
-        words = {"what": f"a {name}" if has_kind else "what is not an object", "allowed": quoted_globs(allowed.globs)}
+        words = {
+            "what": f"a {name}" if has_kind else "a document that is not an object",
+            "allowed": quoted_globs(allowed.globs),
+        }
         yield Denial("E825", judged.origin(("kind",) if has_kind else ()), _KINDS, words)

@@ -81,11 +81,11 @@ def version_preview(name: str, tag: str) -> str:
     engine_version = image_version.version_of_tag(runtime.spec["engine"], tag)
     version = engine_version or (tag if VERSION.fullmatch(tag) else "")
     if not version:
-        raise PresetRefused(f"'{tag}' says no version of {preset}; take a tag such as {runtime.spec['version']}")
+        raise PresetRefused(f"'{tag}' is not a version of {preset}; use a tag such as {runtime.spec['version']}")
     option_list = option_lists.read_option_list(files, runtime, version)
     if option_list is None:
         raise PresetRefused(
-            f"nobody knows the options of {preset} {version}; known are {version_order.describe_versions(known)}"
+            f"the options of {preset} {version} are unknown; known are {version_order.describe_versions(known)}"
         )
     outcome = {
         "backend": preset,

@@ -47,7 +47,7 @@ def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:
     if os.path.isdir(target):
         raise PresetRefused(f"{target} is a folder; write another one with --to")
     if os.path.lexists(target) and not force:
-        raise PresetRefused(f"{target} is there already; --force overwrites it, llmaz presets diff {name} compares it")
+        raise PresetRefused(f"{target} already exists; --force overwrites it, llmaz presets diff {name} compares it")
     paths = _surrounding_paths(to)
     if paths:
         existing = _user_document(load.inputs(load.scope(RenderOptions(paths)))[0], folder, preset_name)
@@ -99,7 +99,7 @@ def _preset(name: str) -> tuple[str, str]:
     folder, _, preset_name = load.find_preset(name, load.preset_paths()).partition("/")
     if folder not in _KINDS:
         raise PresetRefused(
-            f"'{name}' is a loader, and there are none of one's own yet; "
+            f"'{name}' is a loader, and you cannot have your own yet; "
             f"RenderConfig's loaders.{preset_name} changes its image, resources and environment"
         )
     return folder, preset_name

@@ -64,11 +64,15 @@ def missing(options: ScaffoldOptions) -> list[str]:
     """Messages about values that are still placeholders, and the files where the user replaces them."""
     notes = []
     if not options.known and options.engine != "none":
-        notes.append(f"no --repo-url, and no remote 'origin': in bootstrap/ put yours for {options.repository}")
+        notes.append(
+            f"no --repo-url, and no remote 'origin': in bootstrap/ replace {options.repository} with your repository"
+        )
     if options.ci == "github" and options.action == ACTION:
-        notes.append(f"no --action: in .github/workflows/llmaz.yml put your copy of llmaz's repository for {ACTION}")
+        notes.append(
+            f"no --action: in .github/workflows/llmaz.yml replace {ACTION} with your copy of llmaz's repository"
+        )
     if options.ci == "gitlab":
-        notes.append("in .gitlab-ci.yml pip needs the index that holds llmaz's wheel")
+        notes.append("in .gitlab-ci.yml set the pip index that has llmaz's wheel")
     return notes
 
 
@@ -122,11 +126,11 @@ def _input(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
             "gateway": gateway,
         },
     }
-    yield "llmaz.yaml", _write_yaml([config], "What holds for all models. Every key: `llmaz schema renderconfig`.")
+    yield "llmaz.yaml", _write_yaml([config], "Settings for all models. All keys: `llmaz schema renderconfig`.")
     names = list(dict.fromkeys((options.namespace, GATEWAY)))
     yield (
         "extra/namespaces.yaml",
-        _write_yaml(map(_namespace, names), "Of models, and of the Gateway. Neither tool deletes one."),
+        _write_yaml(map(_namespace, names), "For models, and for the Gateway. Neither tool deletes one."),
     )
 
 
@@ -220,7 +224,7 @@ def _argocd(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
         "bootstrap/argocd-cm.yaml",
         _write_yaml([settings], "A patch of Argo CD's settings, to be applied once: when our objects are healthy."),
     )
-    yield "bootstrap/root.yaml", _write_yaml([root], "To be applied once: the Application that makes those in apps/.")
+    yield "bootstrap/root.yaml", _write_yaml([root], "To be applied once: the Application that creates those in apps/.")
     yield "bootstrap/apps/platform.yaml", _write_yaml([chart], "The platform: an Application for each component.")
     yield (
         "bootstrap/apps/models.yaml",
@@ -284,7 +288,7 @@ def _flux(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
             "upgrade": {"disableWait": True, "strategy": again},
         },
     }
-    yield "bootstrap/root.yaml", _write_yaml([source, root], "To be applied once: it makes what stands in apps/.")
+    yield "bootstrap/root.yaml", _write_yaml([source, root], "To be applied once: it creates what is in apps/.")
     yield "bootstrap/apps/platform.yaml", _write_yaml([release], "The platform: a HelmRelease for each component.")
     yield (
         "bootstrap/apps/models.yaml",
@@ -349,7 +353,7 @@ def _readme(options: ScaffoldOptions) -> str:
         "Check": "",
     }
     if options.engine != "none":
-        words["Rows"] = f"| `bootstrap/` | what {_TOOLS[options.engine]} is told, once | `llmaz init` |\n"
+        words["Rows"] = f"| `bootstrap/` | what {_TOOLS[options.engine]} needs, applied once | `llmaz init` |\n"
     if options.engine == "flux" and options.secret:
         url = text_at(_flux_objects(options)[0], "spec", "url")
         named = f"flux create secret git {options.secret} --namespace {options.tools}"
@@ -359,7 +363,7 @@ def _readme(options: ScaffoldOptions) -> str:
             "accept that key. "
         )
     if file := _workflow_file(options):
-        words["Check"] = f"`{file}` checks that, and says in each change what it does to running models.\n"
+        words["Check"] = f"`{file}` checks that, and reports for each change what it does to running models.\n"
     words["First"] = _fill_template(_read_template(f"{options.engine}.md"), words)
     return _fill_template(_read_template("README.md"), words).rstrip("\n") + "\n"
 

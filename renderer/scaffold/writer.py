@@ -26,7 +26,7 @@ def write(folder: str, texts: Mapping[str, str]) -> None:
     if obstacles := sorted(set(map(_obstacle, targets)) - {""}):
         first, *others = obstacles
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        shown = f", and so {'is' if len(others) == 1 else 'are'} {', '.join(others[:_SHOWN])}{more}" if others else ""
+        shown = f", and so {'does' if len(others) == 1 else 'do'} {', '.join(others[:_SHOWN])}{more}" if others else ""
         words = {"others": shown, "them": "them" if others else "it"}
         raise RenderError([make_diagnostic("E760", Origin(NamedSource(first)), **words)])
     for target in targets:

@@ -95,7 +95,7 @@ def commit(top: str, name: str) -> str:
         if common.status:
             raise _git_error(top, common)
         shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
-        hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log shows what there is"
+        hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log lists the commits"
         raise RenderError([make_diagnostic("E782", Origin(_RevisionName(name)), name=name, hint=hint)])
     return answer.out.decode().strip()
 

@@ -255,7 +255,7 @@ class LocatedReader:
                 "E101",
                 place,
                 self.path(),
-                what=f"no anchor '&{event.anchor[:_MAX_SHOWN]}' stands above this alias",
+                what=f"there is no anchor '&{event.anchor[:_MAX_SHOWN]}' above this alias",
                 fix="put a text that begins with '*' in quotes",
             )
         if target.open:
@@ -263,7 +263,7 @@ class LocatedReader:
                 "E101",
                 place,
                 self.path(),
-                what=f"the alias '*{event.anchor[:_MAX_SHOWN]}' stands inside its own anchor",
+                what=f"the alias '*{event.anchor[:_MAX_SHOWN]}' is inside its own anchor",
                 fix="write the value out",
             )
         node = LocatedNode(event.start_mark, target.value, target.raw)
@@ -389,14 +389,19 @@ _SYNTAX: Final = [
     for row in (
         _TAB,
         ("cannot start any token", False, "a value cannot begin with '{char}'", _QUOTE),
-        ("mapping values are not allowed", False, "a ':' cannot stand here", f"{_INDENT}, or {_QUOTE}"),
+        ("mapping values are not allowed", False, "a ':' is not allowed here", f"{_INDENT}, or {_QUOTE}"),
         ("could not find expected ':'", True, "no ':' follows this key", f"write 'key: value', or {_QUOTE}"),
-        ("unknown escape", False, "double quotes know no such escape", "double the backslash, or use single quotes"),
+        ("unknown escape", False, "double quotes have no such escape", "double the backslash, or use single quotes"),
         _NO_CHARACTER,
         ("quoted scalar", True, "the quote that begins here is never closed", "close it, or double a quote inside it"),
-        ("sequence entries are not allowed", False, "a list item cannot stand here", "begin the list below its key"),
-        ("expected (key|<block end>).*mapping", False, "this is not a key of the mapping of line {begin}", _INDENT),
-        ("expected ('-'|<block end>)", False, "this is not an item of the list of line {begin}", _INDENT),
+        ("sequence entries are not allowed", False, "a list item is not allowed here", "begin the list below its key"),
+        (
+            "expected (key|<block end>).*mapping",
+            False,
+            "expected a key of the mapping that begins in line {begin}",
+            _INDENT,
+        ),
+        ("expected ('-'|<block end>)", False, "expected a list item like line {begin}", _INDENT),
         ("expected ',' or '}'", False, "',' or '}}' is missing in the braces that begin in line {begin}", "close them"),
         (
             "expected ',' or ']'",
@@ -404,7 +409,7 @@ _SYNTAX: Final = [
             "',' or ']' is missing in the brackets that begin in line {begin}",
             "close them",
         ),
-        ("node content", False, "a value should stand here", f"close all brackets, or {_QUOTE}"),
+        ("node content", False, "a value is missing here", f"close all brackets, or {_QUOTE}"),
         ("scanning an (alias|anchor)", True, "no name follows the '{char}'", _QUOTE),
         ("scanning a block scalar", False, "only - + 1 to 9 can follow '|' or '>'", "begin the text in the next line"),
         ("document start", False, "the document ended above, only '---' can follow", "put '---' before the next one"),

@@ -133,7 +133,7 @@ def _leaf_text(value: object) -> str:
         return f" {value}"
     if isinstance(value, float):
         if value - value != 0:
-            raise ValueError(f"{value} is not a number that JSON knows")
+            raise ValueError(f"{value} is not a valid JSON number")
         text = repr(value)
         return f" {text if '.' in text else text.replace('e', '.0e')}"  # to YAML 1.1 a float has a dot
     if isinstance(value, (dict, list)) and not value:

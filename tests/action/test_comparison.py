@@ -205,7 +205,7 @@ def test_environments(act: Act, hub: Hub, repository: Repository) -> None:
     assert (prod.code, prod.outputs["changed"]) == (0, "true"), prod.log
     marks = [comment["body"].splitlines()[0] for comment in hub.comments]
     assert marks == ["<!-- llmaz:dev -->", "<!-- llmaz:prod -->"]
-    guard = "**changes what is judged**: `llmaz.yaml`"
+    guard = "**changes what is checked**: `llmaz.yaml`"
     assert all(guard in comment["body"] for comment in hub.comments)
     assert ["+  replicas: 3\n" in comment["body"] for comment in hub.comments] == [False, True]
     repository.change("replicas: 3", "replicas: 2", "llmaz.yaml")

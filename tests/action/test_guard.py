@@ -34,7 +34,7 @@ def test_a_pull_request_allows_itself_nothing(act: Act, hub: Hub, repository: Re
         "",
         "**1 risk**",
         "",
-        "* **changes what is judged**: `llmaz.yaml`: `output.foreign`: `none` → "
+        "* **changes what is checked**: `llmaz.yaml`: `output.foreign`: `none` → "
         "<code>&#91;&#34;&#42;&#42;&#34;&#93;</code>"
         "<br>Remedy: change it in a pull request of its own, before the files that it allows",
     ]
@@ -47,7 +47,7 @@ def test_loosening_alone_is_told(act: Act, hub: Hub, repository: Repository) -> 
     repository.commit("loosen")
     ran = act()
     assert (ran.code, ran.outputs["changed"], len(hub.comments)) == (0, "false", 1)
-    assert "* **changes what is judged**" in hub.comments[0]["body"]
+    assert "* **changes what is checked**" in hub.comments[0]["body"]
     repository.base = repository.git("rev-parse", "HEAD")
     write(repository, "rendered/evil.yaml", EVIL)
     repository.commit("allowed")
@@ -73,7 +73,7 @@ def test_files_that_nothing_makes(what: str, committed: str, act: Act, repositor
     repository.commit(what)
     ran = act(INPUT_COMMITTED=committed)
     assert ran.code == (1 if committed == "true" and what != "output" else 2)  # llmaz render --check sees it as well
-    assert re.search(r"nothing makes this file any more|no input makes this file", ran.summary)
+    assert re.search(r"no input makes this file", ran.summary)
 
 
 def test_what_render_deletes_is_left_to_the_check(act: Act, repository: Repository) -> None:

@@ -131,7 +131,7 @@ def test_verdicts(spec: dict[str, Any], message: str | None) -> None:
             "namespaceObject.metadata.annotations.a == 'b'",
             "namespaceObject.metadata.annotations (only the labels of the namespace are known)",
         ),
-        ("lists.range(1000).all(a, lists.range(1000).all(b, a + b >= 0))", "more steps than are taken here"),
+        ("lists.range(1000).all(a, lists.range(1000).all(b, a + b >= 0))", "more steps than llmaz runs"),
     ],
 )
 def test_what_is_not_judged(expression: str, reason: str) -> None:
@@ -164,7 +164,7 @@ def test_what_the_server_chooses() -> None:
 
 
 def test_a_namespace_that_nobody_knows() -> None:
-    reason = "the labels of namespace 'llm', which the tree does not tell"
+    reason = "the labels of namespace 'llm', which the tree does not define"
     spec = of("namespaceObject.metadata.labels.env == 'dev'")
     assert judged(spec, namespaces={}) == ([], [f"namespaceObject ({reason})"])
     assert judged(of("false", message="m"), namespaces={}) == (["m"], [])
@@ -270,4 +270,4 @@ def test_a_value_that_grows_without_bounds(expression: str) -> None:
     spec = {**of(expression), "variables": [{"name": "v0", "expression": "object.metadata.name"}, *variables]}
     denials, reasons = judged(spec)
     assert denials == []
-    assert reasons[0] in ("more memory than is given here", "a value that is too large here")
+    assert reasons[0] in ("more memory than llmaz allows", "a value that is too large here")

@@ -154,7 +154,7 @@ def test_what_is_declared_is_met(folder: Path, llmaz: Llmaz) -> None:
     (folder / "llmaz.yaml").write_text(EXTERNAL % "Backend", "utf-8")
     done = llmaz("check", "set.yaml", "--external", "Backend/llm/chat")
     assert done.code == 2
-    assert "llmaz.yaml:4:19: spec.external[0]: 'Backend' does not fit [E306]" in done.err
+    assert "llmaz.yaml:4:19: spec.external[0]: 'Backend' is not a valid value [E306]" in done.err
 
 
 def test_a_pattern_that_is_none(folder: Path, llmaz: Llmaz) -> None:

@@ -87,7 +87,7 @@ def test_names_that_are_no_utf_8_are_told(
         file.write("apiVersion: v1\nkind: Service\nmetadata: {name: x}\n")
     done = run(*words, folder=repository.folder, **environment)
     if words[0] != "explain":
-        assert "'x\\udcff.yaml': this name holds control characters, or is not UTF-8 [E124]" in done.stderr
+        assert "'x\\udcff.yaml': this name contains control characters, or is not UTF-8 [E124]" in done.stderr
     assert done.returncode == (0 if words[0] == "explain" else 2)
 
 
@@ -136,7 +136,7 @@ def test_a_package_without_its_shared_library(
     done = run(*words, folder=folder, PYTHONPATH=unloadable(folder, package, LIBRARY))
     assert done.stderr == (
         f"llmaz: the Python package {package} cannot be loaded: {LIBRARY} [E161]\n"
-        "    hint: install the library of the C++ compiler that it needs, such as the package libstdc++6 of Debian\n"
+        "    hint: install the C++ library that it needs, such as the package libstdc++6 of Debian\n"
         "1 error\n"
     )
     assert done.returncode == 2
@@ -146,8 +146,8 @@ def test_a_package_without_its_shared_library(
 @pytest.mark.parametrize(
     ("what", "hint"),
     [
-        ("libfoo-2.so.1: cannot open", "install the package of the system that holds libfoo-2.so.1"),
-        ("undefined symbol: x", "install llmaz anew, with the packages that it needs, for this Python"),
+        ("libfoo-2.so.1: cannot open", "install the system package that contains libfoo-2.so.1"),
+        ("undefined symbol: x", "install llmaz again for this Python, with the packages that it needs"),
     ],
 )
 def test_other_reasons_for_which_a_package_cannot_be_loaded(what: str, hint: str, folder: Path) -> None:

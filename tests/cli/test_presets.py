@@ -147,7 +147,7 @@ def test_the_copy_is_the_preset_less_the_line_for_editors(name: str, folder: Pat
     assert editors.startswith("# yaml-language-server: $schema=../")
     assert rest == ours
     assert files(folder) == [f"{own}.yaml"]
-    assert llmaz("presets", "diff", own, "--exit-code") == (0, "", f"{own}.yaml: the same as ours\n")
+    assert llmaz("presets", "diff", own, "--exit-code") == (0, "", f"{own}.yaml: the same as the preset\n")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -188,7 +188,7 @@ def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, folde
 def test_a_file_is_overwritten_by_force_only(folder: Path, llmaz: Llmaz) -> None:
     (folder / "vllm.yaml").write_text("mine\n")
     assert refused(llmaz("presets", "vendor", "vllm")) == (
-        "vllm.yaml is there already; --force overwrites it, llmaz presets diff vllm compares it\n"
+        "vllm.yaml already exists; --force overwrites it, llmaz presets diff vllm compares it\n"
     )
     assert (folder / "vllm.yaml").read_text() == "mine\n"
     assert llmaz("presets", "vendor", "vllm", "--force").code == 0
@@ -318,7 +318,7 @@ def test_style_order_and_comments_are_no_difference(folder: Path, llmaz: Llmaz) 
         return [backwards(item) for item in value] if isinstance(value, list) else value
 
     (folder / "own.yaml").write_text("# mine\n" + yaml.safe_dump(backwards(value), sort_keys=False))
-    assert llmaz("presets", "diff", "vllm", "--exit-code") == (0, "", "own.yaml: the same as ours\n")
+    assert llmaz("presets", "diff", "vllm", "--exit-code") == (0, "", "own.yaml: the same as the preset\n")
 
 
 def test_items_of_one_name_keep_together(folder: Path, llmaz: Llmaz) -> None:
@@ -359,12 +359,12 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, fol
         ("diff vllm nowhere", "nowhere: no such file or folder [E122]\n"),
         (
             "diff store",
-            "'store' is a loader, and there are none of one's own yet; "
+            "'store' is a loader, and you cannot have your own yet; "
             "RenderConfig's loaders.store changes its image, resources and environment\n",
         ),
         (
             "vendor loaders/hub",
-            "'loaders/hub' is a loader, and there are none of one's own yet; "
+            "'loaders/hub' is a loader, and you cannot have your own yet; "
             "RenderConfig's loaders.hub changes its image, resources and environment\n",
         ),
         ("vendor vlm", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
@@ -374,14 +374,14 @@ def test_a_copy_that_is_wrong_by_now_can_be_compared(wrong: str, shown: str, fol
         ("show vlm --version v1", "no preset is named 'vlm'; did you mean 'vllm'?\n"),
         ("show qwen3-8b --version v1", "'qwen3-8b' is not a backend, so it has no versions\n"),
         ("show ollama --version 0.32.15", "'ollama' has no list of options\n"),
-        ("show vllm --version nightly", "'nightly' says no version of vllm; take a tag such as v0.33.0\n"),
+        ("show vllm --version nightly", "'nightly' is not a version of vllm; use a tag such as v0.33.0\n"),
         (
             "show vllm --version v0.5.5",
-            "nobody knows the options of vllm 0.5.5; known are 66 versions, 0.6.0 to 0.33.0\n",
+            "the options of vllm 0.5.5 are unknown; known are 66 versions, 0.6.0 to 0.33.0\n",
         ),
         (
             "show llamacpp --version server-v1.0.0",
-            "'server-v1.0.0' says no version of llamacpp; take a tag such as server-b11434\n",
+            "'server-v1.0.0' is not a version of llamacpp; use a tag such as server-b11434\n",
         ),
         ("show --resolved vlm", "no backend or model is named 'vlm'; did you mean 'vllm'?\n"),
         ("show --resolved hub", "'hub' is a loader; only backends and models are resolved\n"),
@@ -620,4 +620,4 @@ def test_mistakes_of_the_tree_are_said(folder: Path, llmaz: Llmaz) -> None:
 @pytest.mark.parametrize("option", ["--model=qwen3-8b", "--backend=vllm", "--set=a=b"])
 def test_options_of_what_is_resolved(option: str, llmaz: Llmaz) -> None:
     err = refused(llmaz("presets", "show", "vllm", option))
-    assert err.endswith("\nError: --model, --backend and --set go with --resolved\n")
+    assert err.endswith("\nError: --model, --backend and --set need --resolved\n")

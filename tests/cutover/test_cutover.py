@@ -135,10 +135,10 @@ def named(items: list[Body], kind: str, name: str) -> Body:
         (
             {},
             {"meta.helm.sh/release-name": "llmaz", "meta.helm.sh/release-namespace": "llmaz-system"},
-            "# Helm installed it as llmaz-system/llmaz, and does nothing by itself: no helm",
+            "# Helm installed it as llmaz-system/llmaz. From here on, do not run helm upgrade,",
         ),
-        ({}, {}, "# Nothing in the dump says what installed the operator. Where an Application, a HelmRelease or a"),
-        ({}, {"argocd.argoproj.io/tracking-id": "--all:x"}, "# Nothing in the dump says what installed the operator."),
+        ({}, {}, "# The dump does not show what installed the operator. If it is an Application, a HelmRelease or a"),
+        ({}, {"argocd.argoproj.io/tracking-id": "--all:x"}, "# The dump does not show what installed the operator."),
     ],
 )
 def test_what_installed_the_operator(labels: Body, annotations: Body, line: str, folder: Path, llmaz: Llmaz) -> None:

@@ -112,7 +112,7 @@ def test_an_environment_has_a_chart_of_its_own(repository: Repository, llmaz: Ll
     assert llmaz("diff", "--env", "dev").out.endswith("dev: no object changes\n")
     repository.write(llmaz=f"{CONFIG}  environments: {{dev: {{}}}}\n")
     done = later(repository, llmaz, "--env", "dev")
-    assert "chart/prod/templates/llm/chat.yaml: nothing makes this file any more" in done.err
+    assert "chart/prod/templates/llm/chat.yaml: no input makes this file any more" in done.err
 
 
 def test_what_cannot_be_undone_is_told(chart: Repository, llmaz: Llmaz) -> None:
@@ -154,12 +154,12 @@ def test_a_template_that_no_input_makes(chart: Repository, llmaz: Llmaz) -> None
 @pytest.mark.parametrize(
     ("name", "old", "new", "what"),
     [
-        (CHAT_TEMPLATE, "  name: chat\n", "  name: evil\n", "LeaderWorkerSet llm/evil is another one"),
+        (CHAT_TEMPLATE, "  name: chat\n", "  name: evil\n", "LeaderWorkerSet llm/evil differs"),
         (CHAT_TEMPLATE, "  name: chat\n", "  name: {{ `x` | quote }}\n", "it has 'quote' in an action"),
-        (CHAT_TEMPLATE, "v0.32.0", "v0.31.0", "LeaderWorkerSet llm/chat is another one"),
-        ("chart/values.yaml", "replicas: 2", "replicas: 9", "LeaderWorkerSet llm/chat is another one"),
+        (CHAT_TEMPLATE, "v0.32.0", "v0.31.0", "LeaderWorkerSet llm/chat differs"),
+        ("chart/values.yaml", "replicas: 2", "replicas: 9", "LeaderWorkerSet llm/chat differs"),
         ("chart/Chart.yaml", "type: application", "dependencies: []", "it has keys that llmaz does not write"),
-        ("chart/Chart.yaml", "# Rendered by", "# Written by", "its first line is gone"),
+        ("chart/Chart.yaml", "# Rendered by", "# Written by", "its first line is missing"),
     ],
 )
 def test_a_chart_that_is_changed_by_hand(
@@ -168,7 +168,7 @@ def test_a_chart_that_is_changed_by_hand(
     edit(chart, name, old, new)
     done = later(chart, llmaz)
     assert done.code == 2
-    assert f"not what the input makes: {what}" in done.err
+    assert f"differs from what the input renders to: {what}" in done.err
     assert "[E865]" in done.err
 
 
@@ -177,8 +177,8 @@ def test_a_chart_that_is_written_again(chart: Repository, llmaz: Llmaz) -> None:
     (chart.folder / "mails.yaml").unlink()
     stale = compared(later(chart, llmaz, "--format", "json"))
     assert stale["notes"] == [
-        f"{CHAT_TEMPLATE} is not what the input makes: run llmaz render --to helm",
-        "nothing makes chart/templates/llm/mails.yaml any more: llmaz render --to helm deletes it",
+        f"{CHAT_TEMPLATE} differs from what the input renders to: run llmaz render --to helm",
+        "no input makes chart/templates/llm/mails.yaml any more: llmaz render --to helm deletes it",
     ]
     assert llmaz("render", "--to", "helm").code == 0
     chart.commit("chart")

@@ -21,7 +21,7 @@ FORGED = file_header.header("chat.yaml") + EVIL
 FOREIGN = f'{CONFIG}  output: {{foreign: ["**"]}}\n'
 ENVIRONMENTS = f"{CONFIG}  environments: {{dev: {{}}, prod: {{}}}}\n"
 # The later side as a commit, and as the work tree.
-RISK = "* **changes what is judged**: `llmaz.yaml`:"  # in Markdown
+RISK = "* **changes what is checked**: `llmaz.yaml`:"  # in Markdown
 REMEDY = "<br>Remedy: change it in a pull request of its own, before the files that it allows"
 SIDES = ["commit", "work tree"]
 
@@ -71,7 +71,7 @@ def test_a_change_allows_itself_no_file(side: str, rendered: Repository, llmaz: 
         2,
         "rendered/evil.yaml: not written by llmaz, and the settings of the base do not allow it [E863]",
     )
-    assert 'llmaz.yaml: changes what is judged: output.foreign: none → ["**"]' in done.err
+    assert 'llmaz.yaml: changes what is checked: output.foreign: none → ["**"]' in done.err
 
 
 def test_two_changes_may_loosen(rendered: Repository, llmaz: Llmaz) -> None:
@@ -106,7 +106,7 @@ def test_a_base_that_is_no_yaml_allows_nothing(rendered: Repository, llmaz: Llma
     put(rendered, llmaz=FOREIGN, rendered__evil=EVIL)
     done = compare(rendered, llmaz, "commit")
     assert (done.code, "rendered/evil.yaml" in done.err) == (2, True)
-    assert "llmaz.yaml: changes what is judged: not valid YAML → valid YAML" in done.err
+    assert "llmaz.yaml: changes what is checked: not valid YAML → valid YAML" in done.err
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -141,7 +141,7 @@ def test_what_render_deletes_is_a_note_of_a_commit(side: str, rendered: Reposito
     done = compare(rendered, llmaz, side, "--format", "json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["notes"] == (
-        ["nothing makes rendered/llm/mails.yaml any more: llmaz render deletes it"] if side == "commit" else []
+        ["no input makes rendered/llm/mails.yaml any more: llmaz render deletes it"] if side == "commit" else []
     )
 
 
@@ -153,10 +153,10 @@ def test_the_old_output_folder(side: str, rendered: Repository, llmaz: Llmaz) ->
     done = compare(rendered, llmaz, side)
     assert done.code == 2
     assert done.err.splitlines()[0] == (
-        "rendered/llm/chat.yaml: nothing makes this file any more, and Argo CD or Flux may still sync rendered/, which "
-        "the base has rendered [E862]"
+        "rendered/llm/chat.yaml: no input makes this file any more, and Argo CD or Flux may still sync rendered/, "
+        "which the base rendered [E862]"
     )
-    assert 'llmaz.yaml: changes what is judged: output.dir: none → "out"' in done.err
+    assert 'llmaz.yaml: changes what is checked: output.dir: none → "out"' in done.err
     shutil.rmtree(rendered.folder / "rendered")
     (rendered.folder / "rendered").mkdir()
     (rendered.folder / "rendered" / "evil.yaml").write_text(EVIL, "utf-8")
@@ -201,8 +201,8 @@ def test_the_folder_of_an_environment_that_is_gone(side: str, rendered: Reposito
         else:
             assert (done.code, done.err.splitlines()[0]) == (
                 2,
-                "rendered/dev/llm/chat.yaml: nothing makes this file any more, and Argo CD or Flux may still sync "
-                "rendered/dev/, which the base has rendered [E862]",
+                "rendered/dev/llm/chat.yaml: no input makes this file any more, and Argo CD or Flux may still sync "
+                "rendered/dev/, which the base rendered [E862]",
             )
     assert llmaz("render").code == 0
     rendered.git("add", "--all")
@@ -220,7 +220,7 @@ def test_from_no_environments_to_some(rendered: Repository, llmaz: Llmaz) -> Non
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
     done = compare(rendered, llmaz, "commit", "--env", "prod")
-    assert (done.code, "rendered/llm/chat.yaml: nothing makes this file any more" in done.err) == (2, True)
+    assert (done.code, "rendered/llm/chat.yaml: no input makes this file any more" in done.err) == (2, True)
 
 
 def test_an_environment_may_allow_more(rendered: Repository, llmaz: Llmaz) -> None:
@@ -261,8 +261,8 @@ def test_a_config_that_moves(rendered: Repository, llmaz: Llmaz, monkeypatch: py
     rendered.git("commit", "--quiet", "--message", "moved")
     done = llmaz("diff", "HEAD~1...HEAD")
     assert done.code == 2
-    assert "../rendered/llm/chat.yaml: nothing makes this file any more" in done.err
-    assert "llmaz.yaml: changes what is judged: moved here from ../llmaz.yaml" in done.err
+    assert "../rendered/llm/chat.yaml: no input makes this file any more" in done.err
+    assert "llmaz.yaml: changes what is checked: moved here from ../llmaz.yaml" in done.err
 
 
 def test_a_config_that_becomes_a_link(rendered: Repository, llmaz: Llmaz) -> None:
@@ -270,7 +270,7 @@ def test_a_config_that_becomes_a_link(rendered: Repository, llmaz: Llmaz) -> Non
     (rendered.folder / "llmaz.yaml").symlink_to("config.txt")
     for side in reversed(SIDES):
         done = compare(rendered, llmaz, side)
-        assert (done.code, "so what it sets cannot be judged [E864]" in done.err) == (2, True)
+        assert (done.code, "so its settings cannot be checked [E864]" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_a_long_list_hides_nothing(repository: Repository, llmaz: Llmaz) -> None
     patterns = ", ".join([*long, '"**"'])
     put(repository, llmaz=f"{CONFIG}  ignore: [{patterns}]\n")
     done = compare(repository, llmaz, "work tree", "--allow-empty", "--format", "markdown")
-    head = done.out.splitlines().index(f"* **changes what is judged**{REMEDY}")
+    head = done.out.splitlines().index(f"* **changes what is checked**{REMEDY}")
     guarded = [row for row in done.out.splitlines()[head + 1 :] if row.startswith("  * `llmaz.yaml`: `ignore`: with ")]
     assert guarded[0] == "  * `llmaz.yaml`: `ignore`: with <code>&#34;&#42;&#42;&#34;</code>"
     assert len(guarded) == 61
@@ -361,7 +361,7 @@ def test_a_long_list_hides_nothing(repository: Repository, llmaz: Llmaz) -> None
 def test_they_stand_at_the_top(repository: Repository, llmaz: Llmaz) -> None:
     put(repository, llmaz=FOREIGN, chat=CHAT.replace("replicas: 2", "replicas: 3"))
     text, comment = (llmaz("diff", "--format", form).out.splitlines() for form in ("text", "markdown"))
-    assert text[:2] == ["Guard", '  changes what is judged: llmaz.yaml: output.foreign: none → ["**"]']
+    assert text[:2] == ["Guard", '  changes what is checked: llmaz.yaml: output.foreign: none → ["**"]']
     assert comment[1:6] == [
         "### llmaz: 1 risk · 1 model changed · GPUs of this model 8 → 12 · 1 object changed",
         "",

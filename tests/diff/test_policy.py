@@ -127,7 +127,7 @@ def test_a_base_whose_policy_is_broken_allows_nothing(repository: Repository, ll
     done = llmaz("diff")
     assert (done.code, done.out) == (2, "")
     assert "llmaz-policy.yaml: the policy of HEAD " in done.err
-    assert "cannot be read, so nothing is judged as allowed: a value should stand here in line 6 [E804]" in done.err
+    assert "cannot be read, so nothing counts as allowed: a value is missing here in line 6 [E804]" in done.err
     (repository.folder / POLICY).write_text(LOOSE, "utf-8")
     assert "[E804]" in llmaz("diff").err  # mended, and used at once
     repository.commit("mended, and used at once")

@@ -88,7 +88,7 @@ CASES = [
     (
         pod(priorityClassName="system-node-critical"),
         "priority",
-        "pods of system-node-critical push out those of others",
+        "pods of system-node-critical preempt other pods",
     ),
     (
         container(envFrom=[{"secretRef": {"name": "keys"}}]),
@@ -323,9 +323,7 @@ def backend(*hosts: str, **spec: Any) -> dict[str, Any]:
     ],
 )
 def test_hosts_outside_of_the_cluster(before: Any, after: Any, hosts: list[str]) -> None:
-    assert find_risks(before, after) == [
-        ("provider-host", f"leads to {host}, outside of the cluster") for host in hosts
-    ]
+    assert find_risks(before, after) == [("provider-host", f"leads to {host}, outside the cluster") for host in hosts]
 
 
 def test_a_host_that_another_backend_led_to_is_not_new() -> None:
@@ -345,9 +343,9 @@ def test_other_ways_to_a_host() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "llm"}}
     inside = {**service, "spec": {"type": "ClusterIP"}}
     outside = {**service, "spec": {"type": "ExternalName", "externalName": "evil.example"}}
-    assert find_risks(inside, outside) == [("provider-host", "leads to evil.example, outside of the cluster")]
+    assert find_risks(inside, outside) == [("provider-host", "leads to evil.example, outside the cluster")]
     open_backend = {**backend(), "spec": {"type": "DynamicResolver"}}
-    message = "type DynamicResolver: leads to whatever host a request names"
+    message = "type DynamicResolver: leads to any host that a request names"
     assert find_risks(backend("a.svc"), open_backend) == [("provider-host", message)]
     assert find_risks(open_backend, copy.deepcopy(open_backend)) == []
 

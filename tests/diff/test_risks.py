@@ -405,9 +405,9 @@ def test_a_route_loses_its_last_backend() -> None:
     words = "blue has no backend left that takes requests"
     assert risks(between(before, route("blue", ("chat", 0), ("next", 0)))) == [("no-backend", words)]
     assert risks(between(before, route("blue"))) == [("no-backend", words)]
-    assert risks(between(before, route("green", ("chat", 2)))) == [("no-backend", "nobody answers to blue any more")]
+    assert risks(between(before, route("green", ("chat", 2)))) == [("no-backend", "nothing answers to blue any more")]
     diff = compare(texts(before), [])
-    assert risks(diff) == [("no-backend", "nobody answers to blue any more")]
+    assert risks(diff) == [("no-backend", "nothing answers to blue any more")]
     backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
     chat = {**backend, "metadata": {"name": "chat", "namespace": "llm"}}
     only = route("blue", ("chat", 2))
@@ -440,7 +440,7 @@ def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", ho
 def test_a_name_belongs_to_a_gateway(before: dict[str, Any], after: dict[str, Any], where: str) -> None:
     body = route("blue", ("chat", 1))
     diff = between(at_door(body, **before), at_door(body, **after))
-    assert risks(diff) == ([("no-backend", f"nobody answers to blue at {where} any more")] if where else [])
+    assert risks(diff) == ([("no-backend", f"nothing answers to blue at {where} any more")] if where else [])
     if "namespace" in after:
         assert ("blue", "namespace", "llm", "other") in [astuple(change) for change in diff.traffic]
         assert "public name" not in [change.aspect for change in diff.traffic]
@@ -654,10 +654,10 @@ def authorization(*tenants: str, action: str = "Deny") -> dict[str, Any]:
         (
             {"jwt": {}, "authorization": authorization("a")},
             None,
-            "the policy is gone: whoever the Gateway lets in may call",
+            "the policy is gone: any client that the Gateway lets in may call",
         ),
         ({"jwt": {"x": 1}}, {}, "jwt is gone"),
-        ({"authorization": authorization("a")}, {}, "authorization is gone: everybody who is known may call"),
+        ({"authorization": authorization("a")}, {}, "authorization is gone: every authenticated client may call"),
         (
             {"authorization": authorization("a")},
             {"authorization": authorization("a", action="Allow")},
@@ -720,7 +720,7 @@ BLOCK = {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}
         (
             network_policy(),
             {},
-            [("rights", "the policy is gone: whoever reaches the pods that it selected may connect")],
+            [("rights", "the policy is gone: anyone who reaches the pods that it selected may connect")],
         ),
         (
             network_policy({"from": [WEB]}),

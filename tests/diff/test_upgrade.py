@@ -219,16 +219,16 @@ def test_what_is_no_wheel(text: str, what: str, tree: Path, llmaz: Llmaz) -> Non
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["HEAD"], "no BASE"),
-        (["--base", "inputs"], "no --base"),
-        (["--env-a", "a", "--env-b", "b"], "no --env-a"),
-        (["--live", "chat.yaml"], "no --live"),
+        (["HEAD"], "BASE"),
+        (["--base", "inputs"], "--base"),
+        (["--env-a", "a", "--env-b", "b"], "--env-a"),
+        (["--live", "chat.yaml"], "--live"),
     ],
 )
 def test_what_does_not_go_with_it(words: list[str], what: str, tree: Path, llmaz: Llmaz) -> None:
     done = llmaz("diff", *words, "--llmaz", "0.0.1")
     assert done.code == 2
-    assert f"--llmaz compares two renderers of the work tree: {what}\n" in done.err
+    assert f"--llmaz compares two renderers of the work tree, so it cannot be used with {what}\n" in done.err
 
 
 def test_an_empty_value(tree: Path, llmaz: Llmaz) -> None:
@@ -267,7 +267,7 @@ def test_a_version_that_is_older_than_the_input(program: Path, tree: Path, llmaz
     assert done.err == (
         "pip fetches llmaz-renderer 0.0.1 and what it needs from the network\n"
         "chat.yaml:20:3: llmaz 0.0.1 says: spec.workload: unknown key [E301] [E747]\n"
-        "    hint: leave it out; where the input has keys that it does not know, compare with a newer one\n"
+        "    hint: leave it out; if the input has keys that it does not know, compare with a newer one\n"
         "1 error\n"
     )
 

@@ -82,7 +82,7 @@ def test_a_shorter_context_of_the_preset_counts(llmaz: Llmaz) -> None:
             ["qwen3-8b-gguf", "--fit"],
             "'llamacpp' puts on the CPU what does not fit, so 'qwen3-8b-gguf' has no least number; it lacks",
         ),
-        (["phi-4", "--fit", "--resolved"], "--fit goes with --backend alone"),
+        (["phi-4", "--fit", "--resolved"], "--fit can only be used with --backend"),
     ],
 )
 def test_wrong_words(words: list[str], text: str, llmaz: Llmaz) -> None:

@@ -267,7 +267,7 @@ def test_a_path_of_another_repository(repository: Repository, tmp_path: Path, ll
     done = llmaz("diff", "--", "models")
     assert (done.code, done.out) == (2, "")
     top = repository.folder.resolve()
-    assert done.err.startswith(f"models: this lies in the repository {other.folder.resolve()}, and not in {top} [E786]")
+    assert done.err.startswith(f"models: this is in the repository {other.folder.resolve()}, not in {top} [E786]")
 
 
 def test_the_repository_of_a_path_from_outside_of_any(
@@ -312,7 +312,7 @@ def test_a_partial_clone_asks_nobody(
     monkeypatch.chdir(tmp_path / "partial")
     done = llmaz("diff", "HEAD~1")
     assert (done.code, done.out) == (2, "")
-    assert "this clone is a partial one, and has not all of it: could not fetch" in done.err
+    assert "this is a partial clone, and objects are missing: could not fetch" in done.err
     assert "[E784]\n    hint: fetch all of it: git fetch --refetch --no-filter" in done.err
     run("git", "fetch", "--quiet", "--refetch", "--no-filter", at=tmp_path / "partial")
     assert llmaz("diff", "HEAD~1").code == 0
@@ -331,7 +331,8 @@ def test_a_tree_of_ten_thousand_million_files(repository: Repository) -> None:
     done = run(*LLMAZ, "diff", "HEAD..HEAD", at=repository.folder, megabytes=300, PYTHONPATH=str(ROOT))
     assert done.code == 2
     assert (
-        f"this is too much to read: the list of its files has more than {git.MAX_LIST_BYTES:,} bytes [E785]" in done.err
+        f"this is too large to read: the list of its files has more than {git.MAX_LIST_BYTES:,} bytes [E785]"
+        in done.err
     )
     assert done.seconds < 60  # without the bound it never ends
 

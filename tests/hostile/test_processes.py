@@ -227,7 +227,7 @@ def test_nothing_is_written_where_one_is_killed(name: str, environments: Path) -
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
         f"llmaz: a worker process was killed by {name} [E180]",
-        "    hint: every file is whole; it may be that memory ran out: give the run more, and run again",
+        "    hint: no file is half written; memory may have run out: give the run more memory, and run again",
         "1 error",
     ]
     assert not (environments / "rendered").exists()

@@ -220,7 +220,9 @@ def test_a_line_break_in_a_key_makes_no_line(folder: Path, llmaz: Llmaz) -> None
 
 def test_a_line_break_in_the_name_of_a_link_makes_no_line(folder: Path, llmaz: Llmaz) -> None:
     os.symlink("/etc/passwd", "l\n::error::spoofed\n.yaml")
-    assert llmaz("render").err.startswith(r"l\n::error::spoofed\n.yaml: this link leads out of the tree, to /etc/pass")
+    assert llmaz("render").err.startswith(
+        r"l\n::error::spoofed\n.yaml: this link points outside the tree, to /etc/pass"
+    )
 
 
 def test_a_file_that_is_called_like_a_command_is_none(folder: Path, llmaz: Llmaz) -> None:

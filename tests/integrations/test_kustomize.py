@@ -227,7 +227,7 @@ def test_places_in_the_file_of_the_configuration(folder: Path, llmaz: Llmaz) -> 
     done = llmaz("kustomize", listed(config, config))
     assert done.err == (
         "deep/gen.yaml:2:7: kind: this is a second RenderConfig [E734]\n"
-        "    hint: keep the functionConfig, which kustomize hands over; ignore skips files\n1 error\n"
+        "    hint: keep the functionConfig, which kustomize passes; ignore skips files\n1 error\n"
     )
 
 
@@ -386,7 +386,7 @@ def test_a_terminal_is_no_list() -> None:
             check=False,
         )
     assert done.returncode == 2
-    assert "it is kustomize that runs this command" in done.stderr
+    assert "kustomize runs this command" in done.stderr
 
 
 # The real one

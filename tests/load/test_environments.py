@@ -421,7 +421,7 @@ def test_a_file_in_the_way(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("render")
     assert (done.code, done.err.splitlines()[0]) == (
         2,
-        "rendered/prod: in the way, and not written by llmaz (in prod) [E141]",
+        "rendered/prod: already exists, and was not written by llmaz (in prod) [E141]",
     )
     assert list(files()) == ["prod"]
     assert llmaz("render", "--env", "dev").code == 0

@@ -142,7 +142,7 @@ def test_without_a_flavor_nothing_is_left(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("nodepools", "-o", "nodes.yaml", "--set", "backend=llamacpp")
     assert (done.code, done.err) == (
         0,
-        "0 node pools for 0 workloads → nodes.yaml\n1 workload without a flavor: other nodes take these pods\n",
+        "0 node pools for 0 workloads → nodes.yaml\n1 workload without a flavor: these pods run on other nodes\n",
     )
     assert list(yaml.safe_load_all((folder / "nodes.yaml").read_text("utf-8"))) == []
 
@@ -419,7 +419,7 @@ def test_the_catalog_says_which_nodes_a_shipped_model_means(folder: Path, llmaz:
     (folder / "chat.yaml").write_text(text.replace("modelName: blue", "modelName: qwen3-8b"))
     refused = llmaz("nodepools")
     assert refused.code == 2
-    assert "spec.modelClaim.modelName: nothing says which nodes the flavor 'nvidia-gpu' means [E792]" in refused.err
+    assert "spec.modelClaim.modelName: the flavor 'nvidia-gpu' does not say which nodes it needs [E792]" in refused.err
     done = llmaz("nodepools", "--set", "flavors.nvidia-gpu={params: {INSTANCE-TYPE: g6.2xlarge}}")
     assert done.code == 0, done.err
     assert next(yaml.safe_load_all(done.out))["spec"]["limits"] == {"nvidia.com/gpu": "1"}

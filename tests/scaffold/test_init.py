@@ -550,7 +550,7 @@ def test_whatever_is_in_the_way(what: str, folder: Path, llmaz: Llmaz) -> None:
         target.mkdir()
     else:
         target.symlink_to("nowhere")
-    refused(llmaz("init"), "bootstrap/root.yaml: is there already [E760]")
+    refused(llmaz("init"), "bootstrap/root.yaml: already exists [E760]")
     assert [path for path in folder.rglob("*") if path not in (target, target.parent)] == []
 
 
@@ -558,7 +558,7 @@ def test_workflows_of_the_repository_around(folder: Path, llmaz: Llmaz) -> None:
     git("init", "--quiet")
     (folder / ".github" / "workflows").mkdir(parents=True)
     (folder / ".github" / "workflows" / "llmaz.yml").write_text("ours")
-    refused(llmaz("init", "new"), ".github/workflows/llmaz.yml: is there already [E760]")
+    refused(llmaz("init", "new"), ".github/workflows/llmaz.yml: already exists [E760]")
     assert not (folder / "new").exists()
     assert llmaz("init", "new", "--ci", "none").code == 0
 
@@ -595,10 +595,10 @@ def test_a_disk_that_gets_full(folder: Path, llmaz: Llmaz, monkeypatch: pytest.M
     [
         (["--gitops", "argo"], "'argo' is not one of 'argocd', 'flux', 'none'"),
         (["--ci", "jenkins"], "'jenkins' is not one of"),
-        (["--gitops", "flux", "--project", "llm"], "--project goes with --gitops argocd"),
-        (["--gitops", "none", "--destination", "eu"], "--destination goes with --gitops argocd"),
-        (["--secret", "key"], "--secret goes with --gitops flux"),
-        (["--ci", "gitlab", "--action", ACTION], "--action goes with --ci github"),
+        (["--gitops", "flux", "--project", "llm"], "--project needs --gitops argocd"),
+        (["--gitops", "none", "--destination", "eu"], "--destination needs --gitops argocd"),
+        (["--secret", "key"], "--secret needs --gitops flux"),
+        (["--ci", "gitlab", "--action", ACTION], "--action needs --ci github"),
         (["--repo-url", ""], "--repo-url has no value"),
         (["--branch", " "], "--branch has no value"),
         ([""], "DIR has no value"),

@@ -76,9 +76,9 @@ def test_a_chain_of_aliases_is_not_deeper_than_brackets() -> None:
 
 
 def test_recursive_aliases(parser: str) -> None:
-    assert findings("a: &x [1, *x]\n") == [(1, 11, "E101", "the alias '*x' stands inside its own anchor")]
-    assert findings("&x {<<: *x}\n") == [(1, 9, "E101", "the alias '*x' stands inside its own anchor")]
-    assert findings("a: *x\n") == [(1, 4, "E101", "no anchor '&x' stands above this alias")]
+    assert findings("a: &x [1, *x]\n") == [(1, 11, "E101", "the alias '*x' is inside its own anchor")]
+    assert findings("&x {<<: *x}\n") == [(1, 9, "E101", "the alias '*x' is inside its own anchor")]
+    assert findings("a: *x\n") == [(1, 4, "E101", "there is no anchor '&x' above this alias")]
     assert places("a: &x 1\n---\nb: *x\n") == [(3, 4, "E101")]
     assert findings("a: &x [&x 1, *x]\nb: *x\n") == []
 
@@ -155,7 +155,7 @@ def test_aliases_of_long_texts_are_refused() -> None:
 def test_very_many_problems_are_not_told() -> None:
     problems = findings("a: 1\n" * 1_000)
     assert [code for *_, code, _ in problems] == ["E102"] * 200 + ["E115"]
-    assert problems[-1] == (201, 1, "E115", "here are 200 problems: the rest of the file is not read")
+    assert problems[-1] == (201, 1, "E115", "too many problems (200): the rest of the file is not read")
     assert len(findings("a: !b 1\nc: [" + "!d 1, " * 5_000)) == 201
 
 
@@ -212,10 +212,10 @@ def test_utf16_without_a_mark_has_nul_bytes() -> None:
 def test_numbers_that_json_does_not_know() -> None:
     text = "a: .nan\nb: [-.inf, +.INF]\nc: '.nan'\n.inf: 1\n"
     assert findings(text) == [
-        (1, 4, "E110", ".nan is not a number that JSON knows"),
-        (2, 5, "E110", "-.inf is not a number that JSON knows"),
-        (2, 12, "E110", "+.INF is not a number that JSON knows"),
-        (4, 1, "E110", ".inf is not a number that JSON knows"),
+        (1, 4, "E110", ".nan is not a valid JSON number"),
+        (2, 5, "E110", "-.inf is not a valid JSON number"),
+        (2, 12, "E110", "+.INF is not a valid JSON number"),
+        (4, 1, "E110", ".inf is not a valid JSON number"),
     ]
 
 
@@ -223,8 +223,8 @@ SYNTAX = [
     ("a:\n\tb: 1\n", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
     ("a: 1\n\tb: 2\n", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
     ("\ta: 1\n", (1, 1), "a tab cannot indent YAML", "indent with spaces"),
-    ("a: b: c\n", (1, 5), "a ':' cannot stand here", "indentation"),
-    ("a: 1\n  b: 2\n", (2, 4), "a ':' cannot stand here", "indentation"),
+    ("a: b: c\n", (1, 5), "a ':' is not allowed here", "indentation"),
+    ("a: 1\n  b: 2\n", (2, 4), "a ':' is not allowed here", "indentation"),
     ("a: @x\n", (1, 4), "a value cannot begin with '@'", "quotes"),
     ("a: `x\n", (1, 4), "a value cannot begin with '`'", "quotes"),
     ("- %x\n", (1, 3), "a value cannot begin with '%'", "quotes"),
@@ -232,20 +232,20 @@ SYNTAX = [
     ('- "x\n---\n"\n', (1, 3), "the quote that begins here is never closed", "close it"),
     ("a: [1, 2\nb: 3\n", (2, 2), "',' or ']' is missing in the brackets that begin in line 1", "close"),
     ("\na: {x: 1\nb: 3\n", (3, 2), "',' or '}' is missing in the braces that begin in line 2", "close"),
-    ("a: [\n", (2, 1), "a value should stand here", "brackets"),
-    ("a: ]\n", (1, 4), "a value should stand here", "brackets"),
-    ('a: "\\q"\n', (1, 5), "double quotes know no such escape", "backslash"),
+    ("a: [\n", (2, 1), "a value is missing here", "brackets"),
+    ("a: ]\n", (1, 4), "a value is missing here", "brackets"),
+    ('a: "\\q"\n', (1, 5), "double quotes have no such escape", "backslash"),
     ('a: "\\xZZ"\n', (1, 7), "this escape names no character", "backslash"),
     ('a: "\\ud800"\n', (1, 7), "this escape names no character", "backslash"),
     ("a: *.safetensors\n", (1, 4), "no name follows the '*'", "quotes"),
     ("a: & b\n", (1, 4), "no name follows the '&'", "quotes"),
-    ("- a\nb: 1\n", (2, 1), "this is not an item of the list of line 1", "indentation"),
-    ("a:\n   b: 1\n  c: 2\n", (3, 3), "this is not a key of the mapping of line 1", "indentation"),
-    ("a: 'it's'\n", (1, 8), "this is not a key of the mapping of line 1", "indentation"),
+    ("- a\nb: 1\n", (2, 1), "expected a list item like line 1", "indentation"),
+    ("a:\n   b: 1\n  c: 2\n", (3, 3), "expected a key of the mapping that begins in line 1", "indentation"),
+    ("a: 'it's'\n", (1, 8), "expected a key of the mapping that begins in line 1", "indentation"),
     ("a: 1\nb\nc: 2\n", (2, 1), "no ':' follows this key", "key: value"),
     ("a: |x\n  y\n", (1, 5), "only - + 1 to 9 can follow '|' or '>'", "next line"),
     ("a: |0\n  y\n", (1, 5), "only - + 1 to 9 can follow '|' or '>'", "next line"),
-    ("a: - b\n", (1, 4), "a list item cannot stand here", "below"),
+    ("a: - b\n", (1, 4), "a list item is not allowed here", "below"),
     ("a: 1\n...\nb: 2\n", (3, 1), "the document ended above, only '---' can follow", "---"),
     ("%FOO\n---\na: 1\n", (1, 5), "YAML has no such directive", "%"),
     ("%YAML 2.0\n---\na: 1\n", (1, 1), "only YAML 1.1 and 1.2 are known", "%"),

@@ -27,7 +27,7 @@ INSTALL_SECONDS = 300.0
 RENDER_SECONDS = 300.0
 _VERSION = r"v?[0-9][0-9A-Za-z.!+-]*"
 _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check", "--quiet")
-_NEWER_KEYS = "where the input has keys that it does not know, compare with a newer one"
+_NEWER_KEYS = "if the input has keys that it does not know, compare with a newer one"
 
 
 class RendererSource(Struct, frozen=True):
@@ -95,7 +95,7 @@ def _install(source: RendererSource, folder: str) -> str:
     offline = ["--isolated", "--no-index", "--no-compile", source.wheel]
     _run_pip(source, python, ["--no-deps", *offline], "name a wheel that suits this Python")
     _share_packages(folder)
-    hint = "it runs with the packages of the llmaz that is installed here: install those, or name a version"
+    hint = "it runs with the packages of the installed llmaz: install the missing ones, or name a version"
     _run_pip(source, python, offline, hint)  # says which packages it misses, or needs in another version
     return python
 

@@ -8,86 +8,88 @@ from renderer.diagnostics.wording import Wording
 
 ADOPTION: Final[dict[str, Wording]] = {
     "E951": Wording(
-        "the containers {names} run an engine each, and a Playground has one",
-        "give each a workload of its own, or write a llmaz Service with the templates",
+        "the containers {names} each run an engine, but a Playground has only one",
+        "give each its own workload, or write a llmaz Service with the templates",
     ),
     "E952": Wording(
-        "the command line cannot be taken apart: {why}",
-        "write it as command and args, each word an item",
+        "the command line cannot be read: {why}",
+        "write it as command and args, one item for each word",
     ),
     "E953": Wording(
-        "nobody can tell where the weights come from: {why}",
+        "the source of the weights is unknown: {why}",
         "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node",
     ),
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
-    "E955": Wording("'{what}' is a template that nobody has filled in", "adopt what the template becomes"),
+    "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),
     "E956": Wording(
-        "no workload that runs a known engine is here",
-        "name manifests of one, or what kubectl get -o yaml prints of it; known engines are in docs/presets.md",
+        "no workload here runs a known engine",
+        "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines",
     ),
     "E957": Wording(
         "{what} cannot be '{value}'", "write a name of lower-case letters, digits, '-' and '.', such as chat"
     ),
-    "E958": Wording("what it would become is not valid: {what}", "mend it here, or write that object by hand"),
-    "E959": Wording("another {what} is called '{name}' too", "adopt them one by one, or rename one of them"),
-    "W951": Wording("{what} is lost: {why}", "mend what needs it before the move"),
+    "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),
+    "E959": Wording("another {what} is also called '{name}'", "adopt them one by one, or rename one of them"),
+    "W951": Wording("{what} is lost: {why}", "before the move, fix what needs it"),
     "W952": Wording(
-        "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has one",
-        "put both into one Secret, or leave the variables of this Playground, which its loader gets too",
+        "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has only one",
+        "put both into one Secret, or keep the variables of this Playground, which its loader gets too",
     ),
     "W954": Wording(
-        "the Service '{name}' asks port {target}, which the pods of '{app}' have no more",
+        "the Service '{name}' targets port {target}, which the pods of '{app}' no longer have",
         "write targetPort: {ours} in its copy",
     ),
     "W955": Wording(
-        "the Service '{name}' selects pods by {labels}, which the pods of '{app}' do not have any more",
-        "write labels of your own into its selector, and into podTemplate.metadata.labels",
+        "the Service '{name}' selects pods by {labels}, which the pods of '{app}' no longer have",
+        "write your own labels into its selector, and into podTemplate.metadata.labels",
     ),
     "W956": Wording(
-        "what the Secret '{name}' holds reaches the engine alone: a hub's token in it does not reach the loader",
-        "say secrets.hub in llmaz.yaml, where the model asks for a token",
+        "only the engine gets the keys of the Secret '{name}': a hub token in it does not reach the loader",
+        "set secrets.hub in llmaz.yaml if the model needs a token",
     ),
     "W957": Wording(
         "'{name}' holds a secret in plain text, and is not copied",
-        "put what is secret into a Secret, and copy the rest",
+        "move the secret values into a Secret, and copy the rest",
     ),
-    "E960": Wording("{what}", "{hint}", about="an object of a group of llmaz's with a kind that it does not have"),
+    "E960": Wording(
+        "{what}", "{hint}", about="an object of an API group of llmaz, with a kind that the group does not have"
+    ),
     "W960": Wording("'{field}' is left out: {reason}"),
     "N960": Wording(
-        "which version of {backend} ran is not written here: the operator's own preset ran {tags}",
-        "write backendRuntimeConfig.version, as the running pods have it; without it the preset's own runs",
+        "the version of {backend} that ran is not set here: the operator's own preset ran {tags}",
+        "set backendRuntimeConfig.version as in the running pods; without it the preset's own version runs",
     ),
     "E961": Wording(
-        "'{old}' and '{new}' of line {line}, column {column} contradict each other: one took the place of the other",
+        "'{old}' and '{new}' of line {line}, column {column} contradict each other: one replaced the other",
         "leave one of them out",
     ),
     "N961": Wording("'{field}' is left out: {reason}"),
     "E962": Wording("this must be {form}, not {value}"),
     "N962": Wording(
-        "this is the operator's own preset of {name}: in the tree it takes the place of the one that ships here",
-        "leave it out to run ours, and write version {version} in the Playgrounds that shall keep it",
+        "this is the operator's own preset of {name}: in the tree it replaces the preset that ships with llmaz",
+        "leave it out to run ours, and set version {version} in the Playgrounds that have to keep it",
     ),
     "E963": Wording(
         "{what}",
         "{hint}",
-        about="what an older shape does not say and today's API needs, or what it alone can say: {what}",
+        about="today's API needs what the older API does not have, or cannot express what the older one has: {what}",
     ),
     "E965": Wording("{what} cannot be adopted: {why}", "{hint}"),
     "W965": Wording("'{word}' is not known here, and is lost", "{hint}"),
     "W966": Wording("this is lost: {why}"),
     "W967": Wording(
-        "{what} stands here as plain text, and is not taken over",
+        "{what} is here in plain text, and is not copied",
         "put it into a Secret, and write valueFrom.secretKeyRef",
     ),
     "W968": Wording(
         "'{expression}' is left as it is: it is not a simple reference to a field that has a value",
-        "write what it stands for",
+        "write its value instead",
     ),
-    "W969": Wording("no {kind} among these files is called '{name}': what it says is lost", "{hint}"),
-    "N965": Wording("{source} also gives its pods what nobody wrote here, and what ours have in their own way: {adds}"),
-    "N966": Wording("{why}, so nothing is made of it"),
+    "W969": Wording("no {kind} in these files is called '{name}': its settings are lost", "{hint}"),
+    "N965": Wording("{source} adds more to its pods than is written here, which ours have in their own way: {adds}"),
+    "N966": Wording("{why}, so this is not adopted"),
     "N967": Wording(
-        "the claim {claim} is used on, which the chart deletes with its release",
-        "annotate it with helm.sh/resource-policy: keep before the release goes",
+        "the claim {claim} is still used, but the chart deletes it with its release",
+        "annotate it with helm.sh/resource-policy: keep before you delete the release",
     ),
 }

@@ -23,7 +23,7 @@ INPUT: Final[dict[str, Wording]] = {
     "E107": Wording("the tag {tag} is not allowed", "write plain YAML without tags"),
     "E108": Wording("not valid UTF-8: byte {byte}", "save the file as UTF-8"),
     "E109": Wording("the character {char} is not allowed in YAML", "delete it"),
-    "E110": Wording("{value} is not a number that JSON knows", "write a finite number, or the text in quotes"),
+    "E110": Wording("{value} is not a valid JSON number", "write a finite number, or the text in quotes"),
     "E111": Wording(
         "the line has {length:,} bytes, at most {limit:,} are read", "write the text over several lines, as with '>-'"
     ),
@@ -33,36 +33,38 @@ INPUT: Final[dict[str, Wording]] = {
         "the aliases of this file expand to more than {limit:,} characters",
         "write the texts out, or keep them in a ConfigMap of their own",
     ),
-    "E115": Wording("here are {limit} problems: the rest of the file is not read", "mend these first"),
-    "E116": Wording("here are {limit} problems: the rest of this object is not judged", "mend these first"),
+    "E115": Wording("too many problems ({limit}): the rest of the file is not read", "fix these first"),
+    "E116": Wording("too many problems ({limit}): the rest of this object is not checked", "fix these first"),
     "W117": Wording(
-        "more than {limit} warnings and notes are about this object: the rest is not told", "mend these first"
+        "more than {limit} warnings and notes about this object: the others are not shown", "fix these first"
     ),
     "E120": Wording("cannot be read: {what}"),
-    "E121": Wording("this link leads out of the tree, to {target}", "copy the file, or name the link under ignore"),
+    "E121": Wording("this link points outside the tree, to {target}", "copy the file, or name the link under ignore"),
     "E122": Wording("no such file or folder"),
     "E123": Wording(
         "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
         "name another path, or allow it with --allow-empty",
     ),
-    "E124": Wording("this name holds control characters, or is not UTF-8", "rename the file"),
+    "E124": Wording("this name contains control characters, or is not UTF-8", "rename the file"),
     "E125": Wording("nothing to check: no Kubernetes object in {files}", "name another path"),
-    "E126": Wording("stale: not what the input makes", "run llmaz render"),
-    "E127": Wording("missing: the input makes this file", "run llmaz render"),
-    "E128": Wording("to be deleted: nothing makes this file any more", "run llmaz render"),
+    "E126": Wording("stale: llmaz render would change this file", "run llmaz render"),
+    "E127": Wording("missing: llmaz render would write this file", "run llmaz render"),
+    "E128": Wording("to be deleted: no input makes this file any more", "run llmaz render"),
     "E129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
     "W129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
     "E130": Wording("'{text}' is not a KEY=VALUE", "write it as gateway.mode=off"),
-    "E131": Wording("the value is not YAML: {what}", "put KEY=VALUE into the shell's quotes as a whole"),
+    "E131": Wording("the value is not YAML: {what}", "quote the whole KEY=VALUE in the shell"),
     "E132": Wording("'{parent}' is not a map, so '{key}' cannot be set"),
     "E133": Wording(
         "Kubernetes {value} is below 1.30, the oldest that the manifests run on",
         "set targets.kubernetes to 1.30 or above",
     ),
-    "E140": Wording("cannot be written: {what}", "nothing is half written; mend the cause and run again"),
-    "E141": Wording("in the way, and not written by llmaz", "move it away, or render to another folder with -o"),
+    "E140": Wording("cannot be written: {what}", "no file is half written; fix the cause and run again"),
+    "E141": Wording(
+        "already exists, and was not written by llmaz", "move it away, or render to another folder with -o"
+    ),
     "E142": Wording("passThrough takes YAML text only: {what}", "leave the file out of passThrough"),
-    "E143": Wording("the output folder holds the input", "name a folder of its own, with -o or output.dir"),
+    "E143": Wording("the output folder contains the input", "name another folder, with -o or output.dir"),
     "E144": Wording(
         "this is a link, and nothing is written through links", "put a folder or file in its place, or delete it"
     ),
@@ -72,37 +74,37 @@ INPUT: Final[dict[str, Wording]] = {
     ),
     "E146": Wording("'{word}' is not an error code", "{hint}"),
     "E150": Wording("cannot be written: {what}"),
-    "E151": Wording("the system says: {what}", "no file is half written; mend the cause and run again"),
+    "E151": Wording("the system says: {what}", "no file is half written; fix the cause and run again"),
     "E160": Wording(
         "RenderConfig has {count:,} environments, at most {limit} are rendered",
-        "put the others into a repository, or a folder with an llmaz.yaml, of their own",
+        "move the others to another repository, or to a folder with its own llmaz.yaml",
     ),
     "E161": Wording("the Python package {package} cannot be loaded: {what}", "{hint}"),
     "E180": Wording(
         "a worker process was killed by {signal}",
-        "every file is whole; it may be that memory ran out: give the run more, and run again",
+        "no file is half written; memory may have run out: give the run more memory, and run again",
     ),
-    "E181": Wording("memory ran out", "every file is whole; give the run more memory, and run again"),
+    "E181": Wording("memory ran out", "no file is half written; give the run more memory, and run again"),
     "E201": Wording("{kind} '{name}' is already in {file}:{line}", "give one of them another name"),
     "E202": Wording(
-        "{other} is called '{name}' too, in {file}:{line}; both would make {what} of that name",
+        "{other} in {file}:{line} is also called '{name}', and both would make {what} of that name",
         "give one of them another name",
     ),
     "E204": Wording("a RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
     "E210": Wording(
-        "passThrough ('{pattern}') would bring this {kind} to the cluster as well, where {reader}",
+        "passThrough ('{pattern}') would also bring this {kind} to the cluster, where {reader}",
         "{hint}",
     ),
     "E211": Wording(
-        "passThrough copies this {kind} into the output, and {owner} renders it as well",
-        "leave one of the two out, or rename it: where both are applied, the one undoes the other",
+        "passThrough copies this {kind} into the output, and {owner} also renders it",
+        "leave one of the two out, or rename it: if both are applied, each overwrites the other",
     ),
     "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "W216": Wording("nothing reads the annotation '{name}'", "{hint}"),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),
     "W217": Wording("'{value}' counts as \"false\" for {name}", 'write "true" or "false"'),
-    "E218": Wording("a list of objects is not read", "write each object as a document of its own, with --- between"),
+    "E218": Wording("a list of objects is not read", "write each object as a separate document, with --- between them"),
     "W223": Wording(
         "this file is stale: the answer is about what is rendered now", "run llmaz render, and look for the line again"
     ),
@@ -115,6 +117,6 @@ INPUT: Final[dict[str, Wording]] = {
     "E303": Wording("{wanted} is needed, this is {found}", "{hint}"),
     "E304": Wording("'{value}' is not allowed, only {allowed}", "{hint}"),
     "E305": Wording("'{value}' is not a valid quantity", "write it as 500m, 2, 16Gi"),
-    "E306": Wording("'{value}' does not fit", "write {means}"),
+    "E306": Wording("'{value}' is not a valid value", "write {means}"),
     "E307": Wording("{what}", about="a value is out of the bounds of its field: {what}"),
 }

@@ -8,45 +8,43 @@ from renderer.diagnostics.wording import Wording
 
 MIGRATION: Final[dict[str, Wording]] = {
     "E970": Wording(
-        "nothing in the dump can be compared: of its {count} none serves a model, nor has the name of what is rendered",
+        "nothing in the dump can be compared: none of its {count} serves a model or has the name of a rendered object",
         "dump what runs: kubectl get deployments,statefulsets,leaderworkersets,services,hpa -A -o yaml",
     ),
-    "E971": Wording("no Kubernetes object: it has no {missing}", "give --live files that hold objects alone"),
+    "E971": Wording("not a Kubernetes object: it has no {missing}", "give --live only files that hold objects"),
     "W970": Wording(
-        "the dump has this object twice, and otherwise in {other}, which is compared", "leave out one of them"
+        "the dump has another version of this object in {other}, which is compared instead", "leave out one of them"
     ),
     "E980": Wording(
-        "{kind} {name} has no managedFields, without which nobody knows whose its fields are",
+        "{kind} {name} has no managedFields, so the owners of its fields are unknown",
         "make the dump with kubectl get --show-managed-fields -o yaml",
     ),
     "N980": Wording(
-        "the dump has no LeaderWorkerSet {name}: the sync makes it, with pods of its own",
+        "the dump has no LeaderWorkerSet {name}: the sync creates it, with new pods",
     ),
     "W980": Wording(
-        "the tree renders no LeaderWorkerSet {name}: it stays as it is, and the operator's definitions with it",
-        "add its Playground to the tree, or name its folder behind --",
+        "the tree renders no LeaderWorkerSet {name}: it stays as it is, and so do the operator's definitions",
+        "add its Playground to the tree, or name its folder after --",
     ),
     "E981": Wording(
-        "nothing in it is of llmaz's operator: no object that it made, no custom resource, no part of itself",
+        "the dump has nothing of llmaz's operator: no object that it made, no custom resource, no part of the operator",
         "dump the cluster in which the operator runs, LeaderWorkerSets and Playgrounds of all namespaces",
     ),
     "E982": Wording(
-        "this is {what}, no Kubernetes object",
-        "make the dump with kubectl get -o yaml, and keep what it says on standard error out of it",
+        "this is {what}, not a Kubernetes object",
+        "make the dump with kubectl get -o yaml, without kubectl's standard error",
     ),
     "W982": Wording(
-        "the tree renders a {kind} {name}, with pods of its own: nothing of the LeaderWorkerSet is handed over",
+        "the tree renders a {kind} {name}, with new pods: nothing of the LeaderWorkerSet is handed over",
         "leave workload.kind out until the cutover is over, and change it then",
     ),
     "E983": Wording(
         "{kind} {name} is in the dump twice, first in {first}", "pass one dump of one cluster, made at one time"
     ),
-    "W983": Wording(
-        "this is not a selector: a map of texts in JSON is expected", "the Service's selector has to be written by hand"
-    ),
-    "E984": Wording("'{name}' is not a name of an object", "make the dump anew; nothing but kubectl is to write it"),
+    "W983": Wording("this is not a selector: expected a JSON map of strings", "write the Service's selector by hand"),
+    "E984": Wording("'{name}' is not a valid object name", "make the dump again, with kubectl alone"),
     "W984": Wording(
-        "{kind} {name} has no LeaderWorkerSet in the dump: it stays as it is, and the operator's definitions with it",
-        "dump LeaderWorkerSets of all namespaces; delete it by hand, with --cascade=orphan, where it never ran",
+        "{kind} {name} has no LeaderWorkerSet in the dump: it stays as it is, and so do the operator's definitions",
+        "dump LeaderWorkerSets of all namespaces; if it never ran, delete it by hand, with --cascade=orphan",
     ),
 }

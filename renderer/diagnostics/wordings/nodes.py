@@ -8,7 +8,7 @@ from renderer.diagnostics.wording import Wording
 
 NODES: Final[dict[str, Wording]] = {
     "E790": Wording(
-        "RenderConfig does not say what nodes are like",
+        "RenderConfig does not describe the nodes",
         "write spec.karpenter: role or instanceProfile, amiAlias, subnetSelectorTerms, securityGroupSelectorTerms",
     ),
     "W790": Wording("the flavor '{name}': {what}", "{hint}"),
@@ -18,39 +18,37 @@ NODES: Final[dict[str, Wording]] = {
         "add the toleration, in pods.tolerations or the flavor's, or leave the taint out",
     ),
     "E792": Wording(
-        "nothing says which nodes the flavor '{name}' means",
+        "the flavor '{name}' does not say which nodes it needs",
         "give it a nodeSelector or params.INSTANCE-TYPE, in the model or in RenderConfig's flavors.{name}",
     ),
     "W792": Wording(
-        "its pods ask for nodes with {label}, which those of {names} do not have, so they stay pending",
+        "its pods select nodes with {label}, which the nodes of {names} do not have, so they stay pending",
         "add the label to the flavor's nodeSelector, or drop it from the pods",
     ),
-    "E793": Wording(
-        "Karpenter keeps the label '{name}' for itself, so no pool of nodes can have it", "select another label"
-    ),
+    "E793": Wording("Karpenter reserves the label '{name}', so no node pool can have it", "select another label"),
     "W793": Wording("no workload runs on the flavor '{name}'", "{hint}"),
     "E794": Wording(
-        "the flavor '{name}' means other nodes for {other} than for {first}",
-        "give one of them another name, or let the cluster's catalog (RenderConfig's flavors) say it for both",
+        "the flavor '{name}' means different nodes for {other} than for {first}",
+        "give one of them another name, or set it for both in the cluster's catalog (flavors of RenderConfig)",
     ),
     "W794": Wording(
         "Karpenter does not ask InftyAI's scheduler: it makes the cheapest nodes that hold a pod, whatever the flavor",
-        "set flavorPolicy: auto, so that pods say it themselves, or use the fork of Karpenter that knows OpenModels",
+        "set flavorPolicy: auto, so that pods select it themselves, or use the fork of Karpenter that knows OpenModels",
     ),
     "E795": Wording(
         "'{name}' cannot be the name of a node pool",
-        "call the flavor by small letters, digits and '-', with karpenter.namePrefix at most 63 characters",
+        "name the flavor with small letters, digits and '-', at most 63 characters with karpenter.namePrefix",
     ),
-    "E796": Wording("is there already, and not written by llmaz", "move it away, or name another file with -o"),
+    "E796": Wording("already exists, and was not written by llmaz", "move it away, or name another file with -o"),
     "E797": Wording(
-        "lies in {folder}/, where llmaz render deletes what it does not make", "name a file elsewhere with -o"
+        "is in {folder}/, where llmaz render deletes what it does not make", "name a file elsewhere with -o"
     ),
     "E798": Wording(
-        "of the flavor '{name}' a pod asks for {asked} of {resource}, and {names} with these requirements has {most}",
-        "name a larger instance type, ask for less, or mend karpenter.requirements and architectures",
+        "a pod of the flavor '{name}' requests {asked} of {resource}, but {names} with these requirements has {most}",
+        "name a larger instance type, request less, or fix karpenter.requirements and architectures",
     ),
     "E799": Wording(
-        "{what} of {app} take {weights} GiB of each node of '{flavor}', whose disk has {size}",
+        "{what} of {app} take {weights} GiB on each node of '{flavor}', whose disk has {size}",
         "raise volumeSize, with room for images and for every pod of a node, or use instanceStorePolicy: RAID0",
     ),
 }

@@ -10,23 +10,24 @@ HELM_IGNORE_HINT: Final = "delete the line, or name .helmignore under output.for
 
 POLICY: Final[dict[str, Wording]] = {
     "E800": Wording(
-        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it by --policy"
+        "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it with --policy"
     ),
-    "N800": Wording("there is no '{folder}' that this rule could be about", "leave it out, or mend the path"),
-    "E801": Wording("this is a second document of {name}", "keep one: a RenderPolicy, and nothing else"),
+    "N800": Wording("this rule is about '{folder}', which does not exist", "leave it out, or fix the path"),
+    "E801": Wording("{name} has a second document", "keep only one document, the RenderPolicy"),
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
-    "E803": Wording("no RenderPolicy is in this file", "write one, or delete the file: without it nothing is denied"),
+    "E803": Wording("this file has no RenderPolicy", "write one, or delete the file: without it nothing is denied"),
     "E804": Wording(
-        "the policy of {name} cannot be read, so nothing is judged as allowed: {what}",
-        "mend this file in a change of its own, and merge that first",
+        "the policy of {name} cannot be read, so nothing counts as allowed: {what}",
+        "fix this file in a separate change, and merge that first",
     ),
     "E810": Wording("denied by {rule}: {file} may not write {where}", "{hint}"),
     "E811": Wording(
-        "denied by {rule}: {file} may not define OpenModels", "claim one of those who may, or ask them to add '{name}'"
+        "denied by {rule}: {file} may not define OpenModels",
+        "claim an OpenModel from a file that may define them, or ask its owners to add '{name}'",
     ),
     "E812": Wording(
         "denied by {rule}: {file} may not define BackendRuntimes",
-        "use one of those who may, or ask them to add '{name}'",
+        "use a BackendRuntime from a file that may define them, or ask its owners to add '{name}'",
     ),
     "E813": Wording("denied by {rule}: {file} may not define {what}", "give it another name"),
     "E814": Wording("denied by {rule}: the namespace '{namespace}' {what}", "{hint}"),
@@ -52,21 +53,21 @@ POLICY: Final[dict[str, Wording]] = {
     "E828": Wording(
         "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
     ),
-    "E840": Wording("the API server does not take this expression: {what}", "mend the expression"),
+    "E840": Wording("the API server refuses this expression: {what}", "fix the expression"),
     "N840": Wording(
-        "the policy '{policy}' is not judged as far as it needs {reasons}",
-        "the cluster judges it when the objects are applied",
+        "the policy '{policy}' is not evaluated where it needs {reasons}",
+        "the cluster evaluates it when the objects are applied",
     ),
     "W840": Wording(
-        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns of the {kind} '{name}': {message}",
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns about the {kind} '{name}': {message}",
         "the rule is at {rule}, the binding at {bound}",
     ),
     "E841": Wording(
-        "the binding '{binding}' is for the policy '{policy}', which is in no file of admission",
-        "add its file to admission of the RenderPolicy, or mend policyName",
+        "the binding '{binding}' refers to the policy '{policy}', which is in no file under admission",
+        "add its file to admission of the RenderPolicy, or fix policyName",
     ),
     "W841": Wording(
-        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' notes the {kind} '{name}' in the audit log: "
+        "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' records the {kind} '{name}' in the audit log: "
         "{message}",
         "the rule is at {rule}, the binding at {bound}",
     ),
@@ -75,30 +76,32 @@ POLICY: Final[dict[str, Wording]] = {
         "the rule is at {rule}, the binding at {bound}",
     ),
     "W842": Wording(
-        "no binding of the files of admission is for the policy '{policy}', so nothing is judged by it",
+        "no binding in the files under admission refers to the policy '{policy}', so it has no effect",
         "add the file of its ValidatingAdmissionPolicyBinding to admission",
     ),
-    "E843": Wording("a {kind} of version {version} is not judged", "write it as admissionregistration.k8s.io/v1"),
+    "E843": Wording("a {kind} of version {version} is not evaluated", "write it as admissionregistration.k8s.io/v1"),
     "E844": Wording("a ValidatingAdmissionPolicy '{name}' is already at {place}", "keep one of them, or rename one"),
     "E845": Wording(
-        "no file fits '{glob}'", "mend the path, which starts at the folder of the RenderPolicy, or leave it out"
+        "no file matches '{glob}'", "fix the path, which starts at the folder of the RenderPolicy, or leave it out"
     ),
     "E860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
     "W860": Wording("'{rule}' hides {file} from Helm", HELM_IGNORE_HINT),
     "E861": Wording(
         "no input makes this file, although it begins with the first line of rendered files",
-        "delete it, or run llmaz render, which does",
+        "delete it, or run llmaz render, which deletes it",
     ),
     "E862": Wording(
-        "nothing makes this file any more, and Argo CD or Flux may still sync {folder}/, which the base has rendered",
-        "delete it, and have what syncs {folder}/ sync the new folder",
+        "no input makes this file any more, and Argo CD or Flux may still sync {folder}/, which the base rendered",
+        "delete it, and let what syncs {folder}/ sync the new folder",
     ),
     "E863": Wording(
         "not written by llmaz, and the settings of the base do not allow it",
-        "delete it, or change {key} in a pull request of its own, which is merged first",
+        "delete it, or change {key} in a separate pull request that is merged first",
     ),
-    "E864": Wording("this is a link here, so what it sets cannot be judged", "write a file in its place"),
-    "E865": Wording("not what the input makes: {what}", "run llmaz render --to helm, and commit what it writes"),
+    "E864": Wording("this file is a link, so its settings cannot be checked", "write a file in its place"),
+    "E865": Wording(
+        "differs from what the input renders to: {what}", "run llmaz render --to helm, and commit what it writes"
+    ),
     "E870": Wording(
         "Helm does not know the hook '{hook}', and would leave this object out of the release",
         "name one of {known}, or leave the annotation out",

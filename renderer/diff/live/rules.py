@@ -28,44 +28,42 @@ class LiveRule(Struct, frozen=True):
 
 MEANINGS: Final = (
     LiveRule("container-name", EQUAL, "The container that runs the engine is called model-runner."),
-    LiveRule("image-name", EQUAL, "An image without a registry is one of docker.io, one without a folder of library."),
+    LiveRule("image-name", EQUAL, "An image without a registry is from docker.io, one without a folder from library."),
     LiveRule("json", EQUAL, "The value of an option is the same JSON."),
-    LiveRule("order", EQUAL, "The order of these values means nothing."),
+    LiveRule("order", EQUAL, "The order of these values does not matter."),
     LiveRule(
         "port",
         EQUAL,
-        "The engine listens on another port, or calls it otherwise, and options, ports of the container, probes and "
+        "The engine listens on another port, or names it differently, and options, ports of the container, probes and "
         "targets of Services agree.",
     ),
     LiveRule("selector", EQUAL, "The selector leads to the same pods, by the labels that they have on its side."),
     LiveRule("start", EQUAL, "The preset's command starts the same engine."),
     LiveRule("volume-name", EQUAL, "The volume at this path has another name."),
     LiveRule(
-        "weights", EQUAL, "The engine opens files that a loader or a volume brings from where theirs takes the weights."
+        "weights", EQUAL, "The engine opens files that a loader or a volume takes from the same source as theirs."
     ),
 )
 """Rules by which two values come to the same."""
 
 EXPLANATIONS: Final = (
     LiveRule(
-        "default-port", EQUAL, "The port is said, where theirs takes the engine's default.", equal_fields.has_usual_port
+        "default-port", EQUAL, "The port is set, where theirs uses the engine's default.", equal_fields.has_usual_port
     ),
     LiveRule(
-        "weights-volume", EQUAL, "The weights lie in the same volume, at another path.", equal_fields.has_same_volume
+        "weights-volume", EQUAL, "The weights are in the same volume, at another path.", equal_fields.has_same_volume
     ),
     LiveRule(
         "named-folder",
         EQUAL,
-        "The engine opens its weights by a folder that is called as the model is.",
+        "The engine opens its weights from a folder with the model's name.",
         equal_fields.opens_named_folder,
     ),
-    LiveRule(
-        "size-of-one", EQUAL, "A size of one is what the engine takes without the option.", equal_fields.is_of_one
-    ),
+    LiveRule("size-of-one", EQUAL, "A size of one is the engine's default.", equal_fields.is_of_one),
     LiveRule(
         "hub-token",
         EQUAL,
-        "The loader has the token, from the same Secret and key: the engine asks no hub.",
+        "The loader has the token, from the same Secret and key: the engine contacts no hub.",
         equal_fields.has_token,
     ),
     LiveRule(
@@ -84,15 +82,15 @@ EXPLANATIONS: Final = (
     LiveRule(
         "request-of-limit",
         EQUAL,
-        "Kubernetes requests what the limit says where nothing else is said.",
+        "Without a request, Kubernetes uses the limit as the request.",
         equal_fields.requests_limit,
     ),
-    LiveRule("tool", EQUAL, "Whoever applies manifests writes this for himself.", equal_fields.is_of_a_tool),
+    LiveRule("tool", EQUAL, "The tool that applies manifests writes this for itself.", equal_fields.is_of_a_tool),
     LiveRule("own-label", EQUAL, "The recommended labels name the renderer's app.", equal_fields.is_own_label),
     LiveRule(
         "autoscaler-of-counterpart",
         EQUAL,
-        "The autoscaler scales what takes the place of its target.",
+        "The autoscaler scales the workload that replaces its target.",
         equal_fields.targets_counterpart,
     ),
     LiveRule(
@@ -124,9 +122,7 @@ EXPLANATIONS: Final = (
         "parallel-size", ADDS, "Tensor parallelism follows the accelerators.", added_fields.distributes, deviation=6
     ),
     LiveRule("nodes", ADDS, "The labels of the flavor choose nodes.", added_fields.chooses_nodes, deviation=7),
-    LiveRule(
-        "served-name", ADDS, "The engine is told the name that it answers to anyway.", added_fields.has_served_name
-    ),
+    LiveRule("served-name", ADDS, "The engine gets the name that it answers to anyway.", added_fields.has_served_name),
     LiveRule(
         "host-folder",
         EQUAL,
@@ -137,7 +133,7 @@ EXPLANATIONS: Final = (
     LiveRule(
         "bucket",
         ADDS,
-        "A loader that can read the bucket brings the weights.",
+        "A loader that can read the bucket loads the weights.",
         operator_deviations.loads_bucket,
         deviation=9,
     ),
@@ -151,22 +147,30 @@ EXPLANATIONS: Final = (
     LiveRule(
         "activator",
         EQUAL,
-        "There is no activator that would read this.",
+        "Without an activator, nothing reads this.",
         operator_deviations.was_for_activator,
         deviation=12,
     ),
     LiveRule(
-        "listed-twice", EQUAL, "What is listed twice counts once.", operator_deviations.is_listed_twice, deviation=12
+        "listed-twice",
+        EQUAL,
+        "An item that is listed twice counts once.",
+        operator_deviations.is_listed_twice,
+        deviation=12,
     ),
     LiveRule(
         "default-revision",
         EQUAL,
-        "ModelScope has a default revision of its own.",
+        "ModelScope has its own default revision.",
         operator_deviations.omits_revision,
         deviation=12,
     ),
     LiveRule(
-        "own-amount", EQUAL, "A limit of the user's is not raised.", operator_deviations.has_own_amount, deviation=12
+        "own-amount",
+        EQUAL,
+        "A limit that the user has set is not raised.",
+        operator_deviations.has_own_amount,
+        deviation=12,
     ),
     LiveRule(
         "model-labels", ADDS, "All pods are labelled with their model.", added_fields.has_model_labels, deviation=12
@@ -181,7 +185,7 @@ EXPLANATIONS: Final = (
     LiveRule(
         "last-option",
         EQUAL,
-        "Of an option that is given twice the last one counts.",
+        "If an option is given twice, the last one counts.",
         equal_fields.is_repeated,
         deviation=13,
     ),
@@ -194,21 +198,21 @@ EXPLANATIONS: Final = (
     LiveRule(
         "preset-probe",
         ADDS,
-        "The preset's probe says this, where theirs has what the server fills in.",
+        "The preset's probe sets this, where theirs has the API server's default.",
         added_fields.is_preset_probe,
     ),
     LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", added_fields.drains),
     LiveRule(
         "loaded-files",
         ADDS,
-        "A loader brings the files that this option names, such as adapters.",
+        "A loader loads the files that this option names, such as adapters.",
         added_fields.is_loaded,
     ),
-    LiveRule("preset-option", ADDS, "The preset writes this option.", added_fields.is_preset_option),
+    LiveRule("preset-option", ADDS, "The preset sets this option.", added_fields.is_preset_option),
     LiveRule(
         "hub-cache",
         ADDS,
-        "The engine opens what the hub's cache holds, and asks no hub.",
+        "The engine opens the files in the hub's cache, and contacts no hub.",
         added_fields.loads_from_cache,
     ),
     LiveRule("preset-step", ADDS, "The preset's own steps, volumes and files.", added_fields.prepares),
@@ -222,10 +226,10 @@ EXPLANATIONS: Final = (
     ),
     LiveRule("tolerations", ADDS, "Pods tolerate the taint of nodes with accelerators.", added_fields.is_tolerated),
     LiveRule(
-        "rollout", ADDS, "A rollout needs no accelerator besides, and has time to load weights.", added_fields.rolls_out
+        "rollout", ADDS, "A rollout needs no extra accelerator, and has time to load weights.", added_fields.rolls_out
     ),
     LiveRule("workload-kind", ADDS, "A LeaderWorkerSet has these fields.", added_fields.is_of_the_kind),
-    LiveRule("named-port", ADDS, "The port has a name, and the container says it.", added_fields.serves_port),
+    LiveRule("named-port", ADDS, "The port has a name, and the container declares it.", added_fields.serves_port),
 )
 """Rules about a field of one side alone, or one that differs; the first that fits counts."""
 

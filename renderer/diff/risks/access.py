@@ -46,7 +46,7 @@ def policy_risks(pair: ObjectPair) -> Iterator[Risk]:
             "closed", pair.key, "the policy is new: the pods that it selects take connections only from its peers"
         )
     elif not pair.after:
-        yield _opened(pair, "the policy is gone: whoever reaches the pods that it selected may connect")
+        yield _opened(pair, "the policy is gone: anyone who reaches the pods that it selected may connect")
     else:
         old, new = _peers(pair.before), _peers(pair.after)
         if lost := [peer for peer in old if peer not in new]:
@@ -119,7 +119,7 @@ def _access_gains(before: Body, after: Body) -> Iterator[str]:
     if not before:
         return
     if not after:
-        yield "the policy is gone: whoever the Gateway lets in may call"
+        yield "the policy is gone: any client that the Gateway lets in may call"
         return
     old, new = map_at(before, "spec"), map_at(after, "spec")
     for key in sorted(_targets(before) - _targets(after)):
@@ -129,7 +129,7 @@ def _access_gains(before: Body, after: Body) -> Iterator[str]:
             yield f"{field} is gone"
     was, now = map_at(old, "authorization"), map_at(new, "authorization")
     if was and not now:
-        yield "authorization is gone: everybody who is known may call"
+        yield "authorization is gone: every authenticated client may call"
     elif was.get("defaultAction", "Deny") == "Deny" and now.get("defaultAction", "Deny") == "Allow" and was:
         yield "defaultAction Deny → Allow"
     elif was and (

@@ -23,11 +23,11 @@ def provider_risks(pairs: Sequence[ObjectPair], before: Items, unchanged: Sequen
     for pair in pairs:
         kind = pair.key.kind
         if kind == PROVIDER and _is_open(pair.after) and not _is_open(pair.before):
-            yield Risk("provider-host", pair.key, f"type {marked(_ANY_HOST)}: leads to whatever host a request names")
+            yield Risk("provider-host", pair.key, f"type {marked(_ANY_HOST)}: leads to any host that a request names")
         own = _hosts(kind, pair.before)
         for host in dict.fromkeys(_hosts(kind, pair.after)):
             if host not in own and not _is_inside(host) and not _is_known(host, known, unchanged):
-                yield Risk("provider-host", pair.key, f"leads to {marked(host)}, outside of the cluster")
+                yield Risk("provider-host", pair.key, f"leads to {marked(host)}, outside the cluster")
 
 
 def _hosts(kind: str, body: Body) -> list[str]:

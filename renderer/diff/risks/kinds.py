@@ -37,7 +37,7 @@ _SECOND_APP = (
 )
 KINDS: Mapping[str, RiskKind] = {
     GUARD: RiskKind(
-        "changes what is judged", "guard", "change it in a pull request of its own, before the files that it allows"
+        "changes what is checked", "guard", "change it in a pull request of its own, before the files that it allows"
     ),
     "lost-requests": RiskKind("requests fail while it rolls out", "requests", _SECOND_APP),
     "roles": RiskKind("prefill and decode roll out independently", "requests", _SECOND_APP),
@@ -45,7 +45,7 @@ KINDS: Mapping[str, RiskKind] = {
     "renamed": RiskKind(
         "renamed",
         "requests",
-        "keep `metadata.name`, and write what clients should ask for as `servedModelName`",
+        "keep `metadata.name`, and write the name for clients as `servedModelName`",
     ),
     "listener-gone": RiskKind(
         "Gateway listener gone",
@@ -72,7 +72,7 @@ KINDS: Mapping[str, RiskKind] = {
     "model-deleted": RiskKind(
         "model deleted",
         "names",
-        "keep it until no client asks for it, or lead its name to another app: `modelName` of a ModelRoute",
+        "keep it until no client uses it, or lead its name to another app: `modelName` of a ModelRoute",
     ),
     "restart": RiskKind(
         "restarts pods",

@@ -21,14 +21,16 @@ def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
         same_name = new.get(was.name, [])
         remaining = [public for public in same_name if _has_backend(public, removed)]
         if not same_name:
-            yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} any more")
+            yield Risk("no-backend", was.route, f"nothing answers to {marked(was.name)} any more")
         elif not remaining:
             route = was.route if was.route in {public.route for public in same_name} else same_name[0].route
             remedy = f"give a backend of the route a {marked('weight')} above 0, or keep the one that it leads to"
             yield Risk("no-backend", route, f"{marked(was.name)} has no backend left that takes requests", remedy)
         else:
             for where, remedy in _lost_places(was, remaining):
-                yield Risk("no-backend", was.route, f"nobody answers to {marked(was.name)} at {where} any more", remedy)
+                yield Risk(
+                    "no-backend", was.route, f"nothing answers to {marked(was.name)} at {where} any more", remedy
+                )
 
 
 def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:

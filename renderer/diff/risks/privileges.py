@@ -132,7 +132,7 @@ def _privileges(pod: _Pod, new_accounts: Set[str]) -> Iterator[_Finding]:
             yield _Finding("service-account", f"volume {marked(volume.get('name'))} is a token of the service account")
     priority = text_at(pod.spec, "priorityClassName")
     if priority.startswith(_SYSTEM):
-        yield _Finding("priority", f"pods of {marked(priority)} push out those of others")
+        yield _Finding("priority", f"pods of {marked(priority)} preempt other pods")
     yield from _whole_secrets(pod)
 
 

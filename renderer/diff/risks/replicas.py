@@ -10,8 +10,8 @@ from renderer.diff.risks.kinds import Risk, marked
 from renderer.kubernetes.wellknown import HPA, SCALED_OBJECT
 
 _TAKEOVERS = {
-    SCALED_OBJECT: "HorizontalPodAutoscaler → ScaledObject: KEDA takes the HPA of this name over, replicas stay",
-    HPA: "ScaledObject → HorizontalPodAutoscaler: two scale until the ScaledObject and its HPA are deleted",
+    SCALED_OBJECT: "HorizontalPodAutoscaler → ScaledObject: KEDA takes over the HPA of this name, replicas stay",
+    HPA: "ScaledObject → HorizontalPodAutoscaler: both scale until the ScaledObject and its HPA are deleted",
 }
 
 

@@ -84,7 +84,7 @@ def application_sets(places: Sequence[EnvironmentSource], options: SyncOptions) 
     """
     _check_distinct(places)
     if places[0].repository.startswith("oci://"):
-        words = {"value": "an ApplicationSet", "what": "lists the folders of a git repository, and this is an artifact"}
+        words = {"value": "an ApplicationSet", "what": "lists the folders of a git repository, but this is an artifact"}
         hint = "use llmaz argocd application"
         raise RenderError([make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint=hint)])
     manifests: list[Mapping[str, object]] = []

@@ -101,12 +101,12 @@ def _source(name: str, place: EnvironmentSource, namespace: str, secret: str | N
     if match := re.fullmatch(r"(?P<host>[\w.-]+@[\w.-]+):(?P<path>.+)", url):  # Flux takes URLs only
         url = f"ssh://{match['host']}/{match['path']}"
     if url.startswith("ssh://") and not secret:
-        words = {"value": f"'{url}'", "what": "is read with a key, which stands in a Secret"}
+        words = {"value": f"'{url}'", "what": "is read with a key, which is in a Secret"}
         raise RenderError(
             [make_diagnostic("E723", Origin(NamedSource("--repo-url")), **words, hint="name it: --secret NAME")]
         )
     if revision == "HEAD":
-        words = {"value": "'HEAD'", "what": "says nothing to Flux"}
+        words = {"value": "'HEAD'", "what": "cannot be used with Flux"}
         raise RenderError(
             [
                 make_diagnostic(

@@ -35,7 +35,7 @@ def check_address(url: str) -> list[Diagnostic]:
         words = {"value": "the URL", "what": f"holds a {credential}", "hint": _CREDENTIALS}
     elif match := _TAGGED.fullmatch(url):
         hint = f"write it as --revision {match[1]}"
-        words = {"value": f"'{url}'", "what": "names a version of the artifact", "hint": hint}
+        words = {"value": f"'{url}'", "what": "includes a version of the artifact", "hint": hint}
     elif not re.match(r"(?:https?|ssh|oci)://[^/]|[\w.-]+@[\w.-]+:[^/]", url) or re.search(r"\s", url):
         what = "is not an address of a repository that a cluster can reach"
         words = {"value": f"'{url}'", "what": what, "hint": _ADDRESS}

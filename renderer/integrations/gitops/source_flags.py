@@ -50,7 +50,7 @@ def check_workloads(workloads: Sequence[tuple[str, str]], environments: Iterable
     diagnostics = []
     for namespace, name in workloads if all_apps else ():
         if not any(namespace == app[0] and f"{name}-".startswith(f"{app[1]}-") for app in all_apps):
-            words = {"value": f"'{namespace}/{name}'", "what": "is made from nothing in the input"}
+            words = {"value": f"'{namespace}/{name}'", "what": "is not rendered from this input"}
             hint = suggestion(f"{namespace}/{name}", ["/".join(app) for app in all_apps])
             diagnostics.append(make_diagnostic("E723", Origin(NamedSource("--hand-over")), **words, hint=hint))
     if diagnostics:

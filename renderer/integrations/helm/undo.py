@@ -222,7 +222,7 @@ def _printed(value: object) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise NotComparable("a value that is not there, or neither text nor a whole number")
+    raise NotComparable("a value that is missing, or is neither a string nor an integer")
 
 
 def _index(mapping: object, *keys: object) -> object:
@@ -234,7 +234,7 @@ def _index(mapping: object, *keys: object) -> object:
 def _int(value: object) -> int:
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return int(value)
-    raise NotComparable("a value that is not there, or is not a whole number")
+    raise NotComparable("a value that is missing, or is not an integer")
 
 
 def _fail(message: object) -> str:

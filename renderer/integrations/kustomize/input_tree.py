@@ -92,9 +92,9 @@ def _path_fault(path: object) -> str:
     if os.path.isabs(path):
         return "is an absolute path"
     if not os.path.exists(path):
-        return "is not there"
+        return "does not exist"
     root = git_root(os.curdir)
-    return "" if not root or is_inside(os.path.realpath(path), root) else "leads out of the repository"
+    return "" if not root or is_inside(os.path.realpath(path), root) else "is outside the repository"
 
 
 def _config(config: Item, top: str, paths: Sequence[str]) -> tuple[ReadableFile, set[str], list[Diagnostic]]:

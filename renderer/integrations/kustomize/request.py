@@ -110,7 +110,7 @@ def _parse_list(name: str, data: bytes) -> tuple[Document, list[Item]]:
         raise RenderError([make_diagnostic("E730", document.origin(), what=_describe_value(value))])
     items = value.get("items")
     if not isinstance(items, list | None):
-        raise RenderError([make_diagnostic("E730", document.origin("items"), what="items that are no list")])
+        raise RenderError([make_diagnostic("E730", document.origin("items"), what="items that are not a list")])
     for i, item in enumerate(items or ()):
         if not isinstance(item, dict):
             what = "an item that is not an object"
@@ -121,7 +121,7 @@ def _parse_list(name: str, data: bytes) -> tuple[Document, list[Item]]:
 def _describe_value(value: object) -> str:
     """Kind and version of an unexpected value, for messages."""
     if not isinstance(value, dict):
-        return "no object"
+        return "a value that is not an object"
     kind, version = value.get("kind"), value.get("apiVersion")
     return " of ".join(str(word) for word in (kind, version) if word) or "an object without a kind"
 

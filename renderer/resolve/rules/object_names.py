@@ -71,9 +71,9 @@ def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
             origin = item.origin("spec", "backends", i, "provider", "hostname")
             first = owners.setdefault((item.namespace, name), item.name)
             if first != item.name:
-                yield make_diagnostic("E663", origin, name=name, why=f"as those of the ModelRoute '{first}'")
+                yield make_diagnostic("E663", origin, name=name, why=f"like those of the ModelRoute '{first}'")
             elif (item.namespace, name) in variants:
-                yield make_diagnostic("E663", origin, name=name, why="as those of a Playground's variant")
+                yield make_diagnostic("E663", origin, name=name, why="like those of a Playground's variant")
 
 
 def lost_stream_names(names: TreeNames) -> Iterator[Diagnostic]:

@@ -12,8 +12,8 @@ from renderer.resolve.gateway import pickers, streaming
 from renderer.resolve.gateway.pools import LabelledPods, PickedApp, SteeredPool
 
 _METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metrics` list
-    "guardedBy": "puts its metrics behind a key, and the picker has none",
-    "turnedOffBy": "turns its metrics off, by which the picker chooses",
+    "guardedBy": "puts its metrics behind a key, but the picker has none",
+    "turnedOffBy": "turns off its metrics, by which the picker chooses",
 }
 
 
@@ -32,13 +32,13 @@ def unfit_pods(picked: PickedApp) -> Iterator[Diagnostic]:
 def _unfit_reason(plan: Plan) -> str:
     """Why a picker cannot choose among these pods, '' when it can."""
     if not plan.backend:
-        return "nobody knows which metrics its pods have"
+        return "the metrics of its pods are unknown"
     if not (plan.metrics.get("waiting") and plan.metrics.get("running") and plan.metrics.get("path")):
-        return f"no metric of the queue is known of '{plan.backend}'"
+        return f"no queue metric of '{plan.backend}' is known"
     if plan.name_in_engine != plan.public_name:
         return (
-            f"'{plan.backend}' calls the model '{plan.name_in_engine}', and whether a request to a pool gets another "
-            "name than its public one depends on the gateway's version"
+            f"'{plan.backend}' calls the model '{plan.name_in_engine}', and whether requests to a pool can be renamed "
+            "from the public name depends on the gateway's version"
         )
     return ""
 

@@ -31,7 +31,7 @@ def refused_object_name(backend: RouteBackend) -> Iterator[Diagnostic]:
         why = f"which is longer than {_MAX_NAME} characters"
         yield make_diagnostic("E663", backend.origin.at("hostname"), name=name, why=why)
     elif app := route.context.apps.get((route.item.namespace, name)):
-        yield make_diagnostic("E663", backend.origin.at("hostname"), name=name, why=f"as those of a {app.kind}")
+        yield make_diagnostic("E663", backend.origin.at("hostname"), name=name, why=f"like those of a {app.kind}")
 
 
 def one_path(backend: RouteBackend) -> Iterator[Diagnostic]:

@@ -112,7 +112,7 @@ def _second_split(claims: Claims, first_claim: RewriteClaim, claim: RewriteClaim
     hint = "give one of them another modelName, or both the same backends and weights"
     if first.kind == "InferenceModel":
         first, second = second, first
-        hint = "say it in one of them: leave this InferenceModel out, or name no adapter there"
+        hint = "write it in one of them: leave this InferenceModel out, or name no adapter there"
     file, line, _ = first.origin("spec", "modelName").place
     params = {"kind": first.kind, "name": first.name, "pool": claim.pool, "file": file, "line": line}
     yield make_diagnostic("E395", second.origin("spec", "modelName"), model=claim.model, **params, hint=hint)

@@ -34,23 +34,23 @@ spec:
         (
             8,
             "container 'own' of Pod llm/two (pod.yaml:6)\n"
-            "  engine        vllm: the version is not known, since registry.example/own:1 is not one of the engine's "
-            "project\n"
-            "  options       not judged: nobody knows those of this version\n"
+            "  engine        vllm: the version is unknown, since registry.example/own:1 is not an image of the "
+            "engine's project\n"
+            "  options       not checked: the options of this version are unknown\n"
             "    line 8     --api-key <hidden>\n",
         ),
         (
             9,
             "container 'later' of Pod llm/two (pod.yaml:9)\n"
-            "  engine        sglang: the version is not known, since lmsysorg/sglang:latest has no tag that names one\n"
-            "  options       not judged: what is filled in at run time may be an option\n"
+            "  engine        sglang: the version is unknown, since lmsysorg/sglang:latest has no tag that names one\n"
+            "  options       not checked: text that is filled in at run time may be an option\n"
             "  accelerators  2 of nvidia.com/gpu, 2 used\n",
         ),
         (
             99,
             "container 'known' of Pod llm/two (pod.yaml:13)\n"
             "  engine        llamacpp b11434: by the tag of ghcr.io/ggml-org/llama.cpp:server-b11434\n"
-            "  options       judged by the list of llamacpp b11434\n"
+            "  options       checked by the list of llamacpp b11434\n"
             "    line 15    -m /models/a.gguf\n"
             "    line 15    --ctx-size 4096\n"
             "    line 15    --no-mmap\n",
@@ -74,7 +74,7 @@ def test_json(folder: Path, llmaz: Llmaz) -> None:
     ("place", "message"),
     [
         ("pod.yaml:3", "no engine at pod.yaml:3: its engines begin in line 6, 9, 13"),
-        ("none.yaml:3", "no engine at none.yaml:3: no container there runs one that is known"),
+        ("none.yaml:3", "no engine at none.yaml:3: no container there runs a known engine"),
         ("pod.yaml", "'pod.yaml' is not FILE:LINE"),
         ("pod.yaml:x", "'pod.yaml:x' is not FILE:LINE"),
         (":3", "':3' is not FILE:LINE"),

@@ -156,10 +156,13 @@ def test_json_has_the_same_counts(dump: Path, llmaz: Llmaz) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["HEAD"], "--live compares a dump with the work tree: no BASE"),
-        (["--base", "inputs"], "--live compares a dump with the work tree: no --base"),
-        (["--env-a", "a", "--env-b", "b"], "--live compares a dump with the work tree: no --env-a"),
-        (["--exit-code"], "--live compares a dump with the work tree: no --exit-code"),
+        (["HEAD"], "--live compares a dump with the work tree, so it cannot be used with BASE"),
+        (["--base", "inputs"], "--live compares a dump with the work tree, so it cannot be used with --base"),
+        (
+            ["--env-a", "a", "--env-b", "b"],
+            "--live compares a dump with the work tree, so it cannot be used with --env-a",
+        ),
+        (["--exit-code"], "--live compares a dump with the work tree, so it cannot be used with --exit-code"),
         (["--format", "markdown"], "--live has no markdown"),
         (["--live", ""], "--live has no value"),
     ],

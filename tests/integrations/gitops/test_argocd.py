@@ -369,8 +369,8 @@ def test_a_flag_without_a_value(flag: str, value: str, written: Callable[[str], 
         ("https://git.example/m.git?private_token=ghp_t0ken", "the URL holds a token"),
         ("ssh://me:ghp_t0ken@git.example/m.git", "the URL holds a password"),
         ("https://me:ghp_@t0ken@git.example/m.git", "the URL holds a password"),
-        ("oci://oci.example/m:v1", "names a version of the artifact"),
-        ("oci://oci.example:5000/m@sha256:00", "names a version of the artifact"),
+        ("oci://oci.example/m:v1", "includes a version of the artifact"),
+        ("oci://oci.example:5000/m@sha256:00", "includes a version of the artifact"),
     ],
 )
 def test_urls_that_hold_too_much(url: str, message: str, written: Callable[[str], None], llmaz: Llmaz) -> None:
@@ -411,7 +411,7 @@ def test_who_is_handed_over_is_there(written: Callable[[str], None], llmaz: Llma
     words = ["argocd", "application", "--repo-url", URL, "--hand-over"]
     done = llmaz(*words, "demo/chta")
     assert (done.code, done.out) == (2, "")
-    assert "'demo/chta' is made from nothing in the input [E723]\n    hint: did you mean 'demo/chat'?" in done.err
+    assert "'demo/chta' is not rendered from this input [E723]\n    hint: did you mean 'demo/chat'?" in done.err
     assert llmaz(*words, "llm/chat").code == 2
     assert llmaz(*words, "demo/chat").code == 0
     assert llmaz(*words, "demo/chat-l4").code == 0  # a variant
@@ -436,7 +436,7 @@ def test_one_destination_or_the_other(written: Callable[[str], None], llmaz: Llm
     written("")
     done = llmaz("argocd", "application", "--destination-name", "a", "--destination-server", "https://b")
     assert (done.code, done.out) == (2, "")
-    assert "exclude each other" in done.err
+    assert "cannot be used together" in done.err
 
 
 # --- the plugin -------------------------------------------------------------------------------------------------------

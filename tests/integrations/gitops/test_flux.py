@@ -202,7 +202,7 @@ def test_head_is_no_revision(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("flux", "kustomization", "--repo-url", URL, "--revision", "HEAD")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "--revision: 'HEAD' says nothing to Flux [E723]\n    hint: name a branch, a tag or a commit\n1 error\n"
+        "--revision: 'HEAD' cannot be used with Flux [E723]\n    hint: name a branch, a tag or a commit\n1 error\n"
     )
 
 

@@ -201,7 +201,7 @@ def test_another_name_is_refused_with_the_known_ones(
     code, err = render(folder, llmaz, target, mode, args)
     assert code == 2
     where = "in the pool 'chat'" if mode == "pool" else "in this namespace"
-    assert f"spec.targetModels[0].name: nobody serves '{target}' {where} [E660]" in err
+    assert f"spec.targetModels[0].name: nothing serves '{target}' {where} [E660]" in err
     assert f"hint: {known}; adapters are claimed with role lora, or loaded by the engine's options" in err
 
 
