@@ -176,7 +176,7 @@ def _compile_text(text: str, known: frozenset[str], path: tuple[str | int, ...])
         return _compile_jinja_text(text, known, path)
     for word in words:
         if word not in known:
-            raise TemplateError(f"no word is called '{word}'", path, word)
+            raise TemplateError(f"there is no variable '{word}'", path, word)
     if len(words) == 1 and not parts[0] and not parts[2]:
         return operator.itemgetter(words[0])
     pattern = "".join(
@@ -222,7 +222,7 @@ def _constant_filler(text: str) -> Filler:
 
 def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str | int, ...]) -> Filler:
     if word not in known:
-        raise TemplateError(f"no word is called '{word}'", path, word)
+        raise TemplateError(f"there is no variable '{word}'", path, word)
 
     def fill(words: Words) -> object:
         value: Any = words[word]
@@ -378,7 +378,7 @@ def _parse(source: str, known: frozenset[str], path: tuple[str | int, ...]) -> A
         if kind == "Const" and node.value in (math.inf, -math.inf):  # Jinja would write it down as a name
             raise TemplateError("a number is too large", path)
         if kind == "Name" and node.name not in known:
-            raise TemplateError(f"no word is called '{node.name}'", path, node.name)
+            raise TemplateError(f"there is no variable '{node.name}'", path, node.name)
     return tree
 
 

@@ -37,25 +37,27 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
 
 
 @click.command(
-    short_help="Write the input for what runs today.",
+    short_help="Write llmaz input for workloads that run today.",
     epilog=examples("llmaz adopt running.yaml -o adopted", "llmaz adopt running.yaml -o new --format json"),
 )
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
-@click.option("--strict", is_flag=True, help="Also exit 1 if a difference of the new pods is unexplained.")
+@click.option(
+    "--strict", is_flag=True, help="Also exit 1 if the new pods differ from the old ones and no rule explains it."
+)
 @click.option(
     "--release",
     default="",
     metavar="TAG",
     callback=_release,
-    help="Release of the llmaz operator that ran these objects, such as v0.1.4: keeps the engine versions that it ran.",
+    help="Release of the llmaz operator that these objects are from, such as v0.1.4. Keeps its engine versions.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also list the differing fields that a rule explains.")
+@click.option("-v", "--verbose", is_flag=True, help="Also list the differences that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
 def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbose: bool, form: str) -> None:
-    """Write OpenModels and Playgrounds for what serves models today.
+    """Write OpenModels and Playgrounds for existing model servers.
 
     PATHS: files and folders with manifests, or with the output of kubectl get -o yaml.
 

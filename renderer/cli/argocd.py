@@ -59,7 +59,11 @@ def argocd() -> None:
     """
 
 
-@argocd.command("health", epilog=examples("llmaz argocd health", "llmaz argocd health --form values"))
+@argocd.command(
+    "health",
+    short_help="Print health checks.",
+    epilog=examples("llmaz argocd health", "llmaz argocd health --form values"),
+)
 @click.option("--namespace", default="argocd", show_default=True, help="The namespace of Argo CD.")
 @click.option(
     "--form",
@@ -98,6 +102,7 @@ def _sync_flags(command: Callable[..., object]) -> Callable[..., object]:
 
 @argocd.command(
     "application",
+    short_help="Print one Application per environment.",
     epilog=examples(
         "llmaz argocd application --revision main", "llmaz argocd application --project models --name serving"
     ),
@@ -114,7 +119,9 @@ def argocd_application(**flags: object) -> None:
 
 
 @argocd.command(
-    "applicationset", epilog=examples("llmaz argocd applicationset", "llmaz argocd applicationset --create-namespaces")
+    "applicationset",
+    short_help="Print one ApplicationSet per environment.",
+    epilog=examples("llmaz argocd applicationset", "llmaz argocd applicationset --create-namespaces"),
 )
 @_sync_flags
 @click.option("--create-namespaces", is_flag=True, help="Let Argo CD create missing namespaces.")
@@ -128,7 +135,11 @@ def argocd_applicationset(**flags: object) -> None:
         print_bodies(application_sets(sources, sync_options))
 
 
-@argocd.command("plugin", epilog=examples("llmaz argocd plugin config", "llmaz argocd plugin dockerfile"))
+@argocd.command(
+    "plugin",
+    short_help="Print a file that installs the plugin.",
+    epilog=examples("llmaz argocd plugin config", "llmaz argocd plugin dockerfile"),
+)
 @click.argument("part", type=click.Choice(("config", "patch", "dockerfile")))
 @click.option("--image", metavar="IMAGE", help="Image for patch, best by digest. [default: the image of this version]")
 @click.option("--namespace", default="argocd", show_default=True, help="The namespace of Argo CD.")
@@ -145,7 +156,11 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
             print_bodies([plugin.config() if part == "config" else plugin.patch(image or plugin.IMAGE, namespace)])
 
 
-@argocd.command("generate", epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"))
+@argocd.command(
+    "generate",
+    short_help="Render an Application, as the plugin.",
+    epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"),
+)
 def argocd_generate() -> None:
     """Print the manifests of an Application; Argo CD's plugin runs this in the Application's folder."""
     with report_failures():
@@ -170,6 +185,7 @@ def argocd_generate() -> None:
 
 @argocd.command(
     "parameters",
+    short_help="Print the plugin's parameters.",
     epilog=examples("llmaz argocd parameters", "llmaz argocd parameters >parameters.json"),
 )
 def argocd_parameters() -> None:

@@ -75,13 +75,18 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     metavar="DIR",
     help="Build this folder with kustomize, and check the result as a separate set. Can be repeated.",
 )
-@click.option("--charts", metavar="DIR", help="Render charts of HelmReleases from this folder, with helm.")
+@click.option(
+    "--charts",
+    metavar="DIR",
+    help="The folder with the charts of HelmReleases. Renders them with helm, and checks the result.",
+)
 @click.option(
     "--explain-engine",
     "engine_place",
     metavar="FILE:LINE",
     callback=_place,
-    help="Instead of a check, print what is known about the engine in the container there, and how: text or json.",
+    help="Do not check. Print which engine the container at this place runs, and how llmaz recognised it (--format: "
+    "text or json).",
 )
 @POLICY
 def check(
@@ -97,10 +102,12 @@ def check(
 ) -> None:
     """Check any manifests against the rules of a cluster.
 
-    Schemas, the CEL rules of CRDs, LeaderWorkerSet's webhook, HPA, and the objects against each other: the chain
-    from a Gateway to the pods is followed, and what it needs is in PATHS, in `external` of the nearest llmaz.yaml,
-    or in --external. Containers that run an engine are checked like a Playground. Each rendered environment is
-    checked as a separate cluster. Notes say what could not be checked, and are never errors.
+    It checks schemas, the CEL rules of CRDs, the rules of LeaderWorkerSet's webhook, autoscalers, and references
+    between objects from the Gateway to the pods. An object that is referenced has to be in PATHS, in `external` of the
+    nearest llmaz.yaml, or in --external.
+
+    Containers that run an engine are checked by the same rules as a Playground. Each rendered environment is checked as
+    a separate cluster. Notes say what could not be checked; they are never errors.
     """
     if engine_place:
         _explain_engine(*engine_place, form)

@@ -9,16 +9,16 @@ from renderer.cli.standard_streams import write
 
 
 @click.command(
-    short_help="Print the script that completes llmaz in a shell.",
+    short_help="Print a shell completion script.",
     epilog=examples('eval "$(llmaz completion bash)"', "llmaz completion fish >llmaz.fish"),
 )
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script with which a shell completes commands, options and their values.
+    """Print the script for shell completion of commands, options and their values.
 
     Evaluate it in ~/.bashrc (bash 4.4 or newer) or ~/.zshrc; fish reads it from ~/.config/fish/completions/llmaz.fish.
-    It asks llmaz itself, so it also works with later versions.
+    It calls llmaz, so it also works with later versions.
     """
     from click.shell_completion import get_completion_class
 

@@ -41,7 +41,9 @@ def complete_files(context: click.Context, option: click.Parameter, incomplete: 
 
 # Options of commands that read input, with short help.
 SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
-ENV = click.option("--env", default="", metavar="NAME", help="The environment, where RenderConfig has several.")
+ENV = click.option(
+    "--env", default="", metavar="NAME", help="The environment to use. Required if RenderConfig has several."
+)
 
 
 def _policy_file(context: click.Context, option: click.Parameter, file: str | None) -> str:
@@ -70,11 +72,13 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 "overrides",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Override a field of RenderConfig, as in gateway.mode=off. Can be repeated.",
+                help="Override a field of RenderConfig, such as gateway.mode=off. Can be repeated.",
             ),
-            click.option("--env", default="", metavar="NAME", help="One environment of RenderConfig. [default: all]"),
+            click.option(
+                "--env", default="", metavar="NAME", help="Render only this environment of RenderConfig. [default: all]"
+            ),
             click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-            click.option("--allow-empty", is_flag=True, help="Accept a tree without input."),
+            click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input."),
             click.option(
                 "--format",
                 "form",
@@ -83,7 +87,7 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 show_default=True,
                 help="How problems are printed.",
             ),
-            click.option("-v", "--verbose", is_flag=True, help="Also report what was left alone."),
+            click.option("-v", "--verbose", is_flag=True, help="Also count documents of other kinds."),
         )
     ):
         command = option(command)

@@ -51,8 +51,8 @@ from renderer.diagnostics import counted, has_errors
 def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
     """Print the steps from llmaz's operator to rendered manifests, as commands for the cluster of DUMP.
 
-    Nothing is run. DUMP: files or folders with the output of kubectl get --show-managed-fields -o yaml, for the
-    operator and everything that it made. PATHS as for render: the tree that takes over.
+    DUMP: files or folders with the output of kubectl get --show-managed-fields -o yaml, for the operator and all
+    objects that it created. PATHS, as for render, are the input that replaces the operator. No command is run.
     """
     with report_failures():
         from renderer import load, pipeline

@@ -74,16 +74,16 @@ if TYPE_CHECKING:
 @click.option(
     "--strict", is_flag=True, help="Treat warnings as errors. With --live: exit 1 if something is lost or unexplained."
 )
-@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
+@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
     """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
 
-    BASE is a commit, HEAD by default. BASE..HEAD compares two commits, BASE...HEAD their merge base with HEAD. Git's
-    objects are read, nothing is checked out and nothing is written. PATHS as for render.
+    BASE is a commit, by default HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge base of
+    both. Nothing is checked out, and nothing is written. PATHS as for render.
 
-    With --live a dump of a cluster takes the place of BASE: each difference is explained by a rule, or reported as lost
-    or unexplained. With --llmaz, what another llmaz renders from the same work tree takes that place.
+    With --live, a cluster dump is compared instead of BASE: each difference is explained by a rule, or reported as lost
+    or unexplained. With --llmaz, the output of another llmaz for the same work tree is compared instead of BASE.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")

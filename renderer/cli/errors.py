@@ -17,8 +17,8 @@ from renderer.cli.standard_streams import write
 def errors(codes: tuple[str, ...]) -> None:
     """Explain an error code: its message, its cause, an input that shows it, what to write instead.
 
-    CODE is a code such as E203. The beginning of codes, such as E4, or an area, such as engines, lists its codes.
-    Without CODE, the areas are listed. Needs no network.
+    CODE is an error code such as E203. A prefix such as E4, or an area such as engines, lists its codes. Without CODE,
+    the areas are listed.
     """
     from renderer import error_pages
     from renderer.diagnostics import counted

@@ -20,7 +20,7 @@ from renderer.cli.standard_streams import write
     type=click.Choice(("text", "json")),
     default="text",
     show_default=True,
-    help="json: the same for editors.",
+    help="json: for editors and scripts.",
 )
 @click.option("--show-values", "show", is_flag=True, help="Also show values that may be secrets.")
 @SET
@@ -28,11 +28,11 @@ from renderer.cli.standard_streams import write
 def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides: tuple[str, ...], env: str) -> None:
     """Show which input line, preset line or rule made a rendered object, or one field of it.
 
-    OBJECT is KIND/NAMESPACE/NAME, KIND/NAME, or the NAME of a Playground, Service or ModelRoute for everything that is
-    rendered from it. Kinds are written as for kubectl: lws, svc, hpa. FIELD is a path as in error messages; items of
-    lists can be given by name too: spec.containers[model-runner].image. Nothing is written.
+    OBJECT is KIND/NAMESPACE/NAME or KIND/NAME. The NAME of a Playground, Service or ModelRoute shows all objects that
+    are rendered from it. Short names of kinds work as in kubectl: lws, svc, hpa. OBJECT can also be a rendered file,
+    with or without a line: rendered/llm/chat.yaml:57.
 
-    A rendered file also works, with or without a line, as in a review: rendered/llm/chat.yaml:57.
+    FIELD is a path as in error messages. List items can be selected by name: spec.containers[model-runner].image.
     """
     with report_failures():
         from renderer import load

@@ -25,6 +25,7 @@ def flux() -> None:
 
 @flux.command(
     "kustomization",
+    short_help="Print one Kustomization per environment.",
     epilog=examples(
         "llmaz flux kustomization --revision main", "llmaz flux kustomization --name serving --secret deploy-key"
     ),

@@ -32,7 +32,7 @@ class RenamedOption(click.Option):
 
 @click.command(
     "init",
-    short_help="Make a GitOps repository to start with.",
+    short_help="Create a GitOps repository.",
     epilog=examples("llmaz init --cpu-demo", "llmaz init fleet --gitops flux --branch main"),
 )
 @click.argument("folder", default=".", metavar="[DIR]")
@@ -48,15 +48,14 @@ class RenamedOption(click.Option):
 @click.option(
     "--ci",
     type=click.Choice(("github", "gitlab", "none")),
-    help="The CI whose workflow is written, at the repository's top. [default: gitlab on a host of that name, else "
-    "github]",
+    help="The CI system to write a workflow for. [default: gitlab if the host's name contains gitlab, else github]",
 )
 @click.option("--cpu-demo", "demo", is_flag=True, help="A model that runs on a laptop, without a GPU.")
 @click.option(
     "--repo-url", metavar="URL", help="The repository that the cluster reads. [default: git remote get-url origin]"
 )
 @click.option(
-    "--branch", metavar="NAME", help="The branch that the cluster reads. [default: the current one, else main]"
+    "--branch", metavar="NAME", help="The branch that the cluster reads. [default: the current branch, else main]"
 )
 @click.option("--namespace", metavar="NAME", help="The namespace of the models. [default: llm]")
 @click.option(
@@ -64,25 +63,27 @@ class RenamedOption(click.Option):
     "--engine-namespace",
     cls=RenamedOption,
     metavar="NAME",
-    help="The namespace of Argo CD or Flux. [default: argocd, or flux-system]",
+    help="Namespace in which Argo CD or Flux runs. [default: argocd, or flux-system]",
 )
-@click.option("--project", metavar="NAME", help="For Argo CD: the AppProject. [default: default]")
+@click.option("--project", metavar="NAME", help="Argo CD only: the AppProject. [default: default]")
 @click.option(
     "--destination",
     metavar="CLUSTER",
-    help="For Argo CD: URL or name of the cluster. [default: the cluster of Argo CD]",
+    help="Argo CD only: URL or name of the target cluster. [default: the cluster in which Argo CD runs]",
 )
 @click.option(
-    "--secret", metavar="NAME", help="For Flux: the Secret for the repository. [default: none; llmaz-git with ssh]"
+    "--secret",
+    metavar="NAME",
+    help="Flux only: Secret with the credentials of the repository. [default: none; llmaz-git for an ssh URL]",
 )
 @click.option(
-    "--action", metavar="OWNER/NAME@REF", help="For GitHub: your copy of llmaz's repository, best at a commit."
+    "--action", metavar="OWNER/NAME@REF", help="GitHub only: your copy of llmaz's repository, best pinned to a commit."
 )
 def init(folder: str, gitops: str, ci: str | None, demo: bool, **flags: str | None) -> None:
-    """Make a GitOps repository in DIR, by default the current folder: input, platform, bootstrap, workflow.
+    """Create a GitOps repository in DIR: input, platform, bootstrap, workflow. [default: the current folder]
 
-    Nothing is asked, and nothing is overwritten: if any of the files already exists, none is written. The next command,
-    llmaz render, makes the rendered files.
+    The command asks no questions and overwrites nothing: if any of the files exists, no file is written. Then run
+    llmaz render to create the rendered files.
     """
     require_values(flags)
     if not folder.strip():

@@ -12,15 +12,18 @@ from renderer.diagnostics import counted
 
 
 @click.command(
-    short_help="Render as a function of Kustomize: a ResourceList in, one out.",
+    short_help="Render as a KRM function of Kustomize.",
     epilog=examples("llmaz kustomize list.yaml", "llmaz kustomize --strict <list.yaml"),
 )
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE]")
 @SET
-@click.option("--env", default="", metavar="NAME", help="The environment to render, where RenderConfig has several.")
+@click.option(
+    "--env", default="", metavar="NAME", help="The environment to render. Required if RenderConfig has several."
+)
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 def kustomize(file: IO[bytes], **flags: Any) -> None:
-    """Read a ResourceList from FILE or standard input, and print the resulting one.
+    """Read a ResourceList from FILE or standard input, and print the rendered
+    ResourceList.
 
     Kustomize runs this command, with a RenderConfig as functionConfig. As a generator it renders the files below
     `spec.paths`, relative to the folder of the kustomization. As a transformer it replaces the objects of llmaz in the

@@ -33,11 +33,12 @@ from renderer.diagnostics import counted
 @SET
 @ENV
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
+@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: Any) -> None:
-    """Print a NodePool and an EC2NodeClass for each flavor that the input below PATHS uses, limited to what it needs.
+    """Print a NodePool and an EC2NodeClass for each flavor in use, with limits for what the workloads need.
 
-    karpenter of RenderConfig describes the nodes. Only the input below PATHS counts, so leave them out for all of it.
+    spec.karpenter of RenderConfig configures the nodes. Usually run it without PATHS: workloads outside of PATHS are
+    not counted, so the limits would be too low.
     """
     if output is not None and not output.strip():
         raise click.UsageError("-o has no value")

@@ -22,11 +22,13 @@ from renderer.diagnostics import counted
 
 @click.group(epilog=examples("llmaz presets list", 'llmaz presets show "$BACKEND"'))
 def presets() -> None:
-    """What ships with llmaz: backends, models, loaders and pickers."""
+    """Show and copy the presets: backends, models, loaders, pickers."""
 
 
 @presets.command(
-    "list", epilog=examples("llmaz presets list --search coder", "llmaz presets list --task chat --fits 2xl40s-48g")
+    "list",
+    short_help="List the presets.",
+    epilog=examples("llmaz presets list --search coder", "llmaz presets list --task chat --fits 2xl40s-48g"),
 )
 @click.option("--search", "text", default="", metavar="TEXT", help="Models with TEXT in their name, hub id or family.")
 @click.option("--task", default="", metavar="KIND", help="Models of that kind: chat, embedding or reranker.")
@@ -76,7 +78,9 @@ def _described(folder: str) -> str:
 
 
 @presets.command(
-    "show", epilog=examples('llmaz presets show "$BACKEND" --resolved', 'llmaz presets show "$MODEL" --fit')
+    "show",
+    short_help="Print a preset, or what it renders to.",
+    epilog=examples('llmaz presets show "$BACKEND" --resolved', 'llmaz presets show "$MODEL" --fit'),
 )
 @click.argument("name")
 @click.option(
@@ -164,7 +168,7 @@ def _print_as_shipped(name: str, version: str | None) -> None:
 
 @presets.command(
     "vendor",
-    short_help="Copy a preset into your repository, where the copy wins.",
+    short_help="Copy a preset into your repository.",
     epilog=examples('llmaz presets vendor "$BACKEND"', 'llmaz presets vendor "$MODEL" --to models'),
 )
 @click.argument("name")
@@ -187,7 +191,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
 
 @presets.command(
     "diff",
-    short_help="Compare a backend or model of yours with the preset of its name.",
+    short_help="Compare your backend or model with the preset of its name.",
     epilog=examples('llmaz presets diff "$BACKEND"', 'llmaz presets diff "$MODEL" models --exit-code'),
 )
 @click.argument("name")
@@ -210,7 +214,7 @@ def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:
 
 @presets.command(
     "adapter-rules",
-    short_help="Print the rules that feed autoscalers with engines' metrics.",
+    short_help="Print prometheus-adapter rules for autoscalers.",
     epilog=examples("llmaz presets adapter-rules", "llmaz presets adapter-rules backends >rules.yaml"),
 )
 @click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)

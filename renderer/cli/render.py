@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     type=click.Choice(("manifests", "helm")),
     default="manifests",
     show_default=True,
-    help="helm: a chart, in the folder chart unless -o names another.",
+    help="helm: write a Helm chart, to the folder chart unless -o is set.",
 )
 @click.option(
     "-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]"
@@ -50,14 +50,15 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="kubeconform",
     metavar="[PROGRAM]",
-    help="Also run kubeconform on the result; write --kubeconform=PATH for one that is not on PATH.",
+    help="Also run kubeconform on the result. Without PROGRAM it is looked up on PATH.",
 )
 def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
     """Render the input below PATHS into the output folder.
 
-    PATHS are files and folders; by default the folder of the nearest llmaz.yaml, else the current one. Nothing is
-    written unless everything is valid. Unchanged files are not touched; rendered files that no input makes any more are
-    deleted. Each environment of RenderConfig has a folder of its name in the output folder.
+    PATHS are files and folders. [default: the folder of the nearest llmaz.yaml, else the current folder]
+
+    Nothing is written unless everything is valid. Unchanged files are not touched. Files that llmaz wrote for input
+    that is gone are deleted. Each environment of RenderConfig gets a subfolder of the output folder.
     """
     if check and stdout:
         raise click.UsageError("--check and --stdout cannot be used together")
@@ -164,4 +165,4 @@ def _print_summary(rendered: RenderResult, options: RenderOptions, flags: dict[s
 
 def _print_foreign(rendered: RenderResult, flags: dict[str, Any]) -> None:
     if flags["verbose"]:
-        print_line(flags["form"], f"left alone: {counted(rendered.inputs.foreign, 'document')} of other kinds")
+        print_line(flags["form"], f"ignored: {counted(rendered.inputs.foreign, 'document')} of other kinds")

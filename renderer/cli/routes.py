@@ -23,7 +23,8 @@ from renderer.diagnostics import counted
 
 
 @click.command(
-    short_help="Show which public name leads where.", epilog=examples("llmaz routes", "llmaz routes --format markdown")
+    short_help="Show the routes: public names and their models.",
+    epilog=examples("llmaz routes", "llmaz routes --format markdown"),
 )
 @click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option(
@@ -32,12 +33,12 @@ from renderer.diagnostics import counted
     type=click.Choice(("table", "markdown", "json")),
     default="table",
     show_default=True,
-    help="markdown: the table, and the same as Mermaid charts.",
+    help="markdown: the table and Mermaid charts of it.",
 )
 @SET
 @ENV
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("--allow-empty", is_flag=True, help="Accept a tree without input.")
+@click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.
 

@@ -219,12 +219,12 @@ def _fields(schema: str) -> Mapping[str, Sequence[str]]:
 def _empty_field(document: Document, schema: str, *path: str | int) -> Diagnostic:
     """The error about a field without a value, at its own line. `schema`: the name of the kind's schema."""
     known = schema_validation.schema_at(schema, path)
-    hint = "write its value after it"
+    hint = "write its value after the colon"
     if known.get("type") == "object":
         fields = [*known.get("properties", ())]
         few = " or ".join(fields) if len(fields) <= _FEW_FIELDS else ""
         needed = ", ".join(known.get("required", ())) or few
-        hint = f"write its fields below it, further to the right{f': {needed}' if needed else ''}"
+        hint = f"write its fields below it, indented{f': {needed}' if needed else ''}"
     elif known.get("type") == "array":
         hint = "write its items below it, each after '- '"
     return make_diagnostic("E227", document.origin(*path, key=True), word=path[-1], hint=hint)

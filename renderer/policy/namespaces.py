@@ -36,7 +36,7 @@ def judge_namespace(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Deni
 def _hint(allowed: NameGlobs | None, namespace: str) -> str:
     """What the file may do instead."""
     if allowed is None:
-        return "no entry of folders matches this file: move it, or ask for an entry"
+        return "no entry of spec.folders of the RenderPolicy matches this file: move the file, or have an entry added"
     what = f"allowed: {quoted_globs(allowed.globs)}"
     return what if namespace else f"{what}; write metadata.namespace: cluster-scoped objects need an entry with '*'"
 

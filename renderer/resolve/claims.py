@@ -102,7 +102,7 @@ def _stop_without_claim(app: App, diagnostics: Collector) -> NoReturn:
     """Raises Stop, with an error that says how models are claimed."""
     for field, needed in (("modelClaim", "modelName"), ("modelClaims", "models")):
         if app.document.is_empty("spec", field):
-            hint = f"write {needed} below it, further to the right"
+            hint = f"write {needed} below it, indented"
             diagnostics.stop("E227", app.origin("spec", field, key=True), word=field, hint=hint)
     field = "modelClaims.models" if app.kind == "Service" else "modelClaim.modelName"
     diagnostics.stop("E221", app.origin("spec", key=True), field=field)

@@ -29,8 +29,8 @@ _IMAGE = (  # registry/repository[:tag][@digest]; groups: last part of the repos
     r"[a-z0-9.-]+(?::\d+)?/(?:[a-z0-9._-]+/)*([a-z0-9]+(?:[._-]+[a-z0-9]+)*)(?::([\w.-]{1,128}))?(?:@(sha256:[0-9a-f]{64}))?"
 )
 _EMPTY_HINTS = {  # for a field of a source that is there without a value
-    "modelHub": "write modelID below it, further to the right",
-    "uri": "write the address after it, as s3://bucket/path",
+    "modelHub": "write modelID below it, indented",
+    "uri": "write the address after the colon, such as s3://bucket/path",
 }
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"

@@ -35,7 +35,7 @@ class OutsideError(OSError):
     """A path that leads out of the folder that it must stay in."""
 
     def __init__(self, path: str, target: str) -> None:
-        super().__init__(errno.EXDEV, f"it leads out of the tree, to {target}", path)
+        super().__init__(errno.EXDEV, f"it points outside the tree, to {target}", path)
 
 
 class LinkError(OSError):

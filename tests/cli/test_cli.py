@@ -333,7 +333,7 @@ def test_what_a_stale_folder_lacks(folder: Path, llmaz: Llmaz) -> None:
 def test_verbose_counts_what_was_left_alone(folder: Path, llmaz: Llmaz) -> None:
     (folder / "chat.yaml").write_text(PLAYGROUND.format(replicas=1) + "---\n" + CONFIG_MAP)
     quiet, verbose = llmaz("render", "--check"), llmaz("render", "--check", "-v")
-    assert verbose == (quiet.code, quiet.out, f"{quiet.err}left alone: 1 document of other kinds\n")
+    assert verbose == (quiet.code, quiet.out, f"{quiet.err}ignored: 1 document of other kinds\n")
 
 
 def test_check_says_what_it_does_not_know(folder: Path, llmaz: Llmaz) -> None:

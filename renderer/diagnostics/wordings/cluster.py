@@ -330,7 +330,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "requests to the workload '{workload}' name the model '{sent}', but its engine serves '{name}' and answers 404",
         "{hint}",
     ),
-    "E611": Wording("Envoy Gateway does not accept the {what}, since {why}: {effect}", "{hint}"),
+    "E611": Wording("Envoy Gateway rejects the {what}, because {why}: {effect}", "{hint}"),
     "E612": Wording(
         "without parentRefs the route is on no Gateway, so it gets no requests",
         "write parentRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: …}}]",

@@ -203,12 +203,12 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
     ),
     "E672": Wording(
-        "only some clients may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
         "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
         "allows no one else",
     ),
     "W672": Wording(
-        "only some clients may call '{name}' ({rule}), and this {kind} leads others to its pods",
+        "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
         "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
         "allows no one else",
     ),
@@ -228,8 +228,8 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "name what they need under spec.to, or write the route in the namespace of the model",
     ),
     "N676": Wording(
-        "requests for '{name}', the servedModelName of '{app}', get no answer: this route replaces the one of the app",
-        "write a ModelRoute with modelName: {name}, or leave servedModelName out",
+        "requests for '{name}', the servedModelName of '{app}', get no answer: this ModelRoute replaces its route",
+        "to serve that name too, write a ModelRoute with modelName: {name}; else leave servedModelName out",
     ),
     "W674": Wording(
         "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "

@@ -39,7 +39,10 @@ INPUT: Final[dict[str, Wording]] = {
         "more than {limit} warnings and notes about this object: the others are not shown", "fix these first"
     ),
     "E120": Wording("cannot be read: {what}"),
-    "E121": Wording("this link points outside the tree, to {target}", "copy the file, or name the link under ignore"),
+    "E121": Wording(
+        "this symbolic link points outside the tree, to {target}",
+        "copy the file, or add the link to ignore in RenderConfig",
+    ),
     "E122": Wording("no such file or folder"),
     "E123": Wording(
         "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
@@ -99,7 +102,7 @@ INPUT: Final[dict[str, Wording]] = {
         "passThrough copies this {kind} into the output, and {owner} also renders it",
         "leave one of the two out, or rename it: if both are applied, each overwrites the other",
     ),
-    "E212": Wording("{kind} has apiVersion {right}, not '{version}'", "write apiVersion: {right}"),
+    "E212": Wording("the apiVersion of {kind} is {right}, not '{version}'", "write apiVersion: {right}"),
     "E213": Wording("there is no kind '{kind}' in {version}", "{hint}"),
     "W216": Wording("nothing reads the annotation '{name}'", "{hint}"),
     "E217": Wording("a RenderConfig is read from llmaz.yaml only", "move it there, to the top of the tree"),

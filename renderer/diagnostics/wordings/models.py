@@ -126,8 +126,8 @@ MODELS: Final[dict[str, Wording]] = {
         "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim",
     ),
     "N256": Wording(
-        "the size of '{model}' is not set, and with {billions}B parameters it is about {gib} GiB: the engine has "
-        "{seconds} s to load it, and is restarted after that",
+        "the size of '{model}' is not set; with {billions}B parameters it is about {gib} GiB, which may take longer to "
+        "load than {seconds} s, after which the engine is restarted",
         "write facts: {{weightsGiB: {gib}}}, or the total size of its files",
     ),
     "W310": Wording(

@@ -51,10 +51,10 @@ def capable_versions_hint(
     hints = []
     if newer:
         behind = versions[versions.index(newer[0]) :]
-        hints.append(f"{newer[0]} and newer can" if set(behind) <= set(newer) else f"{newer[0]} can")
+        hints.append(f"{newer[0]} or newer" if set(behind) <= set(newer) else newer[0])
     if older:
-        hints.append(f"{older[-1]} can" if not hints else f"so can {older[-1]}")
-    return f"take another version: {', '.join(hints)}" if hints else "leave it out"
+        hints.append(older[-1])
+    return f"use version {', or '.join(hints)}" if hints else "leave it out"
 
 
 def invalid_versions(runtime: BackendRuntime) -> Iterator[Diagnostic]:

@@ -53,7 +53,7 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
     for name, path in claimed_adapters(inputs, app).items() if isinstance(app, App) and not own_name else ():
         if public_name(inputs.models[name]) == claim.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
-            hint = f"claim another OpenModel, with a servedModelName of its own, in the place of {name}"
+            hint = f"claim another OpenModel with its own servedModelName instead of {name}"
             hint += f", or claim {name} in one of them alone" if in_pool else ""
     if app.namespace != other.namespace:
         hint += ", or give the namespace a Gateway of its own"

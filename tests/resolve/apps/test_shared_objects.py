@@ -287,7 +287,7 @@ def test_what_we_wrote_is_never_input(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("render", "-o", "out/stage", "-v")
     assert done.code == 0, done.err
     assert {path: text for path, (text, _) in texts(folder / "out/stage").items()} == first
-    assert done.err.endswith(f"left alone: {len(first)} documents of other kinds\n")
+    assert done.err.endswith(f"ignored: {len(first)} documents of other kinds\n")
 
 
 @pytest.mark.parametrize("how", [(), ("--check",)])
