@@ -13,7 +13,7 @@ import pytest
 from tests.paths import ROOT
 
 KEY = "        teamLabel: {type: string, description: A label of teams.}\n"
-BEHIND = "        definitions:\n          description: Who may define what others use.\n"  # of RenderPolicy
+BEHIND = "        definitions:\n          description: Which files may define what others use.\n"  # of RenderPolicy
 
 
 @pytest.fixture
