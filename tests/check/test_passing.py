@@ -196,7 +196,7 @@ def write(folder: Path) -> None:
 def test_files_without_objects_are_told(folder: Path, llmaz: Llmaz) -> None:
     write(folder)
     expected = (
-        "not checked, no Kubernetes object: .ci.yml, data.json, mkdocs.yml and 1 more\n"
+        "not checked, not a Kubernetes object: .ci.yml, data.json, mkdocs.yml and 1 more\n"
         "not checked, part of a kustomization: all.yaml, overlays/prod/big.yaml, overlays/test/labels.yaml and 5 more\n"
         "not checked, chart, which Helm has to render first: charts/web\n"
         "1 object checked, 0 errors\n"

@@ -272,7 +272,7 @@ def test_the_configuration_is_read_in_the_tree_alone(repository: Path, tmp_path:
     (repository / "llmaz.yaml").symlink_to("../home/llmaz.yaml")
     done = llmaz("validate")
     assert (done.code, "SECRET" in done.err) == (2, False)
-    assert "leads out of the tree" in done.err
+    assert "points outside the tree" in done.err
     (tmp_path / "home" / "llmaz.yaml").unlink()
 
 

@@ -83,7 +83,7 @@ def test_a_link_in_a_chart_that_leads_out(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     done = llmaz("check", "--charts", "charts", "release.yaml")
     assert done.code == 2
-    assert "charts/vllm/files/secret: this link leads out of the tree" in done.err
+    assert "charts/vllm/files/secret: this symbolic link points outside the tree" in done.err
     (chart / "files" / "secret").unlink()
     (chart / "files" / "secret").symlink_to(chart / "Chart.yaml")
     assert llmaz("check", "--charts", "charts", "release.yaml").code == 0

@@ -146,4 +146,4 @@ def test_an_old_version_that_asks_otherwise_is_refused(folder: Path, llmaz: Llma
     done = llmaz("render")
     assert done.code == 2
     assert "cannot select an adapter by the model of a request [E444]" in done.err
-    assert "take another version: 0.5.4" in done.err
+    assert "use version 0.5.4" in done.err
