@@ -221,7 +221,7 @@ def test_a_line_break_in_a_key_makes_no_line(folder: Path, llmaz: Llmaz) -> None
 def test_a_line_break_in_the_name_of_a_link_makes_no_line(folder: Path, llmaz: Llmaz) -> None:
     os.symlink("/etc/passwd", "l\n::error::spoofed\n.yaml")
     assert llmaz("render").err.startswith(
-        r"l\n::error::spoofed\n.yaml: this link points outside the tree, to /etc/pass"
+        r"l\n::error::spoofed\n.yaml: this symbolic link points outside the tree, to /etc/pass"
     )
 
 
