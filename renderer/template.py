@@ -229,7 +229,7 @@ def _sum_filler(word: str, number: int, known: frozenset[str], path: tuple[str |
         try:
             return value + number
         except TypeError as error:
-            raise TemplateError(str(error), path) from None
+            raise TemplateError(_fault_message(error), path) from None
 
     return fill
 
@@ -262,7 +262,7 @@ def _compile_plain_condition(text: str, known: frozenset[str], path: tuple[str |
                 if bool(term.compare(value, term.operand) if term.compare else value) is not term.truth:
                     return False
         except TypeError as error:
-            raise TemplateError(str(error), path) from None
+            raise TemplateError(_fault_message(error), path) from None
         return True
 
     return holds
@@ -389,6 +389,10 @@ def _source_too_long(source: str, path: tuple[str | int, ...]) -> TemplateError:
 # Errors of expressions that are not Jinja's own, as for numbers of a thousand digits, or deep nesting (a SyntaxError of
 # Python's compiler).
 _FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError, SyntaxError)
+_TYPE_NAMES = {"int": "a number", "float": "a number", "str": "a string", "list": "a list", "bool": "a boolean"}
+_UNSUPPORTED_TYPES = re.compile(
+    r"(?:unsupported operand type\(s\) for (\S+): |'(\S+)' not supported between instances of )'(\w+)' and '(\w+)'"
+)
 
 
 def _fault_message(error: Exception) -> str:
@@ -396,6 +400,9 @@ def _fault_message(error: Exception) -> str:
     if isinstance(error, (RecursionError, SyntaxError)):
         return "it is nested too deep"
     message = str(error) or type(error).__name__
+    if match := _UNSUPPORTED_TYPES.fullmatch(message):
+        left, right = (_TYPE_NAMES.get(name, name) for name in match.group(3, 4))
+        return f"'{match[1] or match[2]}' does not work with {left} and {right}"
     return "a number has too many digits" if message.startswith("Exceeds the limit") else message
 
 

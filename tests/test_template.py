@@ -130,7 +130,7 @@ def test_only_double_braces_are_active(text: str) -> None:
 )
 def test_unknown_words(text: str) -> None:
     word = "port" if "port" in text else "Nope"
-    with pytest.raises(TemplateError, match=f"no word is called '{word}'"):
+    with pytest.raises(TemplateError, match=f"there is no variable '{word}'"):
         compile_template(text, WORDS)
 
 

@@ -212,7 +212,7 @@ def _choice_hint(option: Option, value: str) -> str:
         return f"it came {choices.later[value]}: take that version or a newer one, or {_choice_words(option)}"
     removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
     near = "" if value.isdigit() else suggestion(value, known)
-    return removal + (near if near.startswith("did you mean") else f"it takes {_choice_words(option)}")
+    return removal + (near if near.startswith("did you mean") else f"it accepts {_choice_words(option)}")
 
 
 def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
@@ -249,7 +249,7 @@ def _value_hint(option: Option, spelling: str, key_suffix: str = "") -> str:
     """What to write for an option whose value is missing, with the values that it takes where the list has them."""
     values = "" if key_suffix else _choice_words(option)
     if "on" in option.choices.values:  # a flag in older versions
-        return f"write '{spelling}', 'on' as two items: it takes {values}"
+        return f"write '{spelling}', 'on' as two items: it accepts {values}"
     return f"write {values or 'it'} as the next item of the list"
 
 

@@ -121,7 +121,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select by a label that only the pods of engines have",
     ),
     "N517": Wording(
-        "the chart of the {kind} '{name}' is not rendered: nothing but {count} in its values is checked",
+        "the chart of the {kind} '{name}' is not rendered, so only its values are checked ({count})",
         "use --charts DIR if it is a HelmRelease whose chart is in a folder, else check the output of helm template",
     ),
     "W518": Wording(

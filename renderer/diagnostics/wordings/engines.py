@@ -137,7 +137,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' needs to know the accelerators of its pod", "{hint}"),
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
-    "E404": Wording("{app}: '{backend}' cannot take weights from {source}", "{hint}"),
+    "E404": Wording("{app}: '{backend}' cannot load weights from {source}", "{hint}"),
     "E405": Wording("{app}: '{backend}' reads one file, and this is a whole directory", "{hint}"),
     "E406": Wording("{option} cannot be set here", "{hint}"),
     "E407": Wording(
@@ -261,10 +261,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "{backend} in '{image}' is version {version}, but backendRuntimeConfig.version in {file}:{line} is '{named}'",
         "leave backendRuntimeConfig.version out: the tag of the image gives the version",
     ),
-    "E440": Wording("{of}: '{option}' does not take '{value}'", "{hint}"),
-    "W440": Wording("{of}: '{option}' does not take '{value}'", "{hint}"),
-    "E441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
-    "W441": Wording("{of}: '{option}' takes {type}, not '{value}'"),
+    "E440": Wording("{of}: '{option}' does not accept '{value}'", "{hint}"),
+    "W440": Wording("{of}: '{option}' does not accept '{value}'", "{hint}"),
+    "E441": Wording("{of}: '{option}' needs {type}, not '{value}'"),
+    "W441": Wording("{of}: '{option}' needs {type}, not '{value}'"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
     "E410": Wording(
         "{name} is '{value}' in the engine, so the engine does not see {source} in {path}",

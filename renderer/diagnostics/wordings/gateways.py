@@ -204,13 +204,13 @@ GATEWAYS: Final[dict[str, Wording]] = {
     ),
     "E672": Wording(
         "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
-        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
-        "allows no one else",
+        "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
+        "clients only",
     ),
     "W672": Wording(
         "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
-        "delete it and write a ModelRoute with spec.gateway.allow, or give it a SecurityPolicy whose authorization "
-        "allows no one else",
+        "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
+        "clients only",
     ),
     "E673": Wording(
         "only some clients may call '{name}' ({rule}), and through this Service clients outside the cluster reach "

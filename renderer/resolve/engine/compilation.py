@@ -439,7 +439,9 @@ def _template_errors(value: object, path: Path, constant: Words) -> Iterator[Tem
 def template_hint(error: TemplateError) -> str:
     """What to do about an invalid template."""
     hint = suggestion(error.word, sorted(WORDS)) if error.word else ""
-    return hint if hint.startswith("did you mean") else f"the template variables are {', '.join(sorted(WORDS))}"
+    if error.word and not hint.startswith("did you mean"):
+        return f"the template variables are {', '.join(sorted(WORDS))}"
+    return hint
 
 
 def _layer_filler(

@@ -54,7 +54,7 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
         if public_name(inputs.models[name]) == claim.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
             hint = f"claim another OpenModel with its own servedModelName instead of {name}"
-            hint += f", or claim {name} in one of them alone" if in_pool else ""
+            hint += f", or claim {name} in only one of the two" if in_pool else ""
     if app.namespace != other.namespace:
         hint += ", or give the namespace a Gateway of its own"
     elif isinstance(app, App) and isinstance(other, App) and not in_pool:  # a ModelRoute leads to one pool at most

@@ -117,7 +117,7 @@ def _refusal(
     field = "filename" if weights.filename else ""
     if kind not in sources:
         able = _other_engines(inputs, app, name, lambda other: kind in (other.get("sources") or [kind]))
-        supported = f"it takes {', '.join(_SOURCES[source] for source in sources)}"
+        supported = f"it loads from {', '.join(_SOURCES[source] for source in sources)}"
         supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
         return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
     if form not in formats:
