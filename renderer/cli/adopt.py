@@ -43,14 +43,16 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
 @click.argument("paths", nargs=-1, required=True, shell_complete=complete_files)
 @click.option("-o", "--output", "folder", default="adopted", show_default=True, metavar="DIR", help="Where to write.")
 @click.option(
-    "--strict", is_flag=True, help="Also exit 1 if the new pods differ from the old ones and no rule explains it."
+    "--strict",
+    is_flag=True,
+    help="Also exit 1 if the new pods differ from the old ones and no known rule explains the difference.",
 )
 @click.option(
     "--release",
     default="",
     metavar="TAG",
     callback=_release,
-    help="Release of the llmaz operator that these objects are from, such as v0.1.4. Keeps its engine versions.",
+    help="The release of the llmaz operator that runs these objects, such as v0.1.4. Its engine versions are kept.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also list the differences that a rule explains.")
 @click.option(

@@ -158,7 +158,7 @@ def argocd_plugin(part: str, image: str | None, namespace: str) -> None:
 
 @argocd.command(
     "generate",
-    short_help="Render an Application, as the plugin.",
+    short_help="Print an Application's manifests (for the plugin).",
     epilog=examples("llmaz argocd generate", "ARGOCD_APP_SOURCE_PATH=. llmaz argocd generate"),
 )
 def argocd_generate() -> None:

@@ -51,7 +51,7 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
 
 
 @click.command(
-    short_help="Check any manifests against the rules of a cluster.",
+    short_help="Check any manifests, without a cluster.",
     epilog=examples("llmaz check rendered", "llmaz check rendered --strict --format github"),
 )
 @click.argument("paths", nargs=-1, shell_complete=complete_files)
@@ -100,7 +100,7 @@ def check(
     engine_place: tuple[str, int] | None,
     policy: str,
 ) -> None:
-    """Check any manifests against the rules of a cluster.
+    """Check any manifests by the rules that a cluster would apply. No cluster is needed.
 
     It checks schemas, the CEL rules of CRDs, the rules of LeaderWorkerSet's webhook, autoscalers, and references
     between objects from the Gateway to the pods. An object that is referenced has to be in PATHS, in `external` of the

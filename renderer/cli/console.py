@@ -87,7 +87,9 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 show_default=True,
                 help="How problems are printed.",
             ),
-            click.option("-v", "--verbose", is_flag=True, help="Also count documents of other kinds."),
+            click.option(
+                "-v", "--verbose", is_flag=True, help="Also print how many documents of other kinds were ignored."
+            ),
         )
     ):
         command = option(command)

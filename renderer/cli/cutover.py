@@ -49,7 +49,7 @@ from renderer.diagnostics import counted, has_errors
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.pass_context
 def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
-    """Print the steps from llmaz's operator to rendered manifests, as commands for the cluster of DUMP.
+    """Print the commands that move the cluster of DUMP from llmaz's operator to rendered manifests.
 
     DUMP: files or folders with the output of kubectl get --show-managed-fields -o yaml, for the operator and all
     objects that it created. PATHS, as for render, are the input that replaces the operator. No command is run.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     type=click.Choice(("text", "markdown", "json")),
     default="text",
     show_default=True,
-    help="markdown: the comment of a pull request.",
+    help="markdown: for a comment on a pull request.",
 )
 @click.option(
     "--live",
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     "--llmaz",
     "renderer",
     metavar="WHEEL_OR_VERSION",
-    help="Compare what another llmaz renders from the work tree (the earlier side) with what this one renders. It runs "
-    "in its own virtual environment: a wheel is installed without network, a version is fetched by pip.",
+    help="Render the work tree with another version of llmaz (the earlier side) and with this one, and compare. The "
+    "other one gets its own virtual environment: a wheel is installed without network, a version is fetched by pip.",
 )
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
 @click.option(
@@ -82,8 +82,9 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
     BASE is a commit, by default HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge base of
     both. Nothing is checked out, and nothing is written. PATHS as for render.
 
-    With --live, a cluster dump is compared instead of BASE: each difference is explained by a rule, or reported as lost
-    or unexplained. With --llmaz, the output of another llmaz for the same work tree is compared instead of BASE.
+    With --live, a cluster dump takes the place of BASE. Differences that a rule explains are expected. All others are
+    reported: lost (only the cluster has the field) or unexplained. With --llmaz, another version of llmaz renders the
+    same work tree, and its output takes the place of BASE.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")

@@ -35,7 +35,7 @@ from renderer.diagnostics import counted
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: Any) -> None:
-    """Print a NodePool and an EC2NodeClass for each flavor in use, with limits for what the workloads need.
+    """Print a NodePool and an EC2NodeClass for each flavor in use, limited to what the workloads need.
 
     spec.karpenter of RenderConfig configures the nodes. Usually run it without PATHS: workloads outside of PATHS are
     not counted, so the limits would be too low.

@@ -191,7 +191,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
 
 @presets.command(
     "diff",
-    short_help="Compare your backend or model with the preset of its name.",
+    short_help="Compare your backend or model with the preset of that name.",
     epilog=examples('llmaz presets diff "$BACKEND"', 'llmaz presets diff "$MODEL" models --exit-code'),
 )
 @click.argument("name")

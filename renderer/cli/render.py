@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     type=click.Choice(("manifests", "helm")),
     default="manifests",
     show_default=True,
-    help="helm: write a Helm chart, to the folder chart unless -o is set.",
+    help="helm: write a Helm chart instead, into chart/ unless -o is set.",
 )
 @click.option(
     "-o", "--output", metavar="DIR", help="Output folder. [default: output.dir of RenderConfig, else rendered]"
@@ -102,7 +102,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 @input_options
 @POLICY
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
-    """Check the input below PATHS as render does, without an output folder."""
+    """Check the input below PATHS as render does, but write no files."""
     result = run(render_options(paths, flags), flags["form"])
     if failed := report(result.problems, flags["form"], flags["strict"]):
         print_line(flags["form"], counted(failed, "error"))

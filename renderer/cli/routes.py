@@ -33,7 +33,7 @@ from renderer.diagnostics import counted
     type=click.Choice(("table", "markdown", "json")),
     default="table",
     show_default=True,
-    help="markdown: the table and Mermaid charts of it.",
+    help="markdown: the table, and Mermaid charts.",
 )
 @SET
 @ENV

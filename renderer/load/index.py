@@ -105,9 +105,9 @@ class InputIndex:
         hint = "move it to a file that no pattern of passThrough matches"
         if kind in ("RenderConfig", "RenderPolicy"):
             hint = "pass through a folder without it, as passThrough: [extra]"
-        reader = "nothing reads it"
+        reader = "nothing reads it there"
         if kind in (*_APPS, "OpenModel", "BackendRuntime"):
-            reader += ", or the llmaz operator makes its objects a second time"
+            reader += ", or the llmaz operator creates its objects a second time"
         words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
         self.problems.append(make_diagnostic("E210", origin, **words))
 

@@ -65,14 +65,15 @@ def missing(options: ScaffoldOptions) -> list[str]:
     notes = []
     if not options.known and options.engine != "none":
         notes.append(
-            f"no --repo-url, and no remote 'origin': in bootstrap/ replace {options.repository} with your repository"
+            f"--repo-url is not set, and git has no remote 'origin': replace {options.repository} in bootstrap/ "
+            "with the address of your repository"
         )
     if options.ci == "github" and options.action == ACTION:
         notes.append(
-            f"no --action: in .github/workflows/llmaz.yml replace {ACTION} with your copy of llmaz's repository"
+            f"--action is not set: replace {ACTION} in .github/workflows/llmaz.yml with your copy of llmaz's repository"
         )
     if options.ci == "gitlab":
-        notes.append("in .gitlab-ci.yml set the pip index that has llmaz's wheel")
+        notes.append("set the pip index that has llmaz's wheel in .gitlab-ci.yml")
     return notes
 
 

@@ -506,8 +506,8 @@ def test_where_the_next_commands_go(target: str, enters: str, folder: Path, llma
 def test_what_nobody_said_is_said(folder: Path, llmaz: Llmaz) -> None:
     """In which files something has to be written in, and no others."""
     done = llmaz("init", "new")
-    assert "no --repo-url" in done.err
-    assert "no --action" in done.err
+    assert "--repo-url is not set" in done.err
+    assert "--action is not set" in done.err
     marks = {"OWNER/REPOSITORY": "bootstrap/", "OWNER/llmaz-renderer@REF": ".github/workflows/llmaz.yml"}
     for mark, place in marks.items():
         holding = {path for path, text in files(folder / "new").items() if mark in text} - {"README.md"}

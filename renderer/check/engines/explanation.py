@@ -54,9 +54,7 @@ def explanation_text(record: dict[str, Any]) -> str:
     ]
     for resource, number in record["accelerators"].items():
         used = record["acceleratorsUsed"]
-        lines.append(
-            f"  accelerators  {number} of {resource}, {'an unknown number' if used is None else used} used"
-        )
+        lines.append(f"  accelerators  {number} of {resource}, {'an unknown number' if used is None else used} used")
     if record["podsOfReplica"] > 1:
         lines.append(f"  replica       {record['podsOfReplica']} pods; accelerators are not counted over several pods")
     return "\n".join(lines) + "\n"

@@ -29,7 +29,11 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
     for release in {id(engine.document): engine.document for engine in engines}.values():
         if paths := values_paths(release.value):
             count = sum(engine.document is release for engine in engines)
-            words = {"kind": text_at(release.value, "kind"), "name": text_at(release.value, "metadata", "name")}
+            kind = text_at(release.value, "kind")
+            hint = "check the output of helm template"
+            if kind == "HelmRelease":
+                hint = f"if its chart is in a folder, use --charts DIR; otherwise {hint}"
+            words = {"kind": kind, "name": text_at(release.value, "metadata", "name"), "hint": hint}
             yield make_diagnostic("N517", release.origin(*paths[0]), count=counted(count, "engine"), **words)
     for _, problems in read:
         yield from problems

@@ -95,7 +95,7 @@ class _TargetView(ObjectView):
         is_gone = is_own and (kind, namespace) in self._names
         if not (near or is_gone):
             return "", path, {}
-        declare = f"if it exists elsewhere, declare it under external of RenderConfig: {kind}/{namespace}/{name}"
+        declare = f"if '{name}' exists elsewhere, add {kind}/{namespace}/{name} to external of RenderConfig"
         words = {"kind": kind, "name": name, "where": f" in namespace '{namespace}'"}
         return _CODE, path, {**words, "hint": f"{near}; {declare}" if near else declare}
 

@@ -170,7 +170,7 @@ class ObjectView:
         """The finding that an object is not known. `hint`: the advice, where it is not to correct the name."""
         bare_kind = kind.partition(".")[0]
         declaration = "/".join(filter(None, (bare_kind, namespace, name)))
-        declare = f"if it exists elsewhere, declare it as external: {declaration}"
+        declare = f"if '{name}' exists elsewhere, declare it as external: {declaration}"
         where = f" in namespace '{namespace}'" if namespace and kind not in _CLUSTER else ""
         hint = hint or self._near(kind, namespace, name)
         words = {"kind": bare_kind, "name": name, "where": where, "hint": f"{hint}; {declare}" if hint else declare}

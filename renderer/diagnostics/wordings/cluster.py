@@ -122,7 +122,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     ),
     "N517": Wording(
         "the chart of the {kind} '{name}' is not rendered, so only its values are checked ({count})",
-        "use --charts DIR if it is a HelmRelease whose chart is in a folder, else check the output of helm template",
+        "{hint}",
     ),
     "W518": Wording(
         "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so nodes that run one cannot be "
@@ -330,7 +330,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "requests to the workload '{workload}' name the model '{sent}', but its engine serves '{name}' and answers 404",
         "{hint}",
     ),
-    "E611": Wording("Envoy Gateway rejects the {what}, because {why}: {effect}", "{hint}"),
+    "E611": Wording("Envoy Gateway rejects the {what}, because {why}, so {effect}", "{hint}"),
     "E612": Wording(
         "without parentRefs the route is on no Gateway, so it gets no requests",
         "write parentRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: …}}]",

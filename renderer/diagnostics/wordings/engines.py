@@ -134,7 +134,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "{option} must be one of {values}, not {value}",
         "write {least}, or leave it out: it follows from spec.facts.adapter.rank",
     ),
-    "E401": Wording("'{backend}' does not run on {vendor}", "{hint}"),
+    "E401": Wording("the backend '{backend}' does not run on {vendor}", "{hint}"),
     "E402": Wording("the model has no flavor, and '{backend}' needs to know the accelerators of its pod", "{hint}"),
     "E403": Wording("{app}: '{backend}' cannot read {format}", "{hint}"),
     "E404": Wording("{app}: '{backend}' cannot load weights from {source}", "{hint}"),
@@ -242,8 +242,12 @@ ENGINES: Final[dict[str, Wording]] = {
     "W432": Wording("{of}: '{option}' is not a complete option name", "{hint}"),
     "E433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "W433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
-    "E434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "keep one of them"),
-    "W434": Wording("{of}: the option '{option}' is given twice, first as item {first}", "the last one counts"),
+    "E434": Wording(
+        "{of}: the option '{option}' is given twice, the first time as argument number {first}", "keep one of them"
+    ),
+    "W434": Wording(
+        "{of}: the option '{option}' is given twice, the first time as argument number {first}", "the last one counts"
+    ),
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(

@@ -203,12 +203,12 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
     ),
     "E672": Wording(
-        "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
+        "this {kind} leads to the pods of '{name}' and bypasses {rule}",
         "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
         "clients only",
     ),
     "W672": Wording(
-        "clients that {rule} does not allow can reach the pods of '{name}' through this {kind}",
+        "this {kind} leads to the pods of '{name}' and bypasses {rule}",
         "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
         "clients only",
     ),
@@ -228,8 +228,8 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "name what they need under spec.to, or write the route in the namespace of the model",
     ),
     "N676": Wording(
-        "requests for '{name}', the servedModelName of '{app}', get no answer: this ModelRoute replaces its route",
-        "to serve that name too, write a ModelRoute with modelName: {name}; else leave servedModelName out",
+        "this ModelRoute replaces the route of '{app}', so requests for its servedModelName '{name}' get no answer",
+        "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName",
     ),
     "W674": Wording(
         "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "

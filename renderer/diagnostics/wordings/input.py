@@ -41,7 +41,7 @@ INPUT: Final[dict[str, Wording]] = {
     "E120": Wording("cannot be read: {what}"),
     "E121": Wording(
         "this symbolic link points outside the tree, to {target}",
-        "copy the file, or add the link to ignore in RenderConfig",
+        "copy the file, or list the link under ignore of RenderConfig",
     ),
     "E122": Wording("no such file or folder"),
     "E123": Wording(
@@ -95,7 +95,7 @@ INPUT: Final[dict[str, Wording]] = {
     ),
     "E204": Wording("a RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
     "E210": Wording(
-        "passThrough ('{pattern}') would also bring this {kind} to the cluster, where {reader}",
+        "passThrough ('{pattern}') also matches this file, so this {kind} would be applied to the cluster: {reader}",
         "{hint}",
     ),
     "E211": Wording(
