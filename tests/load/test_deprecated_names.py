@@ -38,7 +38,7 @@ TRIGGER = """\
     scaleTrigger:
       hpa: {metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]}
 """
-FLASH = "write '-fa', 'on' as two items: it takes 'auto', 'off' or 'on'"
+FLASH = "write '-fa', 'on' as two items: it accepts 'auto', 'off' or 'on'"
 # What is written, and hints: followed word for word they lead to the next, and the last one is valid.
 STEPS: dict[str, list[tuple[str, list[str]]]] = {
     "flavors": [
