@@ -505,7 +505,7 @@ from renderer.cli import main
 main()
 """
 FILES = 2000
-INTERRUPTED = "interrupted; every file is whole, run again to finish"
+INTERRUPTED = "interrupted; no file is half written, run again to finish"
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def test_nothing_runs(repository: Path, tmp_path: Path, llmaz: Llmaz, monkeypatc
         (["render"], 2, "an attribute is not allowed in a template [E420]"),
         (["diff"], 2, "an attribute is not allowed in a template [E420]"),
         (["diff", "--", "models"], 2, "the tag !!python/object/apply:os.system is not allowed [E107]"),
-        (["check", "."], 0, "not checked, no Kubernetes object: models/x.yaml"),
+        (["check", "."], 0, "not checked, not a Kubernetes object: models/x.yaml"),
         (["argocd", "application"], 0, ""),
     ):
         done = llmaz(*words)

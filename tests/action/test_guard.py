@@ -86,4 +86,4 @@ def test_what_render_deletes_is_left_to_the_check(act: Act, repository: Reposito
     assert act(INPUT_COMMITTED="false").code == 0
     ran = act()
     assert ran.code == 1
-    assert "nothing makes rendered/demo/chat.yaml any more" in ran.summary
+    assert "no input makes rendered/demo/chat.yaml any more" in ran.summary
