@@ -52,7 +52,8 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
     default="",
     metavar="TAG",
     callback=_release,
-    help="The release of the llmaz operator that runs these objects, such as v0.1.4. Its engine versions are kept.",
+    help="The release of the llmaz operator that runs these objects, such as v0.1.4. The engine versions of that "
+    "release are written into the input.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also list the differences that a rule explains.")
 @click.option(

@@ -82,9 +82,9 @@ def diff(context: click.Context, /, between: str | None, form: str, tells: bool,
     BASE is a commit, by default HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge base of
     both. Nothing is checked out, and nothing is written. PATHS as for render.
 
-    With --live, a cluster dump takes the place of BASE. Differences that a rule explains are expected. All others are
-    reported: lost (only the cluster has the field) or unexplained. With --llmaz, another version of llmaz renders the
-    same work tree, and its output takes the place of BASE.
+    With --live, a cluster dump takes the place of BASE. llmaz has rules for the expected differences, such as defaults
+    of the API server. Other differences are reported as lost (only the cluster has the field) or unexplained. With
+    --llmaz, another version of llmaz renders the same work tree, and its output takes the place of BASE.
     """
     if between is not None and not between.strip():
         raise click.UsageError("BASE is empty: leave it out for HEAD")

@@ -138,7 +138,7 @@ def _walk_args(
             yield rules.finding(start, "W232", option=spelling + key_suffix, other=other)
         elif key in seen and not option.repeats:
             code = "E434" if style.duplicates == "error" else "W434"
-            yield rules.finding(start, code, option=spelling + key_suffix, first=seen[key] + 1)
+            yield rules.finding(start, code, option=spelling + key_suffix, first=seen[key])
         seen[key] = start
         i, values = yield from _count_option(rules, option, args, start)
         if not key_suffix and (option.choices.values or option.type) and style.name(token) not in plugged:

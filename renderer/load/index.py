@@ -107,7 +107,7 @@ class InputIndex:
             hint = "pass through a folder without it, as passThrough: [extra]"
         reader = "nothing reads it there"
         if kind in (*_APPS, "OpenModel", "BackendRuntime"):
-            reader += ", or the llmaz operator creates its objects a second time"
+            reader += "; with the llmaz operator, its objects are created a second time"
         words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
         self.problems.append(make_diagnostic("E210", origin, **words))
 

@@ -9,7 +9,7 @@ from renderer.diagnostics.wording import Wording
 DELIVERY: Final[dict[str, Wording]] = {
     "E700": Wording(
         "{what} needs {name} {needed}, but the target is {said}",
-        "leave this field out; or, if the cluster has that version, set targets.{target} in RenderConfig",
+        "if the cluster has that version, set targets.{target} in RenderConfig; otherwise leave the field out",
     ),
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",

@@ -242,12 +242,8 @@ ENGINES: Final[dict[str, Wording]] = {
     "W432": Wording("{of}: '{option}' is not a complete option name", "{hint}"),
     "E433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
     "W433": Wording("{of}: the option '{option}' needs a value", "{hint}"),
-    "E434": Wording(
-        "{of}: the option '{option}' is given twice, the first time as argument number {first}", "keep one of them"
-    ),
-    "W434": Wording(
-        "{of}: the option '{option}' is given twice, the first time as argument number {first}", "the last one counts"
-    ),
+    "E434": Wording("{of}: the option '{option}' is given twice, first at index {first}", "keep one of them"),
+    "W434": Wording("{of}: the option '{option}' is given twice, first at index {first}", "the last one counts"),
     "E435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "W435": Wording("{of}: the option '{option}' takes no value", "leave out what follows '='"),
     "E436": Wording(

@@ -228,8 +228,9 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "name what they need under spec.to, or write the route in the namespace of the model",
     ),
     "N676": Wording(
-        "this ModelRoute replaces the route of '{app}', so requests for its servedModelName '{name}' get no answer",
-        "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName",
+        "this ModelRoute replaces the route of '{app}', so requests for '{name}', the servedModelName of '{app}', get "
+        "no answer",
+        "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName from '{app}'",
     ),
     "W674": Wording(
         "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "

@@ -126,9 +126,9 @@ MODELS: Final[dict[str, Wording]] = {
         "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim",
     ),
     "N256": Wording(
-        "the size of '{model}' is not set; with {billions}B parameters it is about {gib} GiB, which may take longer to "
-        "load than {seconds} s, after which the engine is restarted",
-        "write facts: {{weightsGiB: {gib}}}, or the total size of its files",
+        "the size of '{model}' is not set, so its engine has {seconds} s to start and is then restarted; with "
+        "{billions}B parameters it has about {gib} GiB, which may take longer to load",
+        "write facts: {{weightsGiB: {gib}}}, or the total size of its files: the time to start grows with it",
     ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",
