@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     "--llmaz",
     "renderer",
     metavar="WHEEL_OR_VERSION",
-    help="Render the work tree with another version of llmaz (the earlier side) and with this one, and compare. The "
+    help="Render the work tree with another version of llmaz, and compare with what this version renders. The "
     "other one gets its own virtual environment: a wheel is installed without network, a version is fetched by pip.",
 )
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")

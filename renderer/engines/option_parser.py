@@ -316,11 +316,11 @@ def _unknown_hint(option_list: OptionList, head: str) -> str:
         return f"it came {option_list.later[head]}: take that version or a newer one, or leave it out"
     name = head.replace("=", " ").partition(" ")[0]
     if name != head and name in option_list.options:
-        return "write the value as the next item of the list"
+        return f"the option is '{name}': write its value as the next item of the list"
     if head[1] != "-":
         glued = max((word for word in option_list.options if head.startswith(word)), key=len, default="")
         if glued and head[len(glued) :].isdigit():
-            return "write the value as the next item of the list"
+            return f"the option is '{glued}': write its value as the next item of the list"
     for candidate in (head[1:], head.lower()):
         if candidate in option_list.options:
             return f"did you mean '{candidate}'?"

@@ -105,9 +105,11 @@ class InputIndex:
         hint = "move it to a file that no pattern of passThrough matches"
         if kind in ("RenderConfig", "RenderPolicy"):
             hint = "pass through a folder without it, as passThrough: [extra]"
-        reader = "nothing reads it there"
+        reader = "nothing there reads it"
         if kind in (*_APPS, "OpenModel", "BackendRuntime"):
-            reader += "; with the llmaz operator, its objects are created a second time"
+            reader = (
+                "without the llmaz operator nothing there reads it; with it, the rendered objects are created twice"
+            )
         words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
         self.problems.append(make_diagnostic("E210", origin, **words))
 

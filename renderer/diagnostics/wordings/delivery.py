@@ -9,7 +9,7 @@ from renderer.diagnostics.wording import Wording
 DELIVERY: Final[dict[str, Wording]] = {
     "E700": Wording(
         "{what} needs {name} {needed}, but the target is {said}",
-        "if the cluster has that version, set targets.{target} in RenderConfig; otherwise leave the field out",
+        "if the cluster has that version, set targets.{target} in RenderConfig; otherwise remove what needs it",
     ),
     "W700": Wording(
         "{what} needs the feature gate {gate}, which is off by default up to Kubernetes {newest}",

@@ -228,9 +228,8 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "name what they need under spec.to, or write the route in the namespace of the model",
     ),
     "N676": Wording(
-        "this ModelRoute replaces the route of '{app}', so requests for '{name}', the servedModelName of '{app}', get "
-        "no answer",
-        "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName from '{app}'",
+        "this ModelRoute replaces the route of the {kind} '{app}', so no route leads to its servedModelName '{name}'",
+        "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName from the {kind}",
     ),
     "W674": Wording(
         "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "

@@ -95,7 +95,8 @@ INPUT: Final[dict[str, Wording]] = {
     ),
     "E204": Wording("a RenderConfig is already in {name}", "keep one, in the file llmaz.yaml at the top of the tree"),
     "E210": Wording(
-        "passThrough ('{pattern}') also matches this file, so this {kind} would be applied to the cluster: {reader}",
+        "passThrough ('{pattern}') also matches this file, so this {kind} itself would be applied to the "
+        "cluster: {reader}",
         "{hint}",
     ),
     "E211": Wording(

@@ -126,9 +126,10 @@ MODELS: Final[dict[str, Wording]] = {
         "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim",
     ),
     "N256": Wording(
-        "the size of '{model}' is not set, so its engine has {seconds} s to start and is then restarted; with "
-        "{billions}B parameters it has about {gib} GiB, which may take longer to load",
-        "write facts: {{weightsGiB: {gib}}}, or the total size of its files: the time to start grows with it",
+        "the size of '{model}' is not set, so its engine is restarted if it has not started within {seconds} s; a "
+        "model with {billions}B parameters has about {gib} GiB, which may take longer to load",
+        "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; the engine then gets more "
+        "time to start",
     ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",

@@ -60,7 +60,7 @@ def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
     over_app = context.traffic[app.namespace, app.name]
     first = next((other for other in over_app if leads_to_main(other, app.name)), None)
     if first is item and all(other.spec["modelName"] != plan.public_name for other in over_app):
-        yield make_diagnostic("N676", backend.origin, app=app.name, name=plan.public_name)
+        yield make_diagnostic("N676", backend.origin, kind=app.kind, app=app.name, name=plan.public_name)
 
 
 def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:

@@ -53,8 +53,8 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
     for name, path in claimed_adapters(inputs, app).items() if isinstance(app, App) and not own_name else ():
         if public_name(inputs.models[name]) == claim.model:
             origin, route = app.origin(*path), f"a ModelRoute over both, with adapter: {name}"
-            hint = f"instead of {name}, claim another OpenModel that has its own servedModelName"
-            hint += f", or claim {name} only here, or only in {other.namespace}/{other.name}" if in_pool else ""
+            hint = f"instead of {name}, claim an OpenModel that has another servedModelName"
+            hint += f", or remove {name} from {other.namespace}/{other.name}" if in_pool else ""
     if app.namespace != other.namespace:
         hint += ", or give the namespace a Gateway of its own"
     elif isinstance(app, App) and isinstance(other, App) and not in_pool:  # a ModelRoute leads to one pool at most
