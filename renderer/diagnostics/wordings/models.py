@@ -128,8 +128,8 @@ MODELS: Final[dict[str, Wording]] = {
     "N256": Wording(
         "the size of '{model}' is not set, so its engine is restarted if it has not started within {seconds} s; a "
         "model with {billions}B parameters has about {gib} GiB, which may take longer to load",
-        "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; the engine then gets more "
-        "time to start",
+        "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; then the engine gets "
+        "more time to start",
     ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",
