@@ -260,7 +260,7 @@ def kind_markdown(name: str) -> Iterator[str]:
 
 def key_rows(node: Schema, whole: Schema, is_required: bool) -> Iterator[str]:
     """A table of a key of `spec` and of those below it, which are named from there."""
-    yield "| key | type | default | what it says |"
+    yield "| key | type | default | description |"
     yield "|---|---|---|---|"
     has_more = "properties" in node
     items = resolved(node["items"], whole) if isinstance(node.get("items"), dict) else {}
