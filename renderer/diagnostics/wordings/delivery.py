@@ -135,7 +135,7 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E776": Wording("this is ambiguous, with {count} matches: {known}", "name one of them"),
     "E777": Wording("no rendered object is called '{what}'", "{hint}"),
     "E780": Wording("git did not run: {what}", "install git, or name two folders"),
-    "E781": Wording("git says: {what}", "name a commit, branch or tag of a git repository"),
+    "E781": Wording("git says: {what}", "run llmaz in a git repository, and name a commit, branch or tag of it"),
     "E782": Wording("git does not know the commit '{name}'", "{hint}"),
     "E783": Wording("'{one}' and '{other}' have no commit in common", "fetch more, as with fetch-depth: 0"),
     "E784": Wording(
