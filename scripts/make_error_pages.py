@@ -134,12 +134,10 @@ def all_cases() -> Iterator[Case]:
         inputs = {f"input/{name}": text for name, text in texts(path.parent / "input").items()}
         output = path.read_text("utf-8").partition("\n")[2]
         yield Case(path.parent.name, "llmaz adopt input -o out", inputs, output, {})
-    for path in sorted(TESTS.glob("adopt/llmaz/*/stderr.txt")):
-        inputs = {"input.yaml": (path.parent / "input.yaml").read_text("utf-8")}
-        yield Case(path.parent.name, "llmaz adopt input.yaml", inputs, path.read_text("utf-8"), {})
-    for path in sorted(TESTS.glob("adopt/sources/*/stderr.txt")):
-        inputs = {"input.yaml": (path.parent / "input.yaml").read_text("utf-8")}
-        yield Case(path.parent.name, "llmaz adopt input.yaml -o out", inputs, path.read_text("utf-8"), {})
+    for folder in ("llmaz", "sources"):
+        for path in sorted(TESTS.glob(f"adopt/{folder}/*/stderr.txt")):
+            inputs = {"input.yaml": (path.parent / "input.yaml").read_text("utf-8")}
+            yield Case(path.parent.name, "llmaz adopt input.yaml", inputs, path.read_text("utf-8"), {})
     for path in sorted(TESTS.glob("data/chain/variants/*/stderr.txt")):
         yield variant_case(path.parent)
     for path in sorted(TESTS.glob("error_pages/sessions/*/console.txt")):

@@ -12,9 +12,10 @@ from tests.paths import ROOT
 
 _END = "\x1e"  # behind what a command has printed
 _COMMAND = re.compile(r"^\$ (.*)$", re.MULTILINE)
-_AUTHOR = {f"GIT_{role}_{key}": "dev@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+_AUTHOR = {f"GIT_{role}_{key}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 _DATES = {f"GIT_{role}_DATE": "2026-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")}
-_GIT = {**_AUTHOR, **_DATES, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+GIT_ENVIRONMENT = {**_AUTHOR, **_DATES, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+"""Variables by which commits of git depend on nobody's settings, and on no clock."""
 
 
 class Shell:
@@ -27,7 +28,7 @@ class Shell:
         )
         (programs / "llmaz").chmod(0o755)
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        self._environment = {**os.environ, **_GIT, "PATH": path, "PYTHONUTF8": "1"}
+        self._environment = {**os.environ, **GIT_ENVIRONMENT, "PATH": path, "PYTHONUTF8": "1"}
 
     def run(self, script: str) -> tuple[int, str]:
         """Exit code, and all that is printed."""

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests import inputs
+from tests.console import GIT_ENVIRONMENT
 
 CONFIG = f"{inputs.CONFIG}\n  gateway: {{mode: backend}}\n"
 MODEL = """\
@@ -51,9 +52,7 @@ class Repository:
 
     def git(self, *words: str) -> str:
         """What git says."""
-        who = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        dates = {f"GIT_{role}_DATE": "2026-01-01T00:00:00Z" for role in ("AUTHOR", "COMMITTER")}
-        around = {**os.environ, **who, **dates, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        around = {**os.environ, **GIT_ENVIRONMENT}
         done = subprocess.run(["git", *words], cwd=self.folder, env=around, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
