@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics import MAX_PROBLEMS, Path, quoted, suggestion
+from renderer.kubernetes import quantity
 from renderer.text import patterns
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schemas")
@@ -331,7 +332,7 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
             yield SchemaFinding("E307", (*path, i), False, _words(what=f"{shown_item} is already in this list"))
         return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
-        yield SchemaFinding("E305", path, False, _words(value=instance))
+        yield SchemaFinding("E305", path, False, _words(value=instance, hint=quantity.hint(instance)))
         return
     elif rule == "pattern":
         yield SchemaFinding("E306", path, False, _words(value=instance, means=_pattern_meaning(error)))

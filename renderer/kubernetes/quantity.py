@@ -26,6 +26,8 @@ _LONGEST: Final = 100  # characters, and powers of ten: far beyond what any reso
 
 _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
 _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
+_NUMBER_AND_UNIT: Final = r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)"
+_THINGS: Final = ("b", "byte", "bytes", "core", "cores", "cpu", "cpus", "gpu", "gpus")  # units that no quantity has
 
 
 class _Quantity(Struct, frozen=True):
@@ -77,6 +79,33 @@ def amount(value: object) -> Fraction:
     from fractions import Fraction  # costs more than all the rest of this module
 
     return Fraction(nanos(value), 10**_NANO)
+
+
+def hint(value: object) -> str:
+    """What to write instead of a value that `canonical` refuses: `did you mean 32G?` for `32GB`, else the form."""
+    match = re.fullmatch(_NUMBER_AND_UNIT, str(value).strip())
+    if match is not None:
+        number, unit = match.groups()
+        meant = number + (unit if unit in _DECIMAL or unit in _BINARY else _meant_suffix(unit.lower()))
+        if meant != value and _is_valid(meant):
+            return f"did you mean {meant}?"
+    return "write it as 500m, 2, 16Gi"
+
+
+def _meant_suffix(unit: str) -> str:
+    """The suffix of a unit in lower case: `G` of `gb`, `Gi` of `gib`, none of `cores`; the unit if it is unknown."""
+    if unit in _THINGS:
+        return ""
+    suffixes: dict[str, str] = {suffix.lower(): suffix for suffix in (*"kMGTPE", *_BINARY)}
+    return suffixes.get(unit.removesuffix("b"), unit)
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        canonical(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_value(value: object) -> _Quantity:

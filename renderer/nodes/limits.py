@@ -25,7 +25,7 @@ def configured_limits(karpenter: KarpenterSettings, diagnostics: Collector) -> M
         try:
             limits[name] = quantity.canonical(value)
         except ValueError:
-            diagnostics.add("E305", karpenter.at("limits").at(name), value=value)
+            diagnostics.add("E305", karpenter.at("limits").at(name), value=value, hint=quantity.hint(value))
     return limits
 
 

@@ -339,7 +339,7 @@ def flavor_limits(flavor: FlavorSpec, origin: Origin, diagnostics: Collector) ->
         try:
             limits[name] = quantity.canonical(value)
         except ValueError:
-            diagnostics.add("E305", origin.at("limits", name), value=value)
+            diagnostics.add("E305", origin.at("limits", name), value=value, hint=quantity.hint(value))
             continue
         if not limits[name].isdecimal() and "/" in name and quantity.nanos(limits[name]) % 10**9:
             diagnostics.add("E250", origin.at("limits", name), name=name, value=f"{quantity.nanos(value) / 10**9:g}")

@@ -93,7 +93,7 @@ def _claim_spec(values: Mapping[str, object], origin: Origin, access_mode: str, 
     try:
         size = quantity.canonical(values["size"])
     except ValueError:
-        diagnostics.add("E305", origin.at("size"), value=values["size"])
+        diagnostics.add("E305", origin.at("size"), value=values["size"], hint=quantity.hint(values["size"]))
         size = "1"
     if quantity.nanos(size) <= 0:
         diagnostics.add("E321", origin.at("size"), value=values["size"])

@@ -87,6 +87,42 @@ def test_the_reason_is_short(value: object, reason: str) -> None:
             function(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("32GB", "32G"),
+        ("16 Gi", "16Gi"),
+        ("16gib", "16Gi"),
+        ("4MI", "4Mi"),
+        ("512mb", "512M"),
+        ("500 m", "500m"),
+        ("1.5TB", "1.5T"),
+        ("10K", "10k"),
+        ("1EB", "1E"),
+        ("2 cores", "2"),
+        ("0.5 CPU", "0.5"),
+        ("1 GPU", "1"),
+        ("64 bytes", "64"),
+        (" 2", "2"),
+    ],
+)
+def test_what_was_meant(value: str, meant: str) -> None:
+    assert quantity.hint(value) == f"did you mean {meant}?"
+    assert quantity.canonical(meant)
+
+
+@pytest.mark.parametrize("value", ["two", "much", "-1Gi", "-1GB", "1e400", "5 apples", "", True, [1], "9" * 101 + "GB"])
+def test_the_form_where_nothing_is_meant_for_certain(value: object) -> None:
+    assert quantity.hint(value) == "write it as 500m, 2, 16Gi"
+
+
+@pytest.mark.parametrize("text", TABLE["refused"] + TABLE["refused by us only"])
+def test_what_is_meant_is_never_refused(text: str) -> None:
+    hint = quantity.hint(text)
+    if hint.startswith("did you mean"):
+        assert quantity.canonical(hint.removeprefix("did you mean ").removesuffix("?"))
+
+
 def test_equal_values_of_other_types_do_not_share_a_memo() -> None:
     assert quantity.canonical(1) == "1"
     assert quantity.canonical(1.0) == "1"

@@ -265,7 +265,7 @@ def _unreadable(sides: Body) -> Iterator[Finding]:
             try:
                 quantity.nanos(value)
             except ValueError:
-                yield "E305", ("resources", side, name), {"value": value}
+                yield "E305", ("resources", side, name), {"value": value, "hint": quantity.hint(value)}
 
 
 def _is_extended(name: str) -> bool:

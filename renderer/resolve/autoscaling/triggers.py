@@ -147,7 +147,7 @@ def canonicalize_quantities(value: object, origin: Origin, diagnostics: Collecto
                 try:
                     canonical[key] = quantity.canonical(item)
                 except ValueError:
-                    diagnostics.add("E305", origin, value=item)
+                    diagnostics.add("E305", origin, value=item, hint=quantity.hint(item))
             else:
                 canonical[key] = canonicalize_quantities(item, origin, diagnostics)
         return canonical

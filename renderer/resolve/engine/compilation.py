@@ -466,7 +466,7 @@ def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -
     try:
         return quantity.canonical(entry["sharedMemory"]) if "sharedMemory" in entry else ""
     except ValueError:
-        diagnostics.add("E305", origin, value=entry["sharedMemory"])
+        diagnostics.add("E305", origin, value=entry["sharedMemory"], hint=quantity.hint(entry["sharedMemory"]))
         return ""
 
 

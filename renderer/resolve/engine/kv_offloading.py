@@ -76,7 +76,7 @@ def _read_size(value: object, origin: Origin, diagnostics: Collector) -> str:
     try:
         size = quantity.canonical(value)
     except ValueError:
-        diagnostics.add("E305", origin, value=value)
+        diagnostics.add("E305", origin, value=value, hint=quantity.hint(value))
         return ""
     if size_in_bytes(size) < 1:
         diagnostics.add("E298", origin, value=value, what="not a size", hint="write one such as 64Gi")

@@ -121,5 +121,5 @@ def _quantity(value: object, origin: Origin, diagnostics: Collector) -> Any:
     try:
         return quantity.canonical(value)
     except ValueError:
-        diagnostics.add("E305", origin, value=value)
+        diagnostics.add("E305", origin, value=value, hint=quantity.hint(value))
         return value

@@ -38,7 +38,7 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
                 try:
                     values[name] = quantity.canonical(value)
                 except ValueError:
-                    diagnostics.add("E305", origin.at(side, name), value=value)
+                    diagnostics.add("E305", origin.at(side, name), value=value, hint=quantity.hint(value))
                 history.setdefault((side, name), []).append(Position(number, (side, name)))
         if number:
             fixed = flavor if number == len(layers) - 1 else {}

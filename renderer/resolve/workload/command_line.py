@@ -134,7 +134,7 @@ def _shared_memory_size(run: EngineRun, diagnostics: Collector) -> str:
             diagnostics.add("E307", origin, what=f"{size} is below 0")
         return quantity.canonical(size)
     except ValueError:
-        diagnostics.add("E305", origin, value=size)
+        diagnostics.add("E305", origin, value=size, hint=quantity.hint(size))
         return ""
 
 
