@@ -24,7 +24,8 @@ class Shell:
     def __init__(self, programs: Path) -> None:
         programs.mkdir()
         (programs / "llmaz").write_text(
-            f'#!/bin/sh\nPYTHONPATH="{ROOT}${{PYTHONPATH:+:$PYTHONPATH}}" exec "{sys.executable}" -m renderer "$@"\n'
+            f"#!{sys.executable}\nimport sys\n\nsys.path.insert(0, {str(ROOT)!r})\n"
+            "from renderer.cli import main\n\nmain()\n"
         )
         (programs / "llmaz").chmod(0o755)
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"

@@ -223,9 +223,12 @@ def _os_error_diagnostic(error: OSError) -> Diagnostic:
     from renderer.diagnostics.rule import NamedSource
 
     file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "llmaz"
-    with suppress(OSError):
+    what = error.strerror or error
+    try:
         file = file.removeprefix(os.getcwd() + os.sep)
-    return make_diagnostic("E151", Origin(NamedSource(file)), what=error.strerror or error)
+    except OSError as reason:
+        what = f"the current folder cannot be read: {reason.strerror}"
+    return make_diagnostic("E151", Origin(NamedSource(file)), what=what)
 
 
 def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:

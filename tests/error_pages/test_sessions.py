@@ -1,12 +1,13 @@
 """Sessions that show a code which no input of a folder shows by itself: every folder in sessions/ holds input files and
 `console.txt`, the commands with what they print. `pytest --snapshot-update` writes what they print now.
 
-A folder's name begins with the code. `/repository` stands for the folder in which the session runs. A folder
-`NAME.whl` in it is packed into that wheel.
+A folder's name begins with the code. `/repository` stands for the folder in which the session runs, `llmaz-tmp` for a
+folder of temporary files. A folder `NAME.whl` in it is packed into that wheel.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,4 +33,5 @@ def test_session(name: str, folder: Path, tmp_path: Path, golden: Golden) -> Non
     text = Shell(tmp_path / "bin").session((SESSIONS / name / "console.txt").read_text("utf-8"))
     assert name[:4] in text
     assert "[E901]" not in text
-    golden(f"error_pages/sessions/{name}/console.txt", text.replace(str(folder.resolve()), "/repository"))
+    text = re.sub(r"(/repository/\S+/llmaz-)\w{8}/", r"\1tmp/", text.replace(str(folder.resolve()), "/repository"))
+    golden(f"error_pages/sessions/{name}/console.txt", text)

@@ -89,7 +89,8 @@ DELIVERY: Final[dict[str, Wording]] = {
     ),
     "E745": Wording(
         "no virtual environment can be made for it: {what}",
-        "install Python's venv and ensurepip, such as the package python3-venv of Debian",
+        "install Python's venv and ensurepip, such as the package python3-venv of Debian, or set TMPDIR to a folder "
+        "where Python can make one",
     ),
     "E746": Wording("pip cannot install it: {what}", "{hint}"),
     "E747": Wording("{name} says: {what}", "{hint}"),
