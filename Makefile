@@ -106,6 +106,7 @@ schemas: $(READY) ## makes renderer/schemas anew from the Go modules of the CRDs
 	$(BIN)/python scripts/make_schemas.py $(ONLY:%=--only %) $(ARGS)
 	$(if $(ONLY),,$(BIN)/python scripts/make_since.py $(ARGS))
 	$(BIN)/python scripts/make_input_types.py $(ARGS)
+	$(BIN)/python -m scripts.make_key_versions $(ARGS)
 
 version-table: $(READY) ## what a release changes in rendered manifests: OLD=v0.1.0 NEW=HEAD (tags or commits; takes minutes)
 	$(BIN)/python -m scripts.make_version_table $(ARGS) '$(OLD)' '$(NEW)'

@@ -6,32 +6,27 @@ the release's tag, and pages that are made: of error codes, examples and input k
 from __future__ import annotations
 
 import hashlib
-import html
-import json
 import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from renderer import __version__, error_pages
 from renderer.diagnostics.addresses import REPOSITORY
 from renderer.diagnostics.wordings import AREA_TITLES, WORDINGS
 from renderer.error_pages import ErrorPage, excerpt_title
 from renderer.text import escapes
+from scripts.input_reference import Examples, kind_markdown, read_kinds, read_versions
 from scripts.make_error_pages import slug
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site" / "docs"
 EXAMPLES: Final = "examples/README.md"
-KINDS: Final = ("openmodel", "playground", "service", "backendruntime", "modelroute", "inferencemodel")
-KINDS_OF_FILES: Final = ("renderconfig", "renderpolicy")
-DEEPEST: Final = 4  # keys of a path below one of `spec`, in a reference page
 CODES: Final = (*sorted(WORDINGS), error_pages.INTERNAL_FAULT)
-Schema: TypeAlias = Mapping[str, Any]
 FENCE: Final = re.compile(r"^(?P<fence>```+)(?P<language>\w*)\n(?P<text>.*?)^(?P=fence)$\n?", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?P<link>[^)\s]+)\)")
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<heading>.*)$", re.MULTILINE)
@@ -208,71 +203,6 @@ def example_list() -> Iterator[str]:
     yield "\n".join(rows)
 
 
-# Input kinds
-
-
-def resolved(node: Schema, whole: Schema) -> Schema:
-    """The node, with what its $ref leads to."""
-    while "$ref" in node:
-        more = {key: value for key, value in node.items() if key != "$ref"}
-        node = {**whole["$defs"][node["$ref"].removeprefix("#/$defs/")], **more}
-    return node
-
-
-def keys(node: Schema, whole: Schema, path: str = "") -> Iterator[tuple[str, Schema, bool]]:
-    """Every key below a node, its schema, and whether it is required."""
-    for key, value in node.get("properties", {}).items():
-        below, key_path = resolved(value, whole), f"{path}.{key}" if path else key
-        yield key_path, below, key in node.get("required", ())
-        if key_path.count(".") + 1 < DEEPEST:
-            items = resolved(below.get("items", {}), whole) if isinstance(below.get("items"), dict) else {}
-            has_more = "properties" in below
-            yield from keys(below if has_more else items, whole, key_path if has_more else f"{key_path}[]")
-
-
-def kind_type(node: Schema, whole: Schema) -> str:
-    """The type of a value, in a word or two."""
-    if "enum" in node:
-        return ", ".join(f"`{json.dumps(value).strip(chr(34))}`" for value in node["enum"])
-    form = node.get("type", "any")
-    if form == "array" and isinstance(node.get("items"), dict):
-        inner = resolved(node["items"], whole).get("type", "any")
-        return f"list of {inner if isinstance(inner, str) else ' or '.join(inner)}"
-    return form if isinstance(form, str) else " or ".join(form)
-
-
-def kind_markdown(name: str) -> Iterator[str]:
-    """The reference page of an input kind."""
-    whole = json.loads((ROOT / "renderer" / "schemas" / "input" / f"{name}.json").read_text("utf-8"))
-    title = whole["title"]
-    yield f"# {title}"
-    yield words(whole["description"])
-    yield (
-        f"The keys below each key of `spec`, down to {DEEPEST} levels; `llmaz schema {name}` prints all, for editors. "
-        "Keys in **bold** are required where the key above them is there."
-    )
-    spec = resolved(whole["properties"]["spec"], whole)
-    for key, value in spec["properties"].items():
-        node = resolved(value, whole)
-        yield f"## spec.{key} {{#spec-{key.lower()}}}"
-        yield "\n".join(key_rows(node, whole, key in spec.get("required", ())))
-
-
-def key_rows(node: Schema, whole: Schema, is_required: bool) -> Iterator[str]:
-    """A table of a key of `spec` and of those below it, which are named from there."""
-    yield "| key | type | default | description |"
-    yield "|---|---|---|---|"
-    has_more = "properties" in node
-    items = resolved(node["items"], whole) if isinstance(node.get("items"), dict) else {}
-    below = keys(node if has_more else items, whole, "" if has_more else "[]")
-    for path, inner, is_inner_required in [("", node, is_required), *below]:
-        name = "<wbr>.".join(html.escape(path or "(itself)").split("."))
-        key = f"<strong><code>{name}</code></strong>" if is_inner_required else f"<code>{name}</code>"
-        default = f"`{json.dumps(inner['default'])}`" if "default" in inner else "–"
-        text = inner.get("description") or inner.get("x-means") or ""
-        yield f"| {key} | {kind_type(inner, whole)} | {default} | {words(' '.join(text.split()))} |"
-
-
 def write(page: str, blocks: Iterator[str]) -> None:
     """Writes a page that is made."""
     path = SITE / page
@@ -292,8 +222,10 @@ def main() -> None:
     for name, (what, reading) in example_rows().items():
         write(f"examples/{name}.md", example_markdown(name, what, reading))
     write("examples/index.md", example_list())
-    for name in (*KINDS, *KINDS_OF_FILES):
-        write(f"reference/{name}.md", kind_markdown(name))
+    kinds, versions = read_kinds(), read_versions()
+    examples = Examples(kinds.values())
+    for name, kind in kinds.items():
+        write(f"reference/{name}.md", kind_markdown(kind, name, versions[kind.name], examples))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 TAG: Final = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 MAIN: Final = ("origin/main", "main")
 UNRELEASED: Final = "Unreleased"
+KEY_VERSIONS: Final = "scripts/key_versions.yaml"
 SBOM: Final = "llmaz_renderer.cdx.json"
 NOTES: Final = "release-notes.md"
 CHECKSUMS: Final = "SHA256SUMS"
@@ -69,7 +70,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def check(tag: str, output: Path) -> None:
     """Checks the commit that is checked out, and writes the files of its release. Raises ReleaseError."""
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    if problems := [*tag_problems(tag, ROOT), *changelog_problems(tag, changelog)]:
+    keys = (ROOT / KEY_VERSIONS).read_text("utf-8")
+    if problems := [*tag_problems(tag, ROOT), *changelog_problems(tag, changelog), *key_problems(tag, keys)]:
         raise ReleaseError("\n".join(problems))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -129,6 +131,14 @@ def changelog_problems(tag: str, changelog: str) -> list[str]:
     if version in parts and parts.get(UNRELEASED):
         problems.append(f"CHANGELOG.md: '## {UNRELEASED}' has entries, which {tag} would hold and not tell")
     return problems
+
+
+def key_problems(tag: str, versions: str) -> list[str]:
+    """What is missing in the text of key_versions.yaml for the tag."""
+    keys = re.findall(r"^  (\S+): \[next\b", versions, re.MULTILINE)
+    if not tag or not keys:
+        return []
+    return [f"{KEY_VERSIONS} has 'next' for {keys[0]}: write {tag.removeprefix('v')} instead of each 'next'"]
 
 
 def changelog_parts(changelog: str) -> dict[str, str]:

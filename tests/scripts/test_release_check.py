@@ -121,6 +121,14 @@ def test_a_changelog_before_its_release(changelog: str) -> None:
     assert release_check.changelog_problems("", (ROOT / "CHANGELOG.md").read_text("utf-8")) == []
 
 
+def test_keys_without_the_version() -> None:
+    versions = "OpenModel:\n  spec.next: [0.1.0, v0.0.3]\n  spec.facts: [next]\n  spec.ownedBy: [next, main]\n"
+    problem = "scripts/key_versions.yaml has 'next' for spec.facts: write 0.2.0 instead of each 'next'"
+    assert release_check.key_problems("v0.2.0", versions) == [problem]
+    assert release_check.key_problems("", versions) == []
+    assert release_check.key_problems("v0.2.0", versions.replace("[next", "[0.2.0")) == []
+
+
 def test_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_REPOSITORY", "team/llmaz-renderer")
     text = release_check.notes("v1.2.0", CHANGELOG)
