@@ -86,9 +86,9 @@ def hint(value: object) -> str:
     match = re.fullmatch(_NUMBER_AND_UNIT, str(value).strip())
     if match is not None:
         number, unit = match.groups()
-        meant = number + (unit if unit in _DECIMAL or unit in _BINARY else _meant_suffix(unit.lower()))
-        if meant != value and _is_valid(meant):
-            return f"did you mean {meant}?"
+        candidate = number + (unit if unit in _DECIMAL or unit in _BINARY else _meant_suffix(unit.lower()))
+        if candidate != value and _is_valid(candidate):
+            return f"did you mean {candidate}?"
     return "write it as 500m, 2, 16Gi"
 
 

@@ -88,7 +88,7 @@ def test_the_reason_is_short(value: object, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "meant"),
+    ("value", "replacement"),
     [
         ("32GB", "32G"),
         ("16 Gi", "16Gi"),
@@ -106,9 +106,9 @@ def test_the_reason_is_short(value: object, reason: str) -> None:
         (" 2", "2"),
     ],
 )
-def test_what_was_meant(value: str, meant: str) -> None:
-    assert quantity.hint(value) == f"did you mean {meant}?"
-    assert quantity.canonical(meant)
+def test_what_was_meant(value: str, replacement: str) -> None:
+    assert quantity.hint(value) == f"did you mean {replacement}?"
+    assert quantity.canonical(replacement)
 
 
 @pytest.mark.parametrize("value", ["two", "much", "-1Gi", "-1GB", "1e400", "5 apples", "", True, [1], "9" * 101 + "GB"])
