@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import renderer
+from renderer.diagnostics.addresses import REPOSITORY
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "examples" / "quickstart"
@@ -80,6 +82,18 @@ def test_the_sdist_carries_the_man_pages(wheel: Path) -> None:
     pages = {path.relative_to(ROOT) for path in (ROOT / "man").glob("*.1")}
     assert pages
     assert {path for path in packed if path.parts[:1] == ("man",)} == pages
+
+
+def test_the_page_of_the_package_index_links_to_the_release(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as opened:
+        metadata = opened.read(f"llmaz_renderer-{renderer.__version__}.dist-info/METADATA").decode()
+    version = f"v{renderer.__version__}"
+    raw = REPOSITORY.replace("//github.com/", "//raw.githubusercontent.com/")
+    assert f"]({raw}/{version}/docs/pictures/comment.png)" in metadata
+    assert f"]({REPOSITORY}/blob/{version}/docs/checks.md#engines)" in metadata
+    links = re.findall(r"\]\(([^)\s]+)\)", metadata)
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
 def test_it_says_its_version(llmaz: Path, elsewhere: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ HOME, WHEELS, DIST = "/home/user", "/media/wheels", "/media/dist"
 URL = "https://git.example/team/models.git"
 PAGE = ROOT / "docs" / "getting-started.md"
 GLIBC = 36  # 2.36, the oldest of the suites
-BUILD = "hatchling"
+BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
 CONFIG = """\
 apiVersion: renderer.llmaz.io/v1alpha1
 kind: RenderConfig
@@ -78,7 +79,7 @@ def download(version: str, wheels: Path) -> Path:
     words = (*platforms, f"--python-version={version}", "--only-binary=:all:", "--dest", str(wheels))
     pip = (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check")
     run(*pip, *words, "--no-deps", "--require-hashes", "--requirement", str(ROOT / "requirements" / "runtime.txt"))
-    run(*pip, *words, BUILD)
+    run(*pip, *words, *BUILD)
     return wheels
 
 
