@@ -171,12 +171,10 @@ def _most_used(values: Counter[str], kind: Kind, key: Key) -> str:
 
 
 def _first_item(value: Any) -> Any:
-    """A list or map with its first item only, and so are those in it."""
+    """A list or map with its first item only."""
     if isinstance(value, list):
-        return [_first_item(item) for item in value[:1]]
-    if isinstance(value, dict):
-        return {name: _first_item(item) for name, item in list(value.items())[:1]}
-    return value
+        return value[:1]
+    return dict(list(value.items())[:1]) if isinstance(value, dict) else value
 
 
 def _flow(value: object) -> str:

@@ -17,6 +17,7 @@ WITHOUT_AN_EXAMPLE = {  # their values are long, or of several lines, or of no e
     "BackendRuntime spec.engine.versions[].adapters.asked",
     "BackendRuntime spec.engine.versions[].envs",
     "BackendRuntime spec.engine.versions[].metrics.cacheInfo",
+    "RenderConfig spec.gateway.auth.jwt",
     "RenderConfig spec.images.digests",
 }
 
