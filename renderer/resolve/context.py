@@ -57,6 +57,7 @@ class RunContext(Struct, frozen=True, eq=False):
     scheduler: str  # '' without one
     problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
+    claimed_models: frozenset[str]  # the names of single models that apps in PATHS claim
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
     strict: bool  # warnings are errors, and what nobody knows is told
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload

@@ -185,6 +185,9 @@ def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor |
         if _ACCESS & spec.keys():
             flavor = replace(flavor, access=_device_access(spec, origin, diagnostics))
         flavors[name] = flavor if len(diagnostics.problems) == before else None
+        if flavors[name]:
+            with suppress(Stop):
+                find_accelerator(inputs, dict(sorted(limits.items())), origin, diagnostics)
         diagnostics.problems += misspelt_params(params, origin.at("params"))
     return flavors
 
@@ -298,6 +301,21 @@ def model_flavors(inputs: Inputs, catalog: Mapping[str, Flavor | None], model: O
             flavor = _merged_flavor(inputs, catalog, model, i, diagnostics)
             if not diagnostics.problems:
                 yield flavor
+
+
+def validate_flavors(
+    inputs: Inputs, catalog: Mapping[str, Flavor | None], model: OpenModel, diagnostics: Collector
+) -> Iterator[Flavor]:
+    """The same, with the diagnostics about their quantities and resources. Of several with one name only the first."""
+    names: set[str] = set()
+    for i, spec in enumerate((model.spec.get("inferenceConfig") or {}).get("flavors") or ()):
+        if spec["name"] in names:
+            continue
+        names.add(spec["name"])
+        with suppress(Stop):
+            flavor = _merged_flavor(inputs, catalog, model, i, diagnostics)
+            yield flavor
+            find_accelerator(inputs, dict(sorted(flavor.limits.items())), flavor_origins(flavor, model), diagnostics)
 
 
 def accelerator_count(inputs: Inputs, flavor: Flavor) -> int:

@@ -11,9 +11,10 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, preset_args, versions
+from renderer.resolve.engine import backend_runtime, parallelism, preset_args, versions
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
+from renderer.resolve.rules import facts
 from renderer.resolve.workload.run_context import compile_engine, find_weights
 
 
@@ -47,6 +48,8 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         diagnostics.problems += flavors.unknown_flavor(context.catalog, flavor, flavor_origin)
         if params := flavor.get("params"):
             diagnostics.problems += flavors.misspelt_params(params, flavor_origin.at("params"))
+    if len(seen) > 1 or item.name not in context.claimed_models:  # else its only flavor is checked with the app
+        diagnostics.problems += _invalid_flavors(context, item)
     diagnostics.problems += app_annotations.inert_model_annotations(item)
     diagnostics.problems += names.invalid_family_name(item)
     for name in item.spec.get("engines") or ():
@@ -54,6 +57,18 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
             origin = Origin(item.document, ("spec", "engines", name), key=True)
             backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
     return diagnostics.problems + find_weights(context, item)[1]
+
+
+def _invalid_flavors(context: RunContext, model: OpenModel) -> list[Diagnostic]:
+    """The diagnostics of a model's facts and of its flavors over those of the catalog."""
+    diagnostics = Collector()
+    own_flavors = list(flavors.validate_flavors(context.inputs, context.catalog, model, diagnostics))
+    diagnostics.problems += facts.validate_model(context, model, own_flavors)
+    for flavor in own_flavors:
+        if flavor.params:
+            origins = flavors.flavor_origins(flavor, model)
+            diagnostics.problems += parallelism.invalid_params(flavor.params, origins)
+    return diagnostics.problems
 
 
 def validate_references(context: RunContext) -> list[Diagnostic]:

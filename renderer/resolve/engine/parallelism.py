@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from renderer.api import App, OpenModel
-from renderer.diagnostics import Collector, Origin, Stop
+from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, make_diagnostic
 from renderer.engines.accelerator import Accelerator
 from renderer.resolve.flavors import Placement, is_whole_number, param_origin
+from renderer.resolve.layers import Located
 
 if TYPE_CHECKING:
     from renderer.input_types import ParallelismSpec
@@ -112,7 +113,7 @@ def _read_sizes(app: App, placement: Placement, model: OpenModel, diagnostics: C
             numbers[key], origins[key] = spec[key], app.origin("spec", "parallelism", key)
         elif param in params:
             origins[key] = param_origin(placement, model, param)
-            if is_whole_number(params[param]) and int(params[param]) > 0:
+            if _is_size(params[param]):
                 numbers[key] = int(params[param])
             else:
                 diagnostics.add("E253", origins[key], name=param, value=params[param][:60])
@@ -122,6 +123,22 @@ def _read_sizes(app: App, placement: Placement, model: OpenModel, diagnostics: C
     if len(diagnostics.problems) > problem_count:
         raise Stop
     return _Sizes(numbers, origins, bool(expert))
+
+
+def _is_size(value: str) -> bool:
+    return is_whole_number(value) and int(value) > 0
+
+
+def invalid_params(params: Mapping[str, str], origins: Located) -> Iterator[Diagnostic]:
+    """An error for each param of a flavor that is not the number or switch it has to be. `origins`: the flavor's."""
+    for name, value in params.items():
+        origin = origins.at("params", name)
+        if name == _EXPERT and value.lower() not in _SWITCHES:
+            yield make_diagnostic("E346", origin, value=value[:60])
+        elif (name in _PARAMS.values() and not _is_size(value)) or (
+            name == "MAX-MODEL-LEN" and not is_whole_number(value)
+        ):
+            yield make_diagnostic("E253", origin, name=name, value=value[:60])
 
 
 def size_origin(app: App, placement: Placement, model: OpenModel) -> Origin:

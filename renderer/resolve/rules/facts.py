@@ -1,13 +1,19 @@
-"""What is told about the facts of claimed models that contradict each other, or that nobody can use."""
+"""What is told about facts that contradict each other or that nobody can use, and about types of accelerators.
+
+`validate_model` is about a model of the tree, whether an app claims it or not, `invalid_catalog_types` about the
+flavors of RenderConfig; the rules are about models that apps claim, wherever their files are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
 from renderer.kubernetes.json_values import map_at, number_at
-from renderer.resolve.flavors import flavor_origins
+from renderer.resolve.context import RunContext
+from renderer.resolve.flavors import Flavor, flavor_origins
+from renderer.resolve.layers import Located
 from renderer.resolve.workload.claimed import AppBase
 
 _FACTS = ("spec", "facts")
@@ -26,58 +32,83 @@ def have_types(base: AppBase) -> bool:
 def contradictory_layers(base: AppBase) -> Iterator[Diagnostic]:
     """An error where the kinds of layers are more, or fewer, than all layers."""
     for claimed in base.claim.models:
-        attention = map_at(claimed.model.spec.get("facts"), "attention")
-        layers, full = number_at(attention, "layers"), number_at(attention, "fullLayers")
-        recurrent = number_at(attention, "recurrent", "layers")
-        if not layers:
-            continue
-        if full > layers:
-            what = f"{full:g} layers with full attention are more than all {layers:g}"
-            yield make_diagnostic("E200", _origin(claimed.model, "attention", "fullLayers"), what=what)
-        elif recurrent and recurrent + full != layers and "slidingWindow" not in attention:
-            what = f"{recurrent:g} recurrent layers and {full:g} with full attention are not all {layers:g}"
-            yield make_diagnostic("E200", _origin(claimed.model, "attention", "recurrent", "layers"), what=what)
+        yield from _contradictory_layers(claimed.model)
 
 
 def unusable_measurements(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each measurement of a backend or a type of accelerator that is not known, and for a repeated one."""
-    inputs = base.context.inputs
     for claimed in base.claim.models:
-        seen: dict[tuple[object, ...], int] = {}
-        for i, entry in enumerate((claimed.model.spec.get("facts") or {}).get("measured") or ()):
-            if (backend := entry["backend"]) not in inputs.runtimes:
-                hint = suggestion(backend, sorted(inputs.runtimes))
-                origin = _origin(claimed.model, "measured", i, "backend")
-                yield make_diagnostic("E205", origin, name=backend, hint=hint)
-            types = inputs.accelerator_types()
-            if (name := entry["accelerator"]) not in types.by_name:
-                hint = suggestion(name, sorted(types.by_name))
-                yield make_diagnostic(
-                    "E209", _origin(claimed.model, "measured", i, "accelerator"), name=name, hint=hint
-                )
-            first = seen.setdefault(_conditions(entry), i)
-            if first != i:
-                what = f"measured[{first}] was measured under the same conditions"
-                yield make_diagnostic("E200", _origin(claimed.model, "measured", i), what=what)
+        yield from _unusable_measurements(base.context, claimed.model)
 
 
 def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each flavor whose type of accelerators is not known, is of another vendor than its limits, or
     contradicts the labels of its nodes.
     """
-    types = base.context.inputs.accelerator_types()
     for flavor in base.placement.flavors:
-        origin = flavor_origins(flavor, base.claim.main).at("accelerator")
-        if flavor.accelerator and not (named := types.by_name.get(flavor.accelerator)):
-            hint = suggestion(flavor.accelerator, sorted(types.by_name))
-            yield make_diagnostic("E209", origin, name=flavor.accelerator, hint=hint)
-        elif flavor.accelerator and named:
-            accelerator = base.context.known_engines.accelerator(flavor.limits)
-            if accelerator.resource and accelerator.vendor != named.vendor:
-                words = {"resource": accelerator.resource, "other": accelerator.vendor, "vendor": named.vendor}
-                yield make_diagnostic("E268", origin, name=named.name, **words)
-            elif (labelled := types.of_labels(flavor.node)) and labelled.name != named.name:
-                yield make_diagnostic("E269", origin, name=named.name, other=labelled.name)
+        yield from _invalid_type(base.context, flavor, flavor_origins(flavor, base.claim.main))
+
+
+def invalid_catalog_types(context: RunContext) -> Iterator[Diagnostic]:
+    """The same about the flavors of RenderConfig."""
+    for name, flavor in context.catalog.items():
+        if flavor and flavor.accelerator:
+            yield from _invalid_type(context, flavor, context.inputs.config.origin("flavors", name))
+
+
+def validate_model(context: RunContext, model: OpenModel, flavors: Iterable[Flavor]) -> Iterator[Diagnostic]:
+    """The same about the facts of a model and about its flavors."""
+    if "facts" in model.spec:
+        yield from _contradictory_layers(model)
+        yield from _unusable_measurements(context, model)
+    for flavor in flavors:
+        if flavor.accelerator:
+            yield from _invalid_type(context, flavor, flavor_origins(flavor, model))
+
+
+def _contradictory_layers(model: OpenModel) -> Iterator[Diagnostic]:
+    attention = map_at(model.spec.get("facts"), "attention")
+    layers, full = number_at(attention, "layers"), number_at(attention, "fullLayers")
+    recurrent = number_at(attention, "recurrent", "layers")
+    if not layers:
+        return
+    if full > layers:
+        what = f"{full:g} layers with full attention are more than all {layers:g}"
+        yield make_diagnostic("E200", _origin(model, "attention", "fullLayers"), what=what)
+    elif recurrent and recurrent + full != layers and "slidingWindow" not in attention:
+        what = f"{recurrent:g} recurrent layers and {full:g} with full attention are not all {layers:g}"
+        yield make_diagnostic("E200", _origin(model, "attention", "recurrent", "layers"), what=what)
+
+
+def _unusable_measurements(context: RunContext, model: OpenModel) -> Iterator[Diagnostic]:
+    inputs = context.inputs
+    seen: dict[tuple[object, ...], int] = {}
+    for i, entry in enumerate((model.spec.get("facts") or {}).get("measured") or ()):
+        if (backend := entry["backend"]) not in inputs.runtimes:
+            hint = suggestion(backend, sorted(inputs.runtimes))
+            yield make_diagnostic("E205", _origin(model, "measured", i, "backend"), name=backend, hint=hint)
+        types = inputs.accelerator_types()
+        if (name := entry["accelerator"]) not in types.by_name:
+            hint = suggestion(name, sorted(types.by_name))
+            yield make_diagnostic("E209", _origin(model, "measured", i, "accelerator"), name=name, hint=hint)
+        first = seen.setdefault(_conditions(entry), i)
+        if first != i:
+            what = f"measured[{first}] was measured under the same conditions"
+            yield make_diagnostic("E200", _origin(model, "measured", i), what=what)
+
+
+def _invalid_type(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
+    types, origin = context.inputs.accelerator_types(), origins.at("accelerator")
+    if flavor.accelerator and not (named := types.by_name.get(flavor.accelerator)):
+        hint = suggestion(flavor.accelerator, sorted(types.by_name))
+        yield make_diagnostic("E209", origin, name=flavor.accelerator, hint=hint)
+    elif flavor.accelerator and named:
+        accelerator = context.known_engines.accelerator(flavor.limits)
+        if accelerator.resource and accelerator.vendor != named.vendor:
+            words = {"resource": accelerator.resource, "other": accelerator.vendor, "vendor": named.vendor}
+            yield make_diagnostic("E268", origin, name=named.name, **words)
+        elif (labelled := types.of_labels(flavor.node)) and labelled.name != named.name:
+            yield make_diagnostic("E269", origin, name=named.name, other=labelled.name)
 
 
 def _conditions(entry: Mapping[str, object]) -> tuple[object, ...]:

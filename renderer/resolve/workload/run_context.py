@@ -41,6 +41,7 @@ def run_context(inputs: Inputs) -> RunContext:
         scheduler=inputs.config.get("schedulerName") or "",
         problems=tuple(diagnostics.problems),
         apps=apps,
+        claimed_models=frozenset((app.spec.get("modelClaim") or {}).get("modelName", "") for app in inputs.apps),
         traffic=_traffic_by_app(inputs.traffic),
         strict=False,
         foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
