@@ -48,6 +48,9 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
 }
 
 
+# A manifest of the kind may be input of `llmaz render`, with keys that are no fields of the CRD.
+_INPUT_SCHEMAS = {"output/llmaz.io/openmodel_v1alpha1": "input/openmodel"}
+
 _COMMON_KINDS = (  # of nearly every app
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     ("v1", "Service"),
@@ -92,7 +95,7 @@ def validate_object(
         yield from validate_api_versions(targets, too_new, body)
         too_new = None
     if not too_new and not schema_validation.is_valid(name, body):
-        for schema_finding in schema_validation.findings(name, body):
+        for schema_finding in schema_validation.findings(_INPUT_SCHEMAS.get(name, name), body):
             yield (
                 schema_finding.code,
                 schema_finding.path,

@@ -138,9 +138,15 @@ def check(
 def _print_unchecked(files: Manifests, sets: list[_ManifestSet], kinds: list[str], form: str) -> None:
     """Prints what was not checked. `kinds`: of the objects without a schema."""
     from renderer.check.engines import is_release
+    from renderer.load.validation import KINDS
 
+    inputs = {f"{version}/{kind}" for kind, version in KINDS.items()}
     for kind in sorted(set(kinds)):
-        print_line(form, f"not checked, no schema: {kind} ({counted(kinds.count(kind), 'object')})")
+        objects = counted(kinds.count(kind), "object")
+        if kind in inputs:
+            print_line(form, f"not checked, input of llmaz: {kind} ({objects}); llmaz validate checks it")
+        else:
+            print_line(form, f"not checked, no schema: {kind} ({objects})")
     documents = [document for manifest_set in sets for document in manifest_set.documents]
     rendered = {id(release) for manifest_set in sets for release in manifest_set.rendered}
     releases = Counter(
