@@ -67,6 +67,7 @@ _SHAPES = re.compile(
     r"|npm_\w{30,}|xox[abprs]-[\w-]{10,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}[\w.-]*)"
 )
 _RANDOM = re.compile(r"(?<![\w+=])[A-Za-z0-9+]{24,}={0,2}(?![\w+])")
+_ARCHITECTURE = re.compile(r"[A-Z][A-Za-z0-9]+For[A-Z][a-z]{3,}[A-Za-z]*")  # such as Qwen3ForSequenceClassification
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
     r"(?:[ \t]*(?:\r?\n|\\r|\\n)[ \t]*(?:(?:Proc-Type|DEK-Info): [\w,-]+|[A-Za-z0-9+/=]*)(?=[ \t]*(?:[\r\n\\\"'-]|$))"
@@ -119,7 +120,8 @@ def _spans(text: str, script: bool) -> Iterator[Span]:
         yield from (Span(*match.span()) for match in pattern.finditer(text))
     yield from (Span(*match.span(1)) for match in _BEARER.finditer(text))
     for match in _RANDOM.finditer(text):
-        if all(re.search(character, match[0]) for character in ("[a-z]", "[A-Z]", "[0-9]")):
+        has_all = all(re.search(character, match[0]) for character in ("[a-z]", "[A-Z]", "[0-9]"))
+        if has_all and not _ARCHITECTURE.fullmatch(match[0]):
             yield Span(*match.span())
 
 
