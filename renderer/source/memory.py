@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Path
 from renderer.source.paths import FileTooLargeError, LinkError
-from renderer.source.tree import CONFIG, MAX_BYTES, SUFFIXES, InputTree, ReadableFile, glob
+from renderer.source.tree import CONFIG, MAX_BYTES, PACKAGE_FOLDERS, SUFFIXES, InputTree, ReadableFile, glob
 
 
 class MemoryFile(Struct, frozen=True):
@@ -192,7 +192,9 @@ class MemoryTree:
             if not file.startswith(prefix) or not file.endswith(SUFFIXES):
                 continue
             *folders, name = file[len(prefix) :].split("/")
-            if name == "kustomization.yaml" or any(folder[:1] == "." or folder == "node_modules" for folder in folders):
+            if name == "kustomization.yaml" or any(
+                folder[:1] == "." or folder in PACKAGE_FOLDERS for folder in folders
+            ):
                 continue
             if (output_prefix and file.startswith(output_prefix)) or file.startswith(charts or ("\0",)):
                 continue

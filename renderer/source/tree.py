@@ -28,6 +28,7 @@ from renderer.source.paths import (
 from renderer.text import patterns
 
 SUFFIXES = (".yaml", ".yml", ".json")
+PACKAGE_FOLDERS = ("node_modules", "site-packages")  # of npm, and of a virtual environment of Python
 
 
 class InputFile(Struct, frozen=True):
@@ -129,8 +130,8 @@ def folder(base: str, paths: Iterable[str], ignore: Iterable[str], output: str |
     """Every file below `paths` that may be input.
 
     Left out (docs/design/contract.md#input): the output folder, folders whose name begins with a dot, `node_modules`,
-    folders with a `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises FileNotFoundError for a
-    path that is not there.
+    `site-packages`, folders with a `Chart.yaml`, `kustomization.yaml`, what matches an ignore pattern. Raises
+    FileNotFoundError for a path that is not there.
     """
     patterns = [glob(pattern) for pattern in ignore]
     current, real_base = os.getcwd(), os.path.realpath(base)
@@ -288,7 +289,7 @@ def _walk(path: str, name: str, key: str, output: str | None, aside: _Aside) -> 
                     yield InputFile(name + file_name, key + file_name, entry.path), True
             elif entry.is_dir(follow_symlinks=False):
                 below = f"{key}{file_name}/"
-                if not file_name.startswith(".") and file_name != "node_modules" and below[start:] != output:
+                if file_name[0] != "." and file_name not in PACKAGE_FOLDERS and below[start:] != output:
                     folders.append((entry.path, f"{name}{file_name}{os.sep}", below))
             elif file_name in KUSTOMIZATIONS and entry.is_file(follow_symlinks=False):
                 aside.kustomizations.append(InputFile(name + file_name, key + file_name, entry.path))

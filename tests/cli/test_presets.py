@@ -256,7 +256,7 @@ def test_a_file_where_the_folder_belongs(folder: Path, llmaz: Llmaz) -> None:
     assert files(folder) == ["shut"]
 
 
-@pytest.mark.parametrize("to", [".hidden", "rendered", "node_modules", "docs"])
+@pytest.mark.parametrize("to", [".hidden", "rendered", "node_modules", "site-packages", "docs"])
 def test_a_place_that_render_does_not_read(to: str, folder: Path, llmaz: Llmaz) -> None:
     (folder / "llmaz.yaml").write_text(CONFIG + '{ignore: ["docs/**"]}\n')
     done = llmaz("presets", "vendor", "vllm", "--to", to)

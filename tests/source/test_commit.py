@@ -93,6 +93,7 @@ FILES = (
     "models/e.yaml",
     "models/.hidden/f.yaml",
     "models/node_modules/g.yaml",
+    "venv/lib/python3.13/site-packages/g.yaml",
     "chart/Chart.yaml",
     "chart/templates/h.yaml",
     "chartless/h.yaml",

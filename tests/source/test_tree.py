@@ -27,6 +27,7 @@ def keys(*paths: str, base: Path, ignore: tuple[str, ...] = (), output: str | No
 def test_what_is_walked_and_what_is_left_out(folder: Path) -> None:
     touch("z.yaml", "a.yml", "b.json", "c/d/e.yaml", "c.yaml", "notes.txt", "x.yaml.bak", "kustomization.yaml")
     touch(".hidden.yaml", ".git/x.yaml", ".github/x.yaml", "node_modules/x.yaml", "c/node_modules/x.yaml")
+    touch("venv/lib/python3.13/site-packages/renderer/presets/backends/vllm.yaml")
     touch("chart/Chart.yaml", "chart/values.yaml", "chart/templates/x.yaml", "Kustomization", "c/kustomization.yaml")
     touch("out/x.yaml", "c/out/x.yaml")
     expected = [".hidden.yaml", "a.yml", "b.json", "c.yaml", "c/d/e.yaml", "c/out/x.yaml", "z.yaml"]
