@@ -302,7 +302,8 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
     path: Path = tuple(error.absolute_path)
     rule, instance = error.validator, error.instance
     if "propertyNames" in error.absolute_schema_path and isinstance(instance, str):
-        yield SchemaFinding("E306", (*path, instance), True, _words(value=instance, means=_pattern_meaning(error)))
+        words = _words(value=instance, noun="key", means=_pattern_meaning(error))
+        yield SchemaFinding("E306", (*path, instance), True, words)
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         pattern_properties = error.schema.get("patternProperties", {})
@@ -335,7 +336,8 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
         yield SchemaFinding("E305", path, False, _words(value=instance, hint=quantity.hint(instance)))
         return
     elif rule == "pattern":
-        yield SchemaFinding("E306", path, False, _words(value=instance, means=_pattern_meaning(error)))
+        words = _words(value=instance, noun="value", means=_pattern_meaning(error))
+        yield SchemaFinding("E306", path, False, words)
         return
     yield SchemaFinding("E307", path, False, _words(what=_limit_text(rule, error)))
 

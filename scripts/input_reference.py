@@ -227,8 +227,9 @@ def kind_markdown(kind: Kind, file: str, versions: Mapping[str, list[str]], exam
     yield f"# {kind.name}"
     yield escapes.markdown_text(kind.description)
     yield (
-        "The keys of `spec`. Keys in **bold** are required where the key above them is there. The last column names "
-        "the version of llmaz that first reads the key and, if the llmaz operator has it too, the operator's release. "
+        "The keys of `spec`. Keys in **bold** are required if their parent is set. The last column is the first "
+        "version of llmaz with the key; below it is the first release of the llmaz operator with it, if there is one. "
+        "“Extension” marks keys that the operator does not have. "
         "Fields that Kubernetes defines, such as those of a pod template, are in "
         "[its own reference](https://kubernetes.io/docs/reference/kubernetes-api/); "
         f"`llmaz schema {file}` prints them too, for editors."

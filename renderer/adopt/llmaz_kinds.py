@@ -347,7 +347,7 @@ def _convert_triggers(draft: Draft, context: ConversionContext) -> None:
         draft.comments[new] = f"The trigger '{shortened(name)}' of the BackendRuntime, which Playgrounds named."
     else:
         what = f"no BackendRuntime in these files has the trigger '{shortened(name)}'"
-        draft.tell("E963", source, what=what, hint="write elasticConfig.scaleTrigger, with the trigger itself")
+        draft.tell("E963", source, what=what, hint="write the trigger itself under elasticConfig.scaleTrigger")
 
 
 def _convert_runtime(draft: Draft, context: ConversionContext) -> None:

@@ -49,11 +49,11 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., ob
 
 
 @click.group(
-    short_help="Print what Argo CD needs.",
+    short_help="Print the Applications for Argo CD.",
     epilog=examples("llmaz argocd health", "llmaz argocd application --revision main"),
 )
 def argocd() -> None:
-    """Print what Argo CD needs: Applications, health checks, and a plugin that renders inside it.
+    """Print objects for Argo CD: Applications, health checks, and a plugin that renders inside it.
 
     In the values of options, {env} stands for the name of an environment.
     """

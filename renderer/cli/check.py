@@ -78,7 +78,7 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
 @click.option(
     "--charts",
     metavar="DIR",
-    help="The folder with the charts of HelmReleases. Renders them with helm, and checks the result.",
+    help="The folder that holds the charts of the HelmReleases in PATHS. Each is rendered by helm and checked.",
 )
 @click.option(
     "--explain-engine",
@@ -102,12 +102,12 @@ def check(
 ) -> None:
     """Check any manifests by the rules that a cluster would apply. No cluster is needed.
 
-    It checks schemas, the CEL rules of CRDs, the rules of LeaderWorkerSet's webhook, autoscalers, and references
+    It checks schemas, the CEL rules of CRDs, the rules of LeaderWorkerSet's webhook and of autoscalers, and references
     between objects from the Gateway to the pods. An object that is referenced has to be in PATHS, in `external` of the
     nearest llmaz.yaml, or in --external.
 
-    Containers that run an engine are checked by the same rules as a Playground. Each rendered environment is checked as
-    a separate cluster. Notes say what could not be checked; they are never errors.
+    Containers that run an engine are checked by the same rules as a Playground. Objects of different rendered
+    environments are not compared with each other. Notes say what could not be checked; they are never errors.
     """
     if engine_place:
         _explain_engine(*engine_place, form)

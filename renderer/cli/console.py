@@ -75,7 +75,7 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 help="Override a field of RenderConfig, such as gateway.mode=off. Can be repeated.",
             ),
             click.option(
-                "--env", default="", metavar="NAME", help="Render only this environment of RenderConfig. [default: all]"
+                "--env", default="", metavar="NAME", help="Use only this environment of RenderConfig. [default: all]"
             ),
             click.option("--strict", is_flag=True, help="Treat warnings as errors."),
             click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input."),

@@ -63,7 +63,8 @@ if TYPE_CHECKING:
     "--base",
     type=click.Choice(("inputs", "rendered")),
     default=None,
-    help="Render the inputs of BASE, or use its rendered files. [default: its rendered files, if it has any]",
+    help="inputs: render the inputs of BASE again. rendered: read its rendered files. [default: rendered, if it has "
+    "any]",
 )
 @ENV
 @click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
@@ -72,15 +73,17 @@ if TYPE_CHECKING:
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render, on both sides.")
 @POLICY
 @click.option(
-    "--strict", is_flag=True, help="Treat warnings as errors. With --live: exit 1 if something is lost or unexplained."
+    "--strict",
+    is_flag=True,
+    help="Treat warnings as errors. With --live instead: exit 1 if something is lost or unexplained.",
 )
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
     """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
 
-    BASE is a commit, by default HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge base of
-    both. Nothing is checked out, and nothing is written. PATHS as for render.
+    BASE is a commit, by default git's HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge
+    base of both. Nothing is checked out, and nothing is written. PATHS as for render.
 
     With --live, a cluster dump takes the place of BASE. llmaz has rules for the expected differences, such as defaults
     of the API server. Other differences are reported as lost (only the cluster has the field) or unexplained. With

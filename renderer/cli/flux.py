@@ -13,11 +13,11 @@ _REVISION = "A branch, a tag that looks like v1.2.3, a commit of 40 digits, or r
 
 
 @click.group(
-    short_help="Print what Flux needs.",
+    short_help="Print the Kustomizations for Flux.",
     epilog=examples("llmaz flux kustomization", "llmaz flux kustomization --revision main"),
 )
 def flux() -> None:
-    """Print what Flux needs: Kustomizations and their sources.
+    """Print objects for Flux: Kustomizations and their sources.
 
     In the values of options, {env} stands for the name of an environment.
     """

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     is_flag=False,
     flag_value="kubeconform",
     metavar="[PROGRAM]",
-    help="Also run kubeconform on the result. Without PROGRAM it is looked up on PATH.",
+    help="Also run kubeconform on the result. PROGRAM is its path. [default: kubeconform on the PATH]",
 )
 def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool, **flags: Any) -> None:
     """Render the input below PATHS into the output folder.

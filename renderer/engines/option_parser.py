@@ -209,7 +209,8 @@ def _choice_hint(option: Option, value: str) -> str:
     choices = option.choices
     known = [known for known in choices.values if known != "None"]
     if value in choices.later:
-        return f"it came {choices.later[value]}: take that version or a newer one, or {_choice_words(option)}"
+        since = choices.later[value]
+        return f"it was added {since}: use that version or a newer one; this version accepts {_choice_words(option)}"
     removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
     near = "" if value.isdigit() else suggestion(value, known)
     return removal + (near if near.startswith("did you mean") else f"it accepts {_choice_words(option)}")
@@ -228,9 +229,10 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
             return ""
         if style.kind == "exact" and option.type in _LEADING_NUMBERS:
             read = _LEADING_NUMBERS[option.type].match(value)
-            if read is None or (option.type == "int" and abs(int(read[0])) > _MAX_INT):
+            if read is None:
                 return words
-            return ""
+            is_large = option.type == "int" and abs(int(read[0])) > _MAX_INT
+            return f"{words} of at most {_MAX_INT}" if is_large else ""
         number = float(value) if option.type == "float" else int(value)
     except ValueError:
         return words
@@ -313,7 +315,7 @@ def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool)
 def _unknown_hint(option_list: OptionList, head: str) -> str:
     """What to do about an unknown option, such as the name that was probably meant."""
     if head in option_list.later:
-        return f"it came {option_list.later[head]}: take that version or a newer one, or leave it out"
+        return f"it was added {option_list.later[head]}: use that version or a newer one, or leave it out"
     name = head.replace("=", " ").partition(" ")[0]
     if name != head and name in option_list.options:
         return f"the option is '{name}': write its value as the next item of the list"

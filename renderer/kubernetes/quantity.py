@@ -87,9 +87,13 @@ def hint(value: object) -> str:
     if match is not None:
         number, unit = match.groups()
         candidate = number + (unit if unit in _DECIMAL or unit in _BINARY else _meant_suffix(unit.lower()))
-        if candidate != value and _is_valid(candidate):
+        if candidate != value and not _reason(candidate):
             return f"did you mean {candidate}?"
-    return "write it as 500m, 2, 16Gi"
+    return (
+        "write a smaller number"
+        if _reason(value).startswith("too large")
+        else "write a quantity such as 500m, 2 or 16Gi"
+    )
 
 
 def _meant_suffix(unit: str) -> str:
@@ -100,12 +104,13 @@ def _meant_suffix(unit: str) -> str:
     return suffixes.get(unit.removesuffix("b"), unit)
 
 
-def _is_valid(text: str) -> bool:
+def _reason(value: object) -> str:
+    """Why `canonical` refuses a value; '' where it does not."""
     try:
-        canonical(text)
-    except ValueError:
-        return False
-    return True
+        canonical(value)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _read_value(value: object) -> _Quantity:

@@ -38,7 +38,7 @@ DEPRECATED_FIELDS: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
             "move it to spec.elasticConfig.scaleTrigger, beside maxReplicas",
             "",
         ),
-        ("spec", "elasticConfig", "scaleTriggerRef"): ("write scaleTrigger, with the trigger itself", "scaleTrigger"),
+        ("spec", "elasticConfig", "scaleTriggerRef"): ("write the trigger itself under scaleTrigger", "scaleTrigger"),
     },
     "BackendRuntime": {
         ("spec", "commands"): ("rename it to command", "command"),
@@ -55,7 +55,7 @@ DEPRECATED_FIELDS: dict[str, dict[tuple[str, ...], tuple[str, str]]] = {
         ("spec", "elasticConfig"): ("leave it out; only a Playground has one", ""),
         ("spec", "workloadTemplate", "replicas"): ("move it to spec.replicas", ""),
         ("spec", "workloadTemplate", "rolloutStrategy"): ("move it to spec.rolloutStrategy", ""),
-        ("spec", "workloadTemplate", "startupPolicy"): ("leave it out; it follows from the size", ""),
+        ("spec", "workloadTemplate", "startupPolicy"): ("leave it out; it follows from workloadTemplate.size", ""),
         ("spec", "workloadTemplate", "leaderWorkerTemplate"): (
             "write what it holds directly under workloadTemplate",
             "workerTemplate",

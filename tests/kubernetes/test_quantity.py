@@ -111,9 +111,14 @@ def test_what_was_meant(value: str, replacement: str) -> None:
     assert quantity.canonical(replacement)
 
 
-@pytest.mark.parametrize("value", ["two", "much", "-1Gi", "-1GB", "1e400", "5 apples", "", True, [1], "9" * 101 + "GB"])
+@pytest.mark.parametrize("value", ["two", "much", "-1Gi", "-1GB", "5 apples", "", True, [1], "9" * 101 + "GB"])
 def test_the_form_where_nothing_is_meant_for_certain(value: object) -> None:
-    assert quantity.hint(value) == "write it as 500m, 2, 16Gi"
+    assert quantity.hint(value) == "write a quantity such as 500m, 2 or 16Gi"
+
+
+@pytest.mark.parametrize("value", ["1e400", "1e200", "1e+200", 1e200])
+def test_a_number_that_is_too_large(value: object) -> None:
+    assert quantity.hint(value) == "write a smaller number"
 
 
 @pytest.mark.parametrize("text", TABLE["refused"] + TABLE["refused by us only"])

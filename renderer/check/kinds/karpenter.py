@@ -28,7 +28,7 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
         for j, value in enumerate(texts_at(requirement, "values")):
             path = (*base_path, "requirements", i, "values", j)
             if not re.fullmatch(_LABEL_VALUE, value):
-                yield "E306", path, {"value": value, "means": _LABEL_VALUE_RULE}
+                yield "E306", path, {"value": value, "noun": "value", "means": _LABEL_VALUE_RULE}
             elif known_values and value not in known_values:
                 yield (
                     "E304",

@@ -76,7 +76,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "leave it out, or choose a backend that does: {able}",
     ),
     "E343": Wording(
-        "'{option}' conflicts with sizes that spec.parallelism or several hosts determine",
+        "'{option}' conflicts with what llmaz sets for spec.parallelism or for several hosts",
         "leave it out, and set sizes under spec.parallelism",
     ),
     "E344": Wording(
@@ -84,7 +84,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E345": Wording(
         "a data parallel rank has all of its accelerators in one pod, and {tensor} does not divide {count}",
-        "choose a tensor size that divides {count}",
+        "choose a tensor size that is a divisor of {count}",
     ),
     "E346": Wording("EP '{value}' is neither true nor false", "write 'true' in quotes, or leave it out"),
     "E347": Wording(
@@ -107,7 +107,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "E359": Wording(
         "pipeline stages of tensor {tensor} on pods with {count} accelerators: a stage would end in the middle of a "
         "pod",
-        "choose a tensor size that {count} divides, or that divides {count}",
+        "choose a tensor size that is a multiple or a divisor of {count}",
     ),
     "E370": Wording(
         "{memory} of memory cannot hold the {cpu} of kvCacheOffloading.cpu, in {file}:{line}",
@@ -204,16 +204,18 @@ ENGINES: Final[dict[str, Wording]] = {
         "set the probe's port to {number}, or let the engine listen on {port}",
     ),
     "E455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, which has {card} GiB",
+        "{size} GiB of weights do not fit on {count} of type {type}: each would hold {share} GiB, and has {card} GiB, "
+        "of which the engine itself needs a part",
         "{hint}",
     ),
     "W455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: {share} GiB on each, which has {card} GiB",
+        "{size} GiB of weights do not fit on {count} of type {type}: each would hold {share} GiB, and has {card} GiB, "
+        "of which the engine itself needs a part",
         "{hint}",
     ),
     "W456": Wording(
         "a request of {length} tokens takes {request} GiB of KV cache, and about {room} GiB are left on an accelerator "
-        "of type {type}: it has {card} GiB, of which the weights take {weights}",
+        "of type {type}: it has {card} GiB, of which the weights take {weights} and the engine itself needs a part",
         "{hint}",
     ),
     "W457": Wording(
@@ -221,14 +223,15 @@ ENGINES: Final[dict[str, Wording]] = {
         "lower the maximum context length",
     ),
     "W458": Wording(
-        "whether it fits is unknown: about {room} GiB are left for the KV cache on an accelerator of type {type}, "
-        "which has {card} GiB{request}",
+        "it is too close to tell whether it fits: about {room} GiB are left for the KV cache on an accelerator of type "
+        "{type}, which has {card} GiB{request}",
         "lower the maximum context length, or write what the engine prints at startup into facts.measured",
     ),
     "N459": Wording(
         "tensor parallel size {tensor} is above the {heads} of the model, so several accelerators hold the same KV "
-        "cache: a request of {length} tokens takes {whole} GiB on all of them together, and {least} without copies",
-        "lower the tensor parallel size, and use more replicas, or pipeline or context parallelism",
+        "cache: a request of {length} tokens takes {whole} GiB on all of them together, and would take {least} without "
+        "copies",
+        "lower the tensor parallel size, and use more replicas instead; or use pipeline or context parallelism",
     ),
     "N454": Wording(
         "{name} has no preStop hook: at each rollout the requests that reach it while it shuts down are lost",

@@ -121,6 +121,6 @@ INPUT: Final[dict[str, Wording]] = {
     "E303": Wording("{wanted} is needed, this is {found}", "{hint}"),
     "E304": Wording("'{value}' is not allowed, only {allowed}", "{hint}"),
     "E305": Wording("'{value}' is not a valid quantity", "{hint}"),
-    "E306": Wording("'{value}' is not a valid value", "write {means}"),
+    "E306": Wording("'{value}' is not a valid {noun}", "write {means}"),
     "E307": Wording("{what}", about="a value is out of the bounds of its field: {what}"),
 }

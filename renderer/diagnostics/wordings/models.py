@@ -20,11 +20,11 @@ MODELS: Final[dict[str, Wording]] = {
         "claim flavors with equal limits and params, or set flavorPolicy: first",
     ),
     "E268": Wording(
-        "accelerators of type '{name}' are from {vendor}, and {resource} counts those from {other}",
-        "set the type that the limits count, or request the resource of {vendor}",
+        "accelerators of type '{name}' are from {vendor}, but the limits request {resource}, which is from {other}",
+        "set a type from {other}, or request the resource of {vendor}",
     ),
     "E269": Wording(
-        "according to their labels the nodes have {other}, not {name}",
+        "the labels of this flavor select nodes with {other}, not {name}",
         "leave the type out, or correct the labels",
     ),
     "E209": Wording("no accelerator type is named '{name}'", "{hint}"),
@@ -126,8 +126,8 @@ MODELS: Final[dict[str, Wording]] = {
         "write it as pvc://CLAIM/PATH, with the name of a PersistentVolumeClaim",
     ),
     "N256": Wording(
-        "the size of '{model}' is not set, so its engine is restarted if it has not started within {seconds} s; a "
-        "model with {billions}B parameters has about {gib} GiB, which may take longer to load",
+        "the size of the weights of '{model}' is not set, so its engine is restarted after {seconds} s if it has not "
+        "started; with {billions}B parameters they have about {gib} GiB, which may take longer to load",
         "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; then the engine gets "
         "more time to start",
     ),

@@ -52,7 +52,7 @@ PODS: Final[dict[str, Wording]] = {
     ),
     "E250": Wording(
         "{value} of {name}: only whole accelerators can be requested",
-        "a share of one has its own resource name",
+        "request whole ones; a share, such as a MIG slice, is a resource with its own name",
     ),
     "E251": Wording("a pod gets two kinds of accelerators: {names}", "keep one of them"),
     "E252": Wording("{value} of {name}: parts of accelerators cannot work together", "request 1"),
@@ -60,7 +60,9 @@ PODS: Final[dict[str, Wording]] = {
         "{hook} calls port {asked}, where no container is known to listen: {runner} listens on {port}{where}",
         "call {port}, or add {asked} to the ports of the container that listens there",
     ),
-    "E253": Wording("{name} '{value}' is not a whole number above 0", "write digits only, as in 2 or 8192"),
+    "E253": Wording(
+        "{name} '{value}' is not a whole number above 0 with at most 15 digits", "write digits only, as in 2 or 8192"
+    ),
     "W253": Wording(
         "the toleration of '{name}' is lost: the pod stays pending if only nodes with that taint have room for it",
         "leave out the item $patch: replace, or write that toleration too",

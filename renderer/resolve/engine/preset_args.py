@@ -145,7 +145,7 @@ def _version_hint(rules: OptionRules, option: str) -> str:
     head = rules.style.head(option)[0]
     option_list = rules.option_list
     if head in option_list.later:
-        return f"it came {option_list.later[head]}: take that version or a newer one"
+        return f"it was added {option_list.later[head]}: use that version or a newer one"
     if head in option_list.ended:
         return f"it was removed {option_list.ended[head]}: take an older version"
     return _FALLBACK_HINT

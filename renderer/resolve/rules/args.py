@@ -179,13 +179,13 @@ def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
         return
     tokens, option = last.value, last.option
     option_list = engine.option_lists.get(engine.version)
-    sharing_hint = f"'{shared.slots_option} {slots}' beside it if they are to share"
+    sharing_hint = f"add '{shared.slots_option} {slots}' if they are to share"
     if shared.per_request_option and (option_list is None or shared.per_request_option in option_list.options):
         amount = f" {tokens}' for {tokens} tokens each" if tokens else "' with the number of tokens for each"
         hint = f"write '{shared.per_request_option}{amount}, or {sharing_hint}"
     else:
         amount = f" {tokens * slots}' and '{shared.slots_option} {slots}' for {tokens} tokens each"
-        hint = f"write '{option}{amount}" if tokens else f"write {sharing_hint}"
+        hint = f"write '{option}{amount}" if tokens else sharing_hint
     text = f"the {tokens} tokens of '{option}'" if tokens else f"the model's whole context, which '{option} 0' asks for"
     share = f", so each gets {tokens // slots}" if tokens else ""
     yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)

@@ -73,10 +73,11 @@ def _contradictory_layers(model: OpenModel) -> Iterator[Diagnostic]:
     if not layers:
         return
     if full > layers:
-        what = f"{full:g} layers with full attention are more than all {layers:g}"
+        what = f"{full:g} layers with full attention are more than the {layers:g} layers of the model"
         yield make_diagnostic("E200", _origin(model, "attention", "fullLayers"), what=what)
     elif recurrent and recurrent + full != layers and "slidingWindow" not in attention:
-        what = f"{recurrent:g} recurrent layers and {full:g} with full attention are not all {layers:g}"
+        kinds = f"{recurrent:g} recurrent layers and {full:g} with full attention"
+        what = f"{kinds} are not the {layers:g} layers of the model"
         yield make_diagnostic("E200", _origin(model, "attention", "recurrent", "layers"), what=what)
 
 

@@ -40,7 +40,7 @@ def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
         return
     if fit.measured:
         version = text_at(fit.measured, "version")
-        where = f" by version {version}" if version and version != fit.command.run.version else ""
+        where = f" with version {version}" if version and version != fit.command.run.version else ""
         words = {"length": f"{question.length:,}", "tokens": f"{fit.measured['kvTokens']:,}", "where": where}
         yield make_diagnostic("W457", _origin(fit), **words)
     else:
@@ -103,7 +103,7 @@ def _hint(fit: GpuFit) -> str:
     if remedy.value_type:
         return f"{values.get('option')} {remedy.value_type} would fit"
     if remedy.tensor:
-        return f"{remedy.tensor} accelerators that share each layer would fit"
+        return f"{remedy.tensor} accelerators with tensor parallel size {remedy.tensor} would fit"
     if remedy.flavor:
         return f"flavor '{remedy.flavor}' of the model would fit"
     return "take larger accelerators, or a smaller model"
@@ -113,7 +113,7 @@ def _or_auto(fit: GpuFit, option: str) -> str:
     """That the engine itself lowers the context to what fits, where its version can."""
     rules = fit.command.option_rules
     known = rules.option_list.options.get(option) if rules else None
-    return f", and {_AUTO} chooses what fits" if known and _AUTO in known.choices.values else ""
+    return f", and {option} {_AUTO} chooses what fits" if known and _AUTO in known.choices.values else ""
 
 
 def _origin(fit: GpuFit) -> Origin:
