@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from renderer.check.finding import Body, IndexedFinding
+from renderer.check.graph.backends import format_ports
 from renderer.check.scaling_metrics import needs_resource_metrics, validate_resource_metrics
 from renderer.check.shared_volumes import CLAIM, shared_claims
 from renderer.kubernetes import wellknown
@@ -89,7 +90,7 @@ def _validate_ports(index: int, spec: Body, leader_ports: Set[object]) -> Iterat
             params = {"port": number, "target": target_port}
             yield IndexedFinding(index, "E554", ("spec", "ports", i, "targetPort"), params)
         if leader_ports and target_port not in leader_ports:
-            params = {"port": target_port, "ports": ", ".join(sorted(map(str, leader_ports)))}
+            params = {"port": target_port, "ports": format_ports(leader_ports)}
             yield IndexedFinding(index, "E553", ("spec", "ports", i), params)
 
 

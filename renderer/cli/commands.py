@@ -17,8 +17,9 @@ from renderer.cli import standard_streams
 from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, examples, report_failures
 
 _EPILOG = (
-    "Exit codes: 0 fine, 1 stale (--check), different (--exit-code) or lost (--live --strict), 2 invalid input or "
-    "usage, 3 internal fault.\n\n" + examples("llmaz init --cpu-demo", "llmaz render --check")
+    "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), or lost or unexplained ones "
+    "(diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
+    + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
 _COMMANDS = {  # command → module and function
     "init": "init.init",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     short_help="Show what a change does to the rendered objects.",
     epilog=examples("llmaz diff main", "llmaz diff main...topic --format markdown"),
 )
-@click.argument("between", default=None, metavar="[BASE[..HEAD]]")
+@click.argument("between", default=None, metavar="[BASE[..NEW]]")
 @click.option(
     "--format",
     "form",
@@ -80,10 +80,10 @@ if TYPE_CHECKING:
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
-    """Show what changes in the rendered objects between BASE and the work tree, or between BASE and HEAD.
+    """Show what changes in the rendered objects between BASE and the work tree, or between BASE and NEW.
 
-    BASE is a commit, by default git's HEAD. BASE..HEAD compares two commits. BASE...HEAD compares HEAD with the merge
-    base of both. Nothing is checked out, and nothing is written. PATHS as for render.
+    BASE is a commit, by default HEAD. BASE..NEW compares two commits. BASE...NEW compares NEW with the merge base of
+    both. Nothing is checked out, and nothing is written. PATHS as for render.
 
     With --live, a cluster dump takes the place of BASE. llmaz has rules for the expected differences, such as defaults
     of the API server. Other differences are reported as lost (only the cluster has the field) or unexplained. With

@@ -48,7 +48,7 @@ class RenamedOption(click.Option):
 @click.option(
     "--ci",
     type=click.Choice(("github", "gitlab", "none")),
-    help="The CI system to write a workflow for. [default: gitlab if the host's name contains gitlab, else github]",
+    help="The CI system to write a workflow for. [default: gitlab if --repo-url names a host of GitLab, else github]",
 )
 @click.option("--cpu-demo", "demo", is_flag=True, help="A model that runs on a laptop, without a GPU.")
 @click.option(

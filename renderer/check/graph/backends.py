@@ -263,9 +263,11 @@ def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[float | str]:
     return pods[0].ports if len(pods) == 1 else frozenset(port for pod in pods for port in pod.ports)
 
 
-def format_ports(ports: frozenset[float | str]) -> str:
-    """The ports as text, numbers first."""
-    return ", ".join(str(port) for port in sorted(ports, key=lambda port: (isinstance(port, str), port)))
+def format_ports(ports: Set[object]) -> str:
+    """The ports as text, numbers first: `8080, 9090 and 'http'`."""
+    numbers, names = [[port for port in ports if isinstance(port, kind)] for kind in ((int, float), str)]
+    words = [*(f"{number:g}" for number in sorted(numbers)), *(f"'{name}'" for name in sorted(names))]
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> list[WorkloadPods]:

@@ -76,7 +76,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "leave it out, or choose a backend that does: {able}",
     ),
     "E343": Wording(
-        "'{option}' conflicts with what llmaz sets for spec.parallelism or for several hosts",
+        "'{option}' conflicts with what llmaz itself sets where spec.parallelism or several hosts are used",
         "leave it out, and set sizes under spec.parallelism",
     ),
     "E344": Wording(

@@ -9,7 +9,7 @@ from renderer.diagnostics.wording import Wording
 MODELS: Final[dict[str, Wording]] = {
     "W201": Wording(
         "the flavors {names} have different limits or sizes: only '{first}' is used",
-        "set flavorPolicy: first to make this explicit, or claim flavors with equal limits and params",
+        "to make this explicit, set 'flavorPolicy: first'; or claim flavors with equal limits and params",
     ),
     "E200": Wording("these facts contradict others: {what}", "correct the facts, or leave out what was not measured"),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
@@ -35,7 +35,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "W211": Wording(
         "the flavors {names} have different runtime classes: only '{first}' is used",
-        "set flavorPolicy: first to make this explicit, or give them one runtimeClassName",
+        "to make this explicit, set 'flavorPolicy: first'; or give them one runtimeClassName",
     ),
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
     "W215": Wording(

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec, VariantSpec
 
 
-_FLAVORS_HINT = "set what a pod gets under spec.inferenceConfig.flavors"
-
-
 def find_variant(engine: Engine, accelerator: Accelerator, has_flavors: bool) -> VariantSpec | None:
     """The first variant for the accelerator, {} without any variants; None when none fits. `has_flavors`: the model."""
     variants = engine.spec.get("variants")
@@ -65,14 +62,14 @@ def refuse_accelerator(
         if entry.get("vendor") == vendor and entry["count"] == "tp"
     ][:2]
     if without_accelerator:
-        on_cpus = "; for CPUs a flavor without limits: {name: cpu}" if "none" in vendors else ""
+        on_cpus = "to run on CPUs, add {name: cpu}, which has no limits" if "none" in vendors else ""
+        on_accelerators = "add one with the accelerators of a pod, such as {name: gpu, limits: {%s: 1}}"
+        ways = [on_accelerators % resources[0] if resources else "", on_cpus]
         diagnostics.stop(
             "E402",
             origin,
             backend=engine.runtime.name,
-            hint=f"{_FLAVORS_HINT}, such as limits: {{{resources[0]}: 1}}{on_cpus}"
-            if resources
-            else f"add a flavor{on_cpus}",
+            hint=f"under spec.inferenceConfig.flavors {'; '.join(filter(None, ways)) or 'add one'}",
         )
     vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
     diagnostics.stop(
