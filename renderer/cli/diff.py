@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     "--base",
     type=click.Choice(("inputs", "rendered")),
     default=None,
-    help="inputs: render the inputs of BASE again. rendered: read its rendered files. [default: rendered, if it has "
-    "any]",
+    help="inputs: render the inputs of BASE again. rendered: read its rendered files. [default: rendered if BASE has "
+    "rendered files, else inputs]",
 )
 @ENV
 @click.option("--env-a", "older", metavar="NAME", help="With --env-b: compare two environments of the work tree.")
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 @click.option(
     "--strict",
     is_flag=True,
-    help="Treat warnings as errors. With --live instead: exit 1 if something is lost or unexplained.",
+    help="Treat warnings as errors. With --live it means: exit 1 if something is lost or unexplained.",
 )
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
 @click.pass_context

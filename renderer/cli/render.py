@@ -57,8 +57,8 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 
     PATHS are files and folders. [default: the folder of the nearest llmaz.yaml, else the current folder]
 
-    Nothing is written unless everything is valid. Unchanged files are not touched. Files that llmaz wrote for input
-    that is gone are deleted. Each environment of RenderConfig gets a subfolder of the output folder.
+    Nothing is written unless everything is valid. Unchanged files are not touched. Rendered files whose input is gone
+    are deleted. Each environment of RenderConfig gets a subfolder of the output folder.
     """
     if check and stdout:
         raise click.UsageError("--check and --stdout cannot be used together")

@@ -309,7 +309,7 @@ def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool)
     instead, until = removed.get(word, ""), ended.get(word, "")
     instead = removed.get(f"{word}={value}", instead)
     advice = f"use {instead} instead" if instead else "leave it out"
-    return f"{advice}; it was removed {until}" if until else advice
+    return f"{advice}; '{word}' was removed {until}" if until else advice
 
 
 def _unknown_hint(option_list: OptionList, head: str) -> str:

@@ -111,7 +111,7 @@ class OwnObjects:
     def owner(self, rendered: OwnObject) -> str:
         """The words for what makes an object, with its place."""
         item = self.input_of(rendered)
-        return describe(item) if item else "llmaz (for several apps)"
+        return describe(item) if item else "llmaz"
 
 
 def describe(item: App | TrafficInput) -> str:

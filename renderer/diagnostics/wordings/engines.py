@@ -69,14 +69,15 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E341": Wording(
         "a replica of {size} accelerators needs {hosts} pods, and '{backend}' can use only one",
-        "backends that can use several: {able}; else lower the sizes, or write a Service with your own template",
+        "backends that can use several: {able}; else lower the sizes, or write a llmaz Service with your own pod "
+        "template",
     ),
     "E342": Wording(
         "'{backend}' does not support {key} parallelism: nothing in its runtime passes the size to the engine",
         "leave it out, or choose a backend that does: {able}",
     ),
     "E343": Wording(
-        "'{option}' conflicts with what llmaz itself sets where spec.parallelism or several hosts are used",
+        "'{option}' cannot be set here: with spec.parallelism or several hosts, llmaz sets it",
         "leave it out, and set sizes under spec.parallelism",
     ),
     "E344": Wording(
@@ -270,7 +271,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W441": Wording("{of}: '{option}' needs {type}, not '{value}'"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
     "E410": Wording(
-        "{name} is '{value}' in the engine, so the engine does not see {source} in {path}",
+        "{name} is '{value}' in the engine, so the engine does not see {source}",
         "leave it out: then the engine uses the same path as the other containers",
     ),
     "W418": Wording(

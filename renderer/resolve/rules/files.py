@@ -90,8 +90,10 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
         moved = pods.volume_at(runner, value)
         lost = [container.name for container in fillers if not moved or _store_volume(container, name, path) != moved]
         if lost or (not fillers and moved != volume):
-            source = f"the files of {quoted(lost)}" if lost else f"the weights of the volume '{volume}'"
-            yield make_diagnostic("E410", origin, name=name, value=value, source=source, path=path)
+            writers = f"what the containers {quoted(lost)} write to {path}" if len(lost) > 1 else ""
+            writers = writers or f"what the container {quoted(lost)} writes to {path}"
+            source = writers if lost else f"the weights of the volume '{volume}' in {path}"
+            yield make_diagnostic("E410", origin, name=name, value=value, source=source)
 
 
 def _stores(planned: PlannedPod) -> Iterator[tuple[str, str]]:
