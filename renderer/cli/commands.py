@@ -17,8 +17,8 @@ from renderer.cli import standard_streams
 from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, examples, report_failures
 
 _EPILOG = (
-    "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), lost or unexplained "
-    "differences (diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
+    "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
+    "lost or unexplained (diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
     + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
 _COMMANDS = {  # command → module and function

@@ -77,8 +77,8 @@ def test_every_command_and_option_is_explained(words: tuple[str, ...]) -> None:
 def test_help_tells_the_exit_codes(llmaz: Llmaz) -> None:
     out = " ".join(llmaz("--help").out.split())
     codes = (
-        "0: fine. 1: stale files (render --check), differences (diff --exit-code), lost or unexplained "
-        "differences (diff --live --strict). 2: invalid input or usage. 3: internal fault"
+        "0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
+        "lost or unexplained (diff --live --strict). 2: invalid input or usage. 3: internal fault"
     )
     assert f"Exit codes. {codes}." in out
 
