@@ -94,7 +94,7 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
         body = without_nulls(value)
         findings = [
             make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in validate_object(body, document.raw, targets)
+            for code, path, words in validate_object(body, document.raw, targets, may_be_input=True)
             if not external.allows(code, words)
         ]
         judged.problems.extend(findings)

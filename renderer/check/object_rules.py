@@ -48,7 +48,7 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
 }
 
 
-# A manifest of the kind may be input of `llmaz render`, with keys that are no fields of the CRD.
+# The schema of a kind as input of `llmaz render`, with keys that are not fields of its CRD.
 _INPUT_SCHEMAS = {"output/llmaz.io/openmodel_v1alpha1": "input/openmodel"}
 
 _COMMON_KINDS = (  # of nearly every app
@@ -85,9 +85,12 @@ def validate_object(
     body: Body,
     raw: Callable[[Path], str | None] = lambda path: None,
     targets: component_versions.TargetVersions | None = None,
+    *,
+    may_be_input: bool = False,
 ) -> Iterator[Finding]:
     """Findings about one object of a kind with a schema: of its schema, then of the other rules for its kind. `raw`:
-    the scalar at a path as its author wrote it; `targets`: the target versions.
+    the scalar at a path as its author wrote it; `targets`: the target versions; `may_be_input`: whether it may have
+    keys that only `llmaz render` reads.
     """
     name = schema_validation.name_of(body["apiVersion"], body["kind"])
     too_new = targets.too_new_schema(name) if targets else None
@@ -95,7 +98,8 @@ def validate_object(
         yield from validate_api_versions(targets, too_new, body)
         too_new = None
     if not too_new and not schema_validation.is_valid(name, body):
-        for schema_finding in schema_validation.findings(_INPUT_SCHEMAS.get(name, name), body):
+        schema = _INPUT_SCHEMAS.get(name, name) if may_be_input else name
+        for schema_finding in schema_validation.findings(schema, body):
             yield (
                 schema_finding.code,
                 schema_finding.path,
