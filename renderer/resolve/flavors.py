@@ -187,7 +187,7 @@ def flavor_catalog(inputs: Inputs, diagnostics: Collector) -> dict[str, Flavor |
         flavors[name] = flavor if len(diagnostics.problems) == before else None
         if flavors[name]:
             with suppress(Stop):
-                find_accelerator(inputs, dict(sorted(limits.items())), origin, diagnostics)
+                find_accelerator(inputs, limits, origin, diagnostics)
         diagnostics.problems += misspelt_params(params, origin.at("params"))
     return flavors
 
@@ -315,7 +315,7 @@ def validate_flavors(
         with suppress(Stop):
             flavor = _merged_flavor(inputs, catalog, model, i, diagnostics)
             yield flavor
-            find_accelerator(inputs, dict(sorted(flavor.limits.items())), flavor_origins(flavor, model), diagnostics)
+            find_accelerator(inputs, flavor.limits, flavor_origins(flavor, model), diagnostics)
 
 
 def accelerator_count(inputs: Inputs, flavor: Flavor) -> int:
@@ -394,7 +394,7 @@ def _affinity(nodes: list[Mapping[str, str]]) -> Body:
 def find_accelerator(inputs: Inputs, limits: Mapping[str, str], origin: Located, diagnostics: Collector) -> Accelerator:
     """The accelerators in limits, by presets/accelerators.yaml. Raises Stop for two kinds in one pod."""
     found_accelerator = NONE
-    for name, value in limits.items():
+    for name, value in sorted(limits.items()):
         entry = _accelerator_row(inputs, name)
         if entry is None and "/" in name:
             diagnostics.add("W209", origin.at("limits", name), name=name, hint=_resource_hint(inputs, name))

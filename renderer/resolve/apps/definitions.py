@@ -11,7 +11,7 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.resolve import app_annotations, claims, flavors, names
 from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, parallelism, preset_args, versions
+from renderer.resolve.engine import backend_runtime, preset_args, versions
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.rules import facts
@@ -63,12 +63,7 @@ def _invalid_flavors(context: RunContext, model: OpenModel) -> list[Diagnostic]:
     """The diagnostics of a model's facts and of its flavors over those of the catalog."""
     diagnostics = Collector()
     own_flavors = list(flavors.validate_flavors(context.inputs, context.catalog, model, diagnostics))
-    diagnostics.problems += facts.validate_model(context, model, own_flavors)
-    for flavor in own_flavors:
-        if flavor.params:
-            origins = flavors.flavor_origins(flavor, model)
-            diagnostics.problems += parallelism.invalid_params(flavor.params, origins)
-    return diagnostics.problems
+    return [*diagnostics.problems, *facts.validate_model(context, model, own_flavors)]
 
 
 def validate_references(context: RunContext) -> list[Diagnostic]:

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from renderer.api import Inputs
 from renderer.diagnostics import Collector
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import parallelism
 from renderer.resolve.gateway import settings
 from renderer.resolve.rules import facts, judged
 from renderer.resolve.workload import run_context as workload_context
@@ -16,10 +15,7 @@ from renderer.resolve.workload import run_context as workload_context
 def run_context(inputs: Inputs, *, strict: bool = False) -> RunContext:
     """The context of a run over these inputs, with empty caches. `strict`: warnings are errors."""
     context, diagnostics = workload_context.run_context(inputs), Collector()
-    diagnostics.problems += facts.invalid_catalog_types(context)
-    for name, flavor in context.catalog.items():
-        if flavor:
-            diagnostics.problems += parallelism.invalid_params(flavor.params, inputs.config.origin("flavors", name))
+    diagnostics.problems += facts.validate_catalog(context)
     gateways = judged(settings.collect_gateways(inputs.config), diagnostics)
     for gateway in gateways.by_name.values():
         judged(gateway, diagnostics)

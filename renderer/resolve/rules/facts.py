@@ -1,7 +1,7 @@
 """What is told about facts that contradict each other or that nobody can use, and about types of accelerators.
 
-`validate_model` is about a model of the tree, whether an app claims it or not, `invalid_catalog_types` about the
-flavors of RenderConfig; the rules are about models that apps claim, wherever their files are.
+`validate_model` is about a model of the tree, whether an app claims it or not, `validate_catalog` about the flavors of
+RenderConfig; the rules are about models that apps claim, wherever their files are.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
+from renderer.resolve.engine.parallelism import invalid_params
 from renderer.resolve.flavors import Flavor, flavor_origins
 from renderer.resolve.layers import Located
 from renderer.resolve.workload.claimed import AppBase
@@ -49,21 +50,25 @@ def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
         yield from _invalid_type(base.context, flavor, flavor_origins(flavor, base.claim.main))
 
 
-def invalid_catalog_types(context: RunContext) -> Iterator[Diagnostic]:
-    """The same about the flavors of RenderConfig."""
+def validate_catalog(context: RunContext) -> Iterator[Diagnostic]:
+    """An error for each type of accelerators and each param in RenderConfig's `flavors` that is not valid."""
     for name, flavor in context.catalog.items():
-        if flavor and flavor.accelerator:
-            yield from _invalid_type(context, flavor, context.inputs.config.origin("flavors", name))
+        if flavor:
+            yield from _invalid_flavor(context, flavor, context.inputs.config.origin("flavors", name))
 
 
 def validate_model(context: RunContext, model: OpenModel, flavors: Iterable[Flavor]) -> Iterator[Diagnostic]:
-    """The same about the facts of a model and about its flavors."""
+    """The same about a model's flavors, and the errors about its facts."""
     if "facts" in model.spec:
         yield from _contradictory_layers(model)
         yield from _unusable_measurements(context, model)
     for flavor in flavors:
-        if flavor.accelerator:
-            yield from _invalid_type(context, flavor, flavor_origins(flavor, model))
+        yield from _invalid_flavor(context, flavor, flavor_origins(flavor, model))
+
+
+def _invalid_flavor(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
+    yield from _invalid_type(context, flavor, origins)
+    yield from invalid_params(flavor.params, origins)
 
 
 def _contradictory_layers(model: OpenModel) -> Iterator[Diagnostic]:
@@ -99,17 +104,19 @@ def _unusable_measurements(context: RunContext, model: OpenModel) -> Iterator[Di
 
 
 def _invalid_type(context: RunContext, flavor: Flavor, origins: Located) -> Iterator[Diagnostic]:
+    if not flavor.accelerator:
+        return
     types, origin = context.inputs.accelerator_types(), origins.at("accelerator")
-    if flavor.accelerator and not (named := types.by_name.get(flavor.accelerator)):
+    if not (named := types.by_name.get(flavor.accelerator)):
         hint = suggestion(flavor.accelerator, sorted(types.by_name))
         yield make_diagnostic("E209", origin, name=flavor.accelerator, hint=hint)
-    elif flavor.accelerator and named:
-        accelerator = context.known_engines.accelerator(flavor.limits)
-        if accelerator.resource and accelerator.vendor != named.vendor:
-            words = {"resource": accelerator.resource, "other": accelerator.vendor, "vendor": named.vendor}
-            yield make_diagnostic("E268", origin, name=named.name, **words)
-        elif (labelled := types.of_labels(flavor.node)) and labelled.name != named.name:
-            yield make_diagnostic("E269", origin, name=named.name, other=labelled.name)
+        return
+    accelerator = context.known_engines.accelerator(flavor.limits)
+    if accelerator.resource and accelerator.vendor != named.vendor:
+        words = {"resource": accelerator.resource, "other": accelerator.vendor, "vendor": named.vendor}
+        yield make_diagnostic("E268", origin, name=named.name, **words)
+    elif (labelled := types.of_labels(flavor.node)) and labelled.name != named.name:
+        yield make_diagnostic("E269", origin, name=named.name, other=labelled.name)
 
 
 def _conditions(entry: Mapping[str, object]) -> tuple[object, ...]:
