@@ -183,7 +183,11 @@ def counted(number: int, word: str) -> str:
 
 def quoted(words: Iterable[object]) -> str:
     """`'a', 'b' and 'c'`."""
-    items = [f"'{word}'" for word in words]
+    return listed([f"'{word}'" for word in words])
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a, b and c`."""
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 

@@ -10,7 +10,7 @@ from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods, temp
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.set_pods import set_pods, validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Path, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
@@ -266,8 +266,7 @@ def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[float | str]:
 def format_ports(ports: Set[object]) -> str:
     """The ports as text, numbers first: `8080, 9090 and 'http'`."""
     numbers, names = [[port for port in ports if isinstance(port, kind)] for kind in ((int, float), str)]
-    words = [*(f"{number:g}" for number in sorted(numbers)), *(f"'{name}'" for name in sorted(names))]
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    return listed([*(f"{number:g}" for number in sorted(numbers)), *(f"'{name}'" for name in sorted(names))])
 
 
 def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> list[WorkloadPods]:
