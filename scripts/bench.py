@@ -230,25 +230,24 @@ spec: {{policyName: {name}, validationActions: [Deny]}}
 
 
 def judged(size: int, lines: list[Line]) -> None:
-    """Renders a corpus without and with a policy in turns, and adds the ratio to `lines`."""
+    """Renders a corpus without and with a policy in turns, and adds the ratios to `lines`."""
     inputs, out = WORK / f"in-{size}", f"out-{size}"
     (inputs / "platform").mkdir(exist_ok=True)
     (inputs / "platform" / "admission.yaml").write_text(admission())
-    costs: list[tuple[float, float]] = []
+    costs: dict[str, list[Cost]] = {"": [], policy(): []}
     for _ in range(11):
-        walls = []
-        for text in ("", policy()):
+        for text, samples in costs.items():
             fresh(out, inputs)
             (inputs / "llmaz-policy.yaml").write_text(text) if text else None
-            start = time.perf_counter()
-            render(size)
-            walls.append(time.perf_counter() - start)
+            samples.append(cost([*LLMAZ, "render", inputs.name, "-o", out]))
             (inputs / "llmaz-policy.yaml").unlink(missing_ok=True)
-        costs.append((walls[0], walls[1]))
-    without, within = (statistics.median(column) for column in zip(*costs, strict=True))
-    row(size, "no policy", Timing(without, 0.0))
-    row(size, "policy", Timing(within, 0.0))
-    lines.append(_most(f"{size:,} fresh with a policy / without", within / without, 1.15))
+    without, within = (
+        Cost(*(statistics.median(column) for column in zip(*samples, strict=True))) for samples in costs.values()
+    )
+    row(size, "no policy", Timing(without.wall, without.cpu))
+    row(size, "policy", Timing(within.wall, within.cpu))
+    lines.append(_most(f"{size:,} fresh with a policy / without", within.wall / without.wall, 1.15))
+    lines.append(_most(f"{size:,} fresh with a policy / without, user CPU", within.user / without.user, 1.15))
 
 
 def loud(size: int, lines: list[Line]) -> None:
@@ -696,6 +695,7 @@ class Cost(NamedTuple):
 
     wall: float
     cpu: float
+    user: float  # the part of `cpu` that is outside of the kernel
 
 
 def cost(command: Sequence[str]) -> Cost:
@@ -703,7 +703,8 @@ def cost(command: Sequence[str]) -> Cost:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     run(*command)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    return Cost(wall, user + system, user)
 
 
 def installed(commit: str) -> list[str]:
@@ -736,7 +737,7 @@ def compare(commit: str, sizes: Sequence[int]) -> None:
                     [*program, "render", f"in-{size}", "-o", f"out-{number}"] if size else [*program, "--version"]
                 )
                 costs[name] += [sample] if round_ else []
-        least = {name: Cost(min(c.wall for c in all_), min(c.cpu for c in all_)) for name, all_ in costs.items()}
+        least = {name: Cost(*map(min, zip(*all_, strict=True))) for name, all_ in costs.items()}
         what, bound = f"{size:,}" if size else "--version", 1.35 if size else 1.6
         for name, best in least.items():
             ratio = best.cpu / least[commit].cpu
