@@ -21,8 +21,8 @@ class AdoptedObjects(Struct, frozen=True):
 
 
 def adopt_llmaz_objects(documents: Sequence[Document], release: str = "") -> AdoptedObjects:
-    """The objects of llmaz's API among the documents, Lists expanded, in today's shape. A Playground that names a
-    trigger of a BackendRuntime gets the trigger itself.
+    """The objects of llmaz's API among the documents, those in lists included, in today's shape. A Playground that
+    names a trigger of a BackendRuntime gets the trigger itself.
 
     `release`: of the operator that ran them, such as v0.1.1, where it is known: then Playgrounds keep the version of
     the engine that it ran. Raises ValueError for one that there is not.

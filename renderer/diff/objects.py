@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.object_lists import listed_objects, own_fields
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
@@ -123,19 +124,15 @@ def items(texts: Iterable[OutputFile]) -> Items:
 
 
 def _objects(path: str, value: Any) -> Iterator[tuple[ObjectKey, Body]]:
-    """Key and body of the object, or of each item of a List. A value that is no object gets kind File."""
-    if not isinstance(value, dict):
-        value = {"text": value}
-    kind, metadata = value.get("kind"), value.get("metadata")
-    if kind == "List" and isinstance(value.get("items"), list):
-        for item in value["items"]:
-            yield from _objects(path, item)
-        return
-    metadata = metadata if isinstance(metadata, dict) else {}
-    has_kind = isinstance(kind, str) and bool(kind)
-    group = str(value.get("apiVersion") or "").rpartition("/")[0]
-    name = metadata.get("name") or path
-    yield ObjectKey(group, kind if has_kind else "File", str(metadata.get("namespace") or ""), str(name)), value
+    """Key and body of each object of a document. A value that is no object gets kind File."""
+    for _, listed in listed_objects(value):
+        body = own_fields(listed) if isinstance(listed, dict) else {"text": listed}
+        kind, metadata = body.get("kind"), body.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        has_kind = isinstance(kind, str) and bool(kind)
+        group = str(body.get("apiVersion") or "").rpartition("/")[0]
+        name = metadata.get("name") or path
+        yield ObjectKey(group, str(kind) if has_kind else "File", str(metadata.get("namespace") or ""), str(name)), body
 
 
 def unchanged_objects(texts: Iterable[OutputFile], folders: Iterable[str], kind: str, names: Iterable[str]) -> Items:

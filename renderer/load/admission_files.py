@@ -37,7 +37,7 @@ def admission_documents(policy: RenderPolicy, file_system: FileSystem, base: str
             if file.key not in read:
                 read.add(file.key)
                 parsed, faults = _parse(file)
-                documents += parsed
+                documents += (part for document in parsed for part in document.objects)
                 problems += faults
     kinds = {text_at(item.value, "spec", "paramKind", "kind") for item in documents} - {""}
     if any(word in document.data for document in documents for word in _OF_NAMESPACES):
@@ -57,7 +57,7 @@ def _parse(file: ReadableFile) -> tuple[list[Document], Sequence[Diagnostic]]:
 def _facts(files: Sequence[ReadableFile], read: Set[str], kinds: Set[str]) -> Iterator[Document]:
     """The objects of the kinds in the tree; rendered files aside."""
     names = "|".join(re.escape(kind) for kind in sorted(kinds))
-    expression = re.compile(rf"kind[\"']?\s*:\s*[\"']?(?:{names})\b".encode())
+    expression = re.compile(rf"kind[\"']?\s*:\s*[\"']?(?:{names})(?:List)?\b".encode())
     for file in files:
         if file.key in read:
             continue
@@ -69,12 +69,7 @@ def _facts(files: Sequence[ReadableFile], read: Set[str], kinds: Set[str]) -> It
             continue
         documents, _ = yamlio.parse(file.name, data)
         for document in documents:
-            yield from (part for part in _parts(document) if text_at(part.value, "kind") in kinds)
-
-
-def _parts(document: Document) -> Iterator[Document]:
-    is_list = text_at(document.value, "kind") == "List" and isinstance(document.value.get("items"), list)
-    yield from document.parts("items") if is_list else [document]
+            yield from (part for part in document.objects if text_at(part.value, "kind") in kinds)
 
 
 def base_of_policy(file: str) -> str:

@@ -21,7 +21,7 @@ _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
 class Manifests(Struct, frozen=True):
     """The manifests in the files of a tree."""
 
-    documents: list[Document] = []  # with Kubernetes objects, Lists expanded
+    documents: list[Document] = []  # with Kubernetes objects, those in lists included
     problems: list[Diagnostic] = []
     file_count: int = 0  # of the files that were read
     charts: Sequence[str] = ()  # folders that Helm has to render first
@@ -51,7 +51,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             documents, problems = yamlio.parse(file.name, data)
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
-                    manifests.documents.extend(document.objects)
+                    manifests.documents.extend(document.objects or [document])  # an empty List
                 manifests.problems.extend(problems)
             elif documents or problems:
                 manifests.others.append(file.name)

@@ -13,6 +13,7 @@ from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
 from renderer.diagnostics.rule import NamedSource, read_error
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.object_lists import is_object_list
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
 from renderer.output.file_header import MARK
@@ -46,7 +47,7 @@ FOREIGN = "~"  # in place of a kind: a foreign object
 UNREFERENCED = "~~"  # in place of a kind: a foreign object that no route refers to
 DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid outside PATHS; only its name is kept
 _AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
-# Kinds of other groups that are rendered, that act on what is, or that hold others.
+# Kinds of other groups that are rendered, or that act on what is.
 COMPARED_KINDS = (
     "LeaderWorkerSet",
     "DisaggregatedSet",
@@ -70,7 +71,6 @@ COMPARED_KINDS = (
     "Ingress",
     "InferenceObjective",
     "InferenceModelRewrite",
-    "List",
 )
 _REFERENCED_SIGNS = (
     *(f"{group}/".encode() for group in (*REFERENCED_GROUPS, _AI_GATEWAY_GROUP)),
@@ -79,7 +79,7 @@ _REFERENCED_SIGNS = (
     b"DisaggregatedSet",  # the same
 )
 # As text: few trees need it, and `re` caches the compiled pattern.
-_COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")\b"
+_COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")(?:List)?\b"
 _NAMES = rb"""[nN]ame["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind: Model")
@@ -149,7 +149,9 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
             group, name = _group(document.value), _kind(document.value)
             if group in REFERENCED_GROUPS or name in ("Secret", *wellknown.AUTOSCALERS):
                 parsed.append(ParsedDocument(document.index, document.value, FOREIGN, False))
-            elif not outside and (group == _AI_GATEWAY_GROUP or name in COMPARED_KINDS):
+            elif not outside and (
+                group == _AI_GATEWAY_GROUP or name in COMPARED_KINDS or is_object_list(document.value)
+            ):
                 parsed.append(ParsedDocument(document.index, document.value, UNREFERENCED, False))
             continue
         sources: Sequence[tuple[Path, Path]] = ()

@@ -20,7 +20,7 @@ from renderer.policy.definitions import at_models, judge_claims, judge_definitio
 from renderer.policy.denial import Denial, denial_diagnostics
 from renderer.policy.globs import path_below, restricts
 from renderer.policy.namespaces import judge_namespace, missing_folders
-from renderer.policy.objects import judged_object, kind_of, list_items, namespace_of
+from renderer.policy.objects import judged_object, kind_of, namespace_of
 from renderer.policy.pass_through import PassedFile, judge_kind, passed_documents
 from renderer.policy.public_names import judge_claimed_names, judge_routes
 from renderer.policy.rules import judge_objects
@@ -110,8 +110,7 @@ def _judged_by_admission(policies: Sequence[RenderPolicy], files: Iterable[Seque
     from renderer.policy.admission import AdmissionRun  # few runs need it
 
     run = AdmissionRun(policies)
-    objects = [part for documents in files for document in documents for part in list_items(document)]
-    denied = run.judge_documents(part for part in objects if _is_manifest(part.value))
+    denied = run.judge_documents(document for documents in files for document in documents)
     return [*run.problems, *denied, *run.notes(run.unjudged())]
 
 
@@ -137,9 +136,8 @@ def _judge_passed(policy: RenderPolicy, base: str, file: PassedFile) -> Iterator
 
 def _judge_foreign(policy: RenderPolicy, documents: Sequence[Document], path: str | None) -> Iterator[Denial]:
     """What is denied of objects that are not rendered."""
-    objects = [part for document in documents for part in list_items(document) if isinstance(part.value, dict)]
-    yield from judge_objects(policy, objects, path)
-    for document in objects if restricts(policy, _NAMES) else ():
+    yield from judge_objects(policy, documents, path)
+    for document in documents if restricts(policy, _NAMES) else ():
         yield from judge_routes(policy, judged_object(document, path))
 
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
-from renderer.kubernetes.json_values import as_map, map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at
+from renderer.kubernetes.object_lists import own_fields
 from renderer.plan import Body, Manifest
 from renderer.yamlio import Document
 
@@ -115,7 +116,7 @@ class JudgedObject:
             if spec := map_at(self.body, *path):
                 _add_pod(parts, JudgedPod(path, spec))
         if paths is None:
-            _search(parts, self.body, ())
+            _search(parts, own_fields(self.body), ())
         return parts
 
 
@@ -194,13 +195,3 @@ def _search(parts: _Parts, value: object, path: Path) -> None:
 def has_parts(kind: Kind) -> bool:
     """Whether objects of the kind may have pods, images or security contexts."""
     return kind not in PODLESS
-
-
-def list_items(document: Document) -> Iterator[Document]:
-    """The objects of a document: one, or the items of a list of any kind, which clients take apart."""
-    items = document.value.get("items") if isinstance(document.value, dict) else None
-    if isinstance(items, list) and text_at(document.value, "kind").endswith("List"):
-        for item in document.parts("items"):
-            yield from list_items(item)
-    else:
-        yield document

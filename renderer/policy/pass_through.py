@@ -13,7 +13,7 @@ from renderer.kubernetes.json_values import text_at
 from renderer.output.file_header import MARK
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs
-from renderer.policy.objects import JudgedObject, list_items
+from renderer.policy.objects import JudgedObject
 from renderer.source.tree import glob
 from renderer.yamlio import Document
 
@@ -40,7 +40,7 @@ def passed_documents(scope: Scope) -> Iterator[PassedFile]:
             continue  # reported when it is copied
         if not data.startswith(MARK.encode()):
             documents, problems = yamlio.parse(file.name, data)
-            yield PassedFile(file.key, [item for document in documents for item in list_items(document)], problems)
+            yield PassedFile(file.key, [part for document in documents for part in document.objects], problems)
 
 
 def judge_kind(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from renderer.diagnostics import Diagnostic, Origin, Path, Source
-from renderer.kubernetes.object_lists import is_object_list
+from renderer.kubernetes.object_lists import is_object_list, listed_objects
 from renderer.yamlio import fast_reader
 from renderer.yamlio.scalars import UncertainError
 
@@ -87,24 +87,32 @@ class Document:
 
     @property
     def objects(self) -> list[Document]:
-        """The objects of a List of Kubernetes as documents, else the document itself."""
-        return self.parts("items") if is_object_list(self.value) else [self]
+        """What appliers make of it: the document itself, and the items of a list as documents."""
+        if not is_object_list(self.value):
+            return [self]
+        return [_ListItem(self, path, value) for path, value in listed_objects(self.value)]
 
 
 class _ListItem(Document):
-    """An item of a list in a document, as a document."""
+    """An item of a list in a document, or the list itself, as a document."""
 
-    __slots__ = ("_path",)
+    __slots__ = ("_path", "_whole")
 
-    def __init__(self, document: Document, path: Path, value: object) -> None:
-        super().__init__(document._file, document.index, value)
+    def __init__(self, whole: Document, path: Path, value: object) -> None:
+        super().__init__(whole._file, whole.index, value)
+        self._whole: Final = whole
         self._path: Final = path
 
+    @property
+    def objects(self) -> list[Document]:
+        """Itself: lists in it have been taken apart with it."""
+        return [self]
+
     def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        return super().locate((*self._path, *path), key=key)
+        return self._whole.locate((*self._path, *path), key=key)
 
     def raw(self, path: Path) -> str | None:
-        return super().raw((*self._path, *path))
+        return self._whole.raw((*self._path, *path))
 
 
 def source_path(moved: Mapping[Path, Path], path: Path) -> Path:

@@ -14,6 +14,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import Word
 from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.object_lists import own_fields
 from renderer.yamlio import Document
 
 _CONTAINERS = "containers"
@@ -84,7 +85,7 @@ def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[En
     if values_paths(document.value):
         yield from _engines_in_values(read_values(document)[0], catalog)
         return
-    for pod_path, pod in _pods(document.value, ()):
+    for pod_path, pod in _pods(own_fields(document.value), ()):
         for path, body in _containers(pod_path, pod):
             origin = document.origin(*path)
             if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):

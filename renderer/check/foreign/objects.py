@@ -136,15 +136,16 @@ class ForeignObject(Struct, frozen=True):
 
 
 def foreign_objects(document: Document, file: ReadableFile, namespace: str, passed: bool) -> Iterator[ForeignObject]:
-    """The objects of a document: one, the items of a List, or none where it is not an object, or only a patch of one.
-    `namespace`: of those that name none.
+    """The objects of a document, without what is not an object, or only a patch of one. `namespace`: of those that name
+    none.
     """
+    for part in document.objects:
+        yield from _foreign_object(part, file, namespace, passed)
+
+
+def _foreign_object(document: Document, file: ReadableFile, namespace: str, passed: bool) -> Iterator[ForeignObject]:
     body: object = document.value
     if not isinstance(body, dict) or "$patch" in body:
-        return
-    if body.get("kind") == "List" and isinstance(body.get("items"), list):
-        for item in document.parts("items"):
-            yield from foreign_objects(item, file, namespace, passed)
         return
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
