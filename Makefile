@@ -81,7 +81,7 @@ docs-serve: docs ## the site at http://127.0.0.1:8000/
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site/html 8000
 
 apiserver-test: $(READY) ## asks a real API server and webhooks of LeaderWorkerSet, KEDA, Kueue (minutes; builds them once); ARGS=PATH about other files, ARGS="--made-up 500" for less
-	@scripts/tools.sh lwscheck kedacheck kueuecheck kube-apiserver etcd
+	@scripts/tools.sh lwscheck kedacheck kueuecheck kube-apiserver etcd kubectl
 	$(BIN)/python -m tests.apiserver $(ARGS)
 
 cluster-test: $(READY) ## applies examples, a new repository, the chart to a small cluster, asks Argo CD's diff (minutes; builds it once)

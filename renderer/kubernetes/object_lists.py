@@ -53,7 +53,7 @@ def _is_plain_list(body: Mapping[str, Any]) -> bool:
 
 
 def _typed(item: Mapping[str, Any], of: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An item with the version and kind that kubectl gives one that has neither: those of its list, `Pod` of a PodList."""
+    """An item, which has the version and kind of its list where it has neither: `Pod` in a PodList."""
     kind = text_at(of, "kind").removesuffix(_SUFFIX)
     if not kind or text_at(item, "apiVersion") or text_at(item, "kind"):
         return item

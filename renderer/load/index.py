@@ -22,6 +22,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
+from renderer.load.passed_inputs import refuse_to_pass
 from renderer.load.preset_files import PresetMapping, accelerator_types, preset, preset_facts, preset_names
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
@@ -77,9 +78,9 @@ class InputIndex:
         patterns = () if outside else self.passed_through
         pattern = next((text for text, expression in patterns if expression.fullmatch(file.key)), "")
         if pattern and file.path == self.config_path:
-            self._refuse_to_pass(Origin(self.config.document, ("kind",)), "RenderConfig", pattern)
+            self.problems.append(refuse_to_pass(Origin(self.config.document, ("kind",)), "RenderConfig", pattern))
         if pattern and file.key == POLICY:
-            self._refuse_to_pass(Origin(file), "RenderPolicy", pattern)
+            self.problems.append(refuse_to_pass(Origin(file), "RenderPolicy", pattern))
         values = ((parsed.position, parsed.value) for parsed in parsed_file.documents)
         documents = yamlio.documents(file.name, parsed_file.data, values)
         for document, parsed in zip(documents, parsed_file.documents, strict=True):
@@ -89,7 +90,7 @@ class InputIndex:
                 self.foreign_documents += [] if outside else [ForeignDocument(document, file)]
                 continue
             if pattern and kind and kind not in ("RenderConfig", "RenderPolicy"):
-                self._refuse_to_pass(document.origin("kind"), str(document.value.get("kind")), pattern)
+                self.problems.append(refuse_to_pass(document.origin("kind"), str(value.get("kind")), pattern))
             if self.environment and isinstance(value, dict):
                 self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
                 document = self.environment.with_origins(document, parsed.patched)
@@ -100,18 +101,6 @@ class InputIndex:
                 self._add_document(file, document, kind, outside)
             elif isinstance(value, dict):
                 self._add_invalid(file, document, kind)
-
-    def _refuse_to_pass(self, origin: Origin, kind: str, pattern: str) -> None:
-        hint = "move it to a file that no pattern of passThrough matches"
-        if kind in ("RenderConfig", "RenderPolicy"):
-            hint = "pass through a folder without it, as passThrough: [extra]"
-        reader = "nothing there reads it"
-        if kind in (*_APPS, "OpenModel", "BackendRuntime"):
-            reader = (
-                "without the llmaz operator nothing there reads it; with it, the rendered objects are created twice"
-            )
-        words = {"kind": kind, "pattern": pattern, "reader": reader, "hint": hint}
-        self.problems.append(make_diagnostic("E210", origin, **words))
 
     def _add_document(self, file: ReadableFile, document: Document, kind: str, outside: bool) -> None:
         value = document.value

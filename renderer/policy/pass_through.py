@@ -10,6 +10,7 @@ from renderer import yamlio
 from renderer.api import RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic
 from renderer.kubernetes.json_values import text_at
+from renderer.load.passed_inputs import is_input, refuse_to_pass
 from renderer.output.file_header import MARK
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs
@@ -25,14 +26,15 @@ class PassedFile(Struct, frozen=True):
 
     key: str
     objects: Sequence[Document]
-    problems: Sequence[Diagnostic]  # of its YAML, which nobody could judge
+    problems: Sequence[Diagnostic]  # of its YAML, which nobody could judge, and of input in lists
 
 
 def passed_documents(scope: Scope) -> Iterator[PassedFile]:
     """The files that passThrough copies to the output."""
-    patterns = [glob(pattern) for pattern in scope.config.get("passThrough") or ()]
+    patterns = [(text, glob(text)) for text in scope.config.get("passThrough") or ()]
     for file in scope.tree.files if patterns else ():
-        if not any(pattern.fullmatch(file.key) for pattern in patterns):
+        pattern = next((text for text, expression in patterns if expression.fullmatch(file.key)), "")
+        if not pattern:
             continue
         try:
             data = file.read()
@@ -40,7 +42,18 @@ def passed_documents(scope: Scope) -> Iterator[PassedFile]:
             continue  # reported when it is copied
         if not data.startswith(MARK.encode()):
             documents, problems = yamlio.parse(file.name, data)
+            problems += _listed_inputs(documents, pattern)
             yield PassedFile(file.key, [part for document in documents for part in document.objects], problems)
+
+
+def _listed_inputs(documents: Sequence[Document], pattern: str) -> Iterator[Diagnostic]:
+    """The errors about objects of our kinds in lists, which are no input, and which the operator would serve as they
+    are.
+    """
+    for document in documents:
+        for part in document.objects:
+            if part.value is not document.value and is_input(part.value):
+                yield refuse_to_pass(part.origin("kind"), text_at(part.value, "kind"), pattern)
 
 
 def judge_kind(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:

@@ -2,13 +2,14 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about five things, and prints a line for each:
+Without more words it asks about six things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
     combined    everything rendered of tests/combinations, whose rows have every pair of keys, must be accepted
     mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
     admission   each ValidatingAdmissionPolicy of tests/admission must say the same offline and on the server
+    lists       what kubectl applies of a list, however it is spelt, must be what llmaz judges
 
 Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
 words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
@@ -29,6 +30,7 @@ from typing import NamedTuple
 
 from tests.admission import policies
 from tests.admission.objects import objects
+from tests.apiserver import lists
 from tests.apiserver.admission import Trial
 from tests.apiserver.generated import Batch, batches
 from tests.apiserver.judge import Judge
@@ -49,7 +51,7 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission")
+QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "lists")
 INPUTS = 2200  # of which at least two thousand render
 ROWS = 1000  # of combined keys
 SPOILT = 2000
@@ -75,7 +77,7 @@ def main() -> int:
     """The exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
-    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the five questions")
+    parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the questions")
     parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
     parser.add_argument("--record", action="store_true", help="write what the server says of policies")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
@@ -143,11 +145,13 @@ LWS_HEAD = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSe
 
 
 def about(question: str, client: Client, judge: Judge, made_up: int | None, *, record: bool = False) -> Score:
-    """One of the five; `made_up` where not all that can be made up is to be asked about."""
+    """One of them; `made_up` where not all that can be made up is to be asked about."""
     if question == "goldens":
         return about_goldens(judge)
     if question == "admission":
         return about_admission(client, made_up, record=record)
+    if question == "lists":
+        return about_lists(client, judge.tools)
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
     if question == "combined":
@@ -328,6 +332,18 @@ def about_admission(client: Client, made_up: int | None, *, record: bool) -> Sco
         if reason not in used:
             say(f"  no longer different: {reason.policy}: {reason.reason}")
     return Score(0, 0, unexplained)
+
+
+def about_lists(client: Client, tools: Path) -> Score:
+    """Whether we judge what kubectl applies of lists."""
+    start = time.monotonic()
+    asked, faults = lists.faults(client, tools)
+    for fault in faults:
+        say(f"  {fault}")
+    say(
+        f"lists: {asked} spellings, {len(faults)} judged unlike kubectl applies them ({time.monotonic() - start:.0f} s)"
+    )
+    return Score(0, 0, len(faults))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Judge:
     """Asks the server, then webhooks in `tools`. What it makes there are the namespaces of the objects, no more."""
 
     def __init__(self, client: Client, tools: Path) -> None:
-        self._client, self._tools = client, tools
+        self._client, self.tools = client, tools
         self._namespaces = {"default"}
 
     def refusals(
@@ -34,7 +34,7 @@ class Judge:
         with ThreadPoolExecutor(LANES) as lanes:
             by_server = [refusal for of_object in lanes.map(self._refusals, manifests) for refusal in of_object]
         return by_server + [
-            no for webhook in admission_webhooks for no in webhooks.refusals(self._tools, webhook, manifests)
+            no for webhook in admission_webhooks for no in webhooks.refusals(self.tools, webhook, manifests)
         ]
 
     def _refusals(self, manifest: Manifest) -> list[Refusal]:

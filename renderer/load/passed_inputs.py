@@ -1,0 +1,26 @@
+"""Objects of our kinds in files that passThrough copies: the cluster would get the input itself."""
+
+from __future__ import annotations
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.kubernetes.json_values import text_at
+from renderer.load.validation import GROUPS, KINDS
+
+_OPERATED = ("Playground", "Service", "OpenModel", "BackendRuntime")  # kinds that llmaz's operator reads
+
+
+def refuse_to_pass(origin: Origin, kind: str, pattern: str) -> Diagnostic:
+    """The error about an object of our kinds in a file that a pattern of passThrough matches."""
+    hint = "move it to a file that no pattern of passThrough matches"
+    if kind in ("RenderConfig", "RenderPolicy"):
+        hint = "pass through a folder without it, as passThrough: [extra]"
+    reader = "nothing there reads it"
+    if kind in _OPERATED:
+        reader = "without the llmaz operator nothing there reads it; with it, the rendered objects are created twice"
+    return make_diagnostic("E210", origin, kind=kind, pattern=pattern, reader=reader, hint=hint)
+
+
+def is_input(value: object) -> bool:
+    """Whether an object is, or is meant to be, one of our kinds."""
+    version = text_at(value, "apiVersion")
+    return version.partition("/")[0] in GROUPS or (bool(version) and KINDS.get(text_at(value, "kind")) == version)
