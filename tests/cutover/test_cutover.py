@@ -55,6 +55,19 @@ def write(folder: Path, items: list[Body]) -> None:
     (folder / "dump" / "all.yaml").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
+@pytest.mark.parametrize("gitops", ["argocd", "flux"])
+def test_lists_of_one_kind(gitops: str, folder: Path, llmaz: Llmaz) -> None:
+    """As the API server answers: the list says which kind its items have."""
+    expected = llmaz("cutover", "../dump", "--gitops", gitops)
+    lists: dict[tuple[str, str], list[Body]] = {}
+    for item in read(folder):
+        lists.setdefault((item.pop("apiVersion"), item.pop("kind")), []).append(item)
+    write(folder, [{"apiVersion": v, "kind": f"{kind}List", "items": parts} for (v, kind), parts in lists.items()])
+    done = llmaz("cutover", "../dump", "--gitops", gitops)
+    assert (done.code, done.err) == (0, "")
+    assert commands(done) == commands(expected)
+
+
 def commands(outcome: Outcome) -> list[list[str]]:
     """The commands of kubectl, as a shell reads them."""
     lines = [line for line in outcome.out.splitlines() if line.startswith("kubectl ")]

@@ -31,6 +31,24 @@ def test_another_file_is_a_move() -> None:
     assert "1 object moved" in FORMS["markdown"](diff, "")
 
 
+def test_the_objects_of_lists_are_compared() -> None:
+    """A list of any kind is its items, and itself where it has a name."""
+
+    def listed(key: str) -> list[OutputFile]:
+        item = {"metadata": {"name": "a"}, "data": {key: "1"}}
+        wrapper = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "own"}, "items": [item]}
+        return texts({"apiVersion": "v1", "kind": "ConfigMapList", "items": [wrapper, {**item, "metadata": {}}, "a"]})
+
+    diff = compare(listed("a"), listed("b"))
+    assert [(change.key.kind, change.key.name) for change in diff.objects] == [
+        ("ConfigMap", "a"),
+        ("ConfigMap", "llm/chat.yaml"),
+    ]
+    diff = compare([], listed("a"))
+    assert ("File", "llm/chat.yaml") in [(change.key.kind, change.key.name) for change in diff.objects]
+    assert ("ConfigMap", "own") in [(change.key.kind, change.key.name) for change in diff.objects]
+
+
 def test_what_is_no_yaml_is_compared_as_text() -> None:
     diff = compare([OutputFile("a.yaml", "a: [\n")], [OutputFile("a.yaml", "b: [\n")])
     assert [(change.state, change.key.kind) for change in diff.objects] == [("changed", "File")]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: chat-lb, namespace: llm}\nspec: {ports: [{port: 80}]}\n"
+LISTED = "{apiVersion: v1, kind: Service, metadata: {name: chat-lb}}"
 ROUTE = """apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: web, namespace: llm}
@@ -65,6 +66,9 @@ def test_every_kind_that_is_rendered_is_compared() -> None:
         SERVICE.replace("name: chat-lb", "name: &name chat-lb"),
         f"a: 1\n---\n{SERVICE}",
         "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service, metadata: {name: chat-lb}}]",
+        "apiVersion: v1\nkind: ServiceList\nitems: [{metadata: {name: chat-lb}}]",
+        f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: other}}\nitems: [{LISTED}]",
+        f"apiVersion: v1\nkind: Team\nmetadata: {{name: other}}\nitems: [{{items: [{LISTED}]}}]",
     ],
 )
 def test_however_it_is_written(text: str, tree: Path, llmaz: Llmaz) -> None:

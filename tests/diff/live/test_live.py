@@ -89,6 +89,22 @@ def test_a_dump_of_what_is_rendered_is_the_same(dump: Path, llmaz: Llmaz) -> Non
     assert "0 lost, 0 unexplained, 0 equal in effect, 0 added" in done.out
 
 
+def test_lists_of_one_kind(dump: Path, llmaz: Llmaz) -> None:
+    """As the API server answers: the list says which kind its items have."""
+    items = yaml.safe_load(dump.read_text())["items"]
+    lists: dict[tuple[str, str], list[object]] = {}
+    for item in items:
+        lists.setdefault((item.pop("apiVersion"), item.pop("kind")), []).append(item)
+    bodies = [
+        {"apiVersion": version, "kind": f"{kind}List", "metadata": {"resourceVersion": "9"}, "items": parts}
+        for (version, kind), parts in lists.items()
+    ]
+    dump.write_text(yaml.safe_dump_all(bodies))
+    done = llmaz("diff", "--strict", "--live", dump.name)
+    assert (done.code, done.err) == (0, "")
+    assert "0 lost, 0 unexplained, 0 equal in effect, 0 added" in done.out
+
+
 def test_a_folder_and_several_dumps(dump: Path, llmaz: Llmaz, tmp_path: Path) -> None:
     Path("dumps").mkdir()
     dump.rename("dumps/live.yaml")
