@@ -10,19 +10,21 @@ from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map
 from renderer.policy.denial import Denial, quoted_globs
+from renderer.policy.loose_values import is_true, is_zero
 from renderer.policy.objects import JudgedObject
-from renderer.resolve.kube.images import split_image
+from renderer.resolve.kube.images import is_image, split_image
 
 REGISTRIES: Final = ("images", "registries")
 PRIVILEGED: Final = ("pods", "privileged")
 ROOT: Final = ("pods", "runAsRoot")
+_USERS: Final = ("runAsUser", "userID")  # as Kubernetes calls it, and the operator of NIM
 
 
 def judge_images(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
-    """A denial of each image of no registry that is allowed."""
+    """A denial of each image of no registry that is allowed, and of each text that is no image."""
     for image in judged.images:
-        if not _allows_image(policy, image.reference):
-            words = {"image": image.reference, "allowed": quoted_globs(policy.get(*REGISTRIES))}
+        if not _allows_image(policy, image.text):
+            words = {"image": image.text, "allowed": quoted_globs(policy.get(*REGISTRIES))}
             yield Denial("E815", judged.origin(image.path), REGISTRIES, words)
 
 
@@ -30,8 +32,8 @@ def judge_privileged(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Den
     """A denial of each privileged container; on Windows, of a process of the node."""
     for located in judged.contexts:
         field: Path = ("privileged",)
-        if located.context.get("privileged") is not True:
-            if as_map(located.context.get("windowsOptions")).get("hostProcess") is not True:
+        if not is_true(located.context.get("privileged")):
+            if not is_true(as_map(located.context.get("windowsOptions")).get("hostProcess")):
                 continue
             field = ("windowsOptions", "hostProcess")
         yield Denial("E823", judged.origin((*located.path, *field)), PRIVILEGED, {})
@@ -40,16 +42,18 @@ def judge_privileged(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Den
 def judge_root(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of each `runAsUser: 0`, of a pod or a container."""
     for located in judged.contexts:
-        user = located.context.get("runAsUser")
-        if user == 0 and user is not False:
-            yield Denial("E824", judged.origin((*located.path, "runAsUser")), ROOT, {})
+        for field in _USERS:
+            if is_zero(located.context.get(field)):
+                yield Denial("E824", judged.origin((*located.path, field)), ROOT, {})
 
 
 @cache
 def _allows_image(policy: RenderPolicy, image: str) -> bool:
-    """Whether an image comes from a registry, or a path in one, that the policy lists; `x`, `library/x` and
+    """Whether this is an image of a registry, or of a path in one, that the policy lists; `x`, `library/x` and
     `docker.io/library/x` are one image.
     """
+    if not is_image(image):
+        return False
     registry, path = split_image(image)
     repository = path.partition("@")[0].partition(":")[0]
     place = f"{registry.lower()}/{repository}/"

@@ -20,10 +20,11 @@ from renderer.policy.definitions import at_models, judge_claims, judge_definitio
 from renderer.policy.denial import Denial, denial_diagnostics
 from renderer.policy.globs import path_below, restricts
 from renderer.policy.namespaces import judge_namespace, missing_folders
-from renderer.policy.objects import judged_object, kind_of, namespace_of
+from renderer.policy.objects import Definitions, judged_object, kind_of, namespace_of
 from renderer.policy.pass_through import PassedFile, judge_kind, passed_documents
 from renderer.policy.public_names import judge_claimed_names, judge_routes
 from renderer.policy.rules import judge_objects
+from renderer.policy.unseen_kinds import definitions_of, unseen_kinds
 from renderer.source.paths import CONFIG, is_inside
 from renderer.yamlio import Document
 
@@ -65,16 +66,19 @@ def judge_tree(
     """
     manifests, passed, base = list(shared), list(passed_documents(scope)), scope.tree.base
     problems = [problem for file in passed for problem in file.problems]
+    objects = [document for file in passed for document in file.objects]
+    definitions = definitions_of([*objects, *(foreign.document for foreign in inputs.foreign_documents)])
     parts = []
     for policy in scope.policies:
         denials = list(judge_config(policy, base, scope.config.document))
         denials += judge_claimed_names(policy, names()) if restricts(policy, _NAMES) else ()
         denials += _judge_shared(policy, base, inputs, manifests)
         for file in passed:
-            denials += _judge_passed(policy, base, file)
+            denials += _judge_passed(policy, base, file, definitions)
         parts.append([*denial_diagnostics(policy, denials)])
         problems += () if policy.revision else missing_folders(policy, base, scope.options.file_system)
-    return problems + _merged(parts)
+    merged = _merged(parts)
+    return [*problems, *merged, *unseen_kinds(scope.policies, objects, definitions)]
 
 
 def passed_manifests(scope: Scope) -> list[Document]:
@@ -92,15 +96,18 @@ def judge_documents(
     for document in documents:
         if _is_manifest(document.value):
             by_file.setdefault(document.name, []).append(document)
+    objects = [document for read in by_file.values() for document in read]
+    definitions = definitions_of(objects)
     parts = []
     for policy in policies:
         denials: list[Denial] = []
         for read in by_file.values():
             key = _input_key(base, output, read[0])
             path = None if key is None else path_below(policy, base, key)
-            denials += _judge_foreign(policy, read, path)
+            denials += _judge_foreign(policy, read, path, definitions)
         parts.append([*denial_diagnostics(policy, denials)])
-    return _merged(parts) + _judged_by_admission(policies, by_file.values())
+    judged = _merged(parts) + _judged_by_admission(policies, by_file.values())
+    return [*judged, *unseen_kinds(policies, objects, definitions)]
 
 
 def _judged_by_admission(policies: Sequence[RenderPolicy], files: Iterable[Sequence[Document]]) -> list[Diagnostic]:
@@ -126,17 +133,20 @@ def _judge_shared(policy: RenderPolicy, base: str, inputs: Inputs, manifests: Se
             yield from judge_namespace(policy, judged_object(manifest, path))
 
 
-def _judge_passed(policy: RenderPolicy, base: str, file: PassedFile) -> Iterator[Denial]:
+def _judge_passed(policy: RenderPolicy, base: str, file: PassedFile, definitions: Definitions) -> Iterator[Denial]:
     """What is denied of a file that is passed through."""
     path = path_below(policy, base, file.key)
     for document in file.objects:
         yield from judge_kind(policy, judged_object(document, path))
-    yield from _judge_foreign(policy, [item for item in file.objects if isinstance(item.value, dict)], path)
+    objects = [item for item in file.objects if isinstance(item.value, dict)]
+    yield from _judge_foreign(policy, objects, path, definitions)
 
 
-def _judge_foreign(policy: RenderPolicy, documents: Sequence[Document], path: str | None) -> Iterator[Denial]:
+def _judge_foreign(
+    policy: RenderPolicy, documents: Sequence[Document], path: str | None, definitions: Definitions
+) -> Iterator[Denial]:
     """What is denied of objects that are not rendered."""
-    yield from judge_objects(policy, documents, path)
+    yield from judge_objects(policy, documents, path, definitions)
     for document in documents if restricts(policy, _NAMES) else ():
         yield from judge_routes(policy, judged_object(document, path))
 

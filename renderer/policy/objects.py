@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
-from renderer.kubernetes.json_values import as_map, map_at
+from renderer.kubernetes import pod_parts
+from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.object_lists import own_fields
+from renderer.kubernetes.pod_parts import ACCOUNTS, CONTAINERS, DefinedKind, Kind
 from renderer.plan import Body, Manifest
-from renderer.yamlio import Document
+from renderer.resolve.kube.images import split_image
+from renderer.yamlio import Document, read_nested_texts
 
-Kind = tuple[str, str]  # API group and name
-_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
-_POD_FIELDS = (*_CONTAINERS, "volumes", "hostNetwork", "hostPID")  # by which a pod is known in other kinds
-# By API group and kind, where pods stand in what is rendered most; all other kinds are searched.
-_POD_PATHS: Mapping[Kind, tuple[Path, ...]] = {
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        ("spec", "leaderWorkerTemplate", "leaderTemplate", "spec"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate", "spec"),
-    ),
-    ("apps", "Deployment"): (("spec", "template", "spec"),),
-}
+_POD_FIELDS = (*CONTAINERS, "volumes", "hostNetwork", "hostPID")  # by which a pod is known in other kinds
 # Kinds without pods that are rendered most, or in which texts of others stand under any key.
 PODLESS = frozenset(
     (
@@ -35,31 +29,41 @@ PODLESS = frozenset(
         ("policy", "PodDisruptionBudget"),
     )
 )
+Definitions: TypeAlias = Mapping[Kind, DefinedKind]  # of CRDs that lie in the tree, by the kind that each defines
+NO_DEFINITIONS: Final[Definitions] = {}
 
 
 class JudgedPod(Struct, frozen=True):
-    """The spec of a pod in an object."""
+    """The spec of a pod in an object, or a part of one."""
 
     path: Path  # of the spec in the object
     spec: Mapping[str, object]
+    is_whole: bool  # a whole pod, which has what Kubernetes gives where a field is missing
+    is_known: bool = True  # of a kind whose pods are Kubernetes' own PodSpecs
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, object]]]:
         """Its containers of all sorts, with their paths in the object."""
-        for field in _CONTAINERS:
+        for field in CONTAINERS:
             for i, container in enumerate(_maps(self.spec.get(field))):
                 yield (*self.path, field, i), container
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether this is a whole pod, and no part of one in a kind that adds the rest."""
-        return any(field in self.spec for field in _CONTAINERS)
+    def accounts(self) -> list[tuple[Path, str]]:
+        """The service accounts that it may run as, with their paths: as Kubernetes converts PodSpecs the new name where
+        it is not empty, else the old one, and in other kinds each, since their controllers may read any.
+        """
+        named: list[tuple[Path, str]]
+        named = [((*self.path, field), text) for field in ACCOUNTS if (text := text_at(self.spec, field))]
+        if named:
+            return named[:1] if self.is_known else named
+        field = next((field for field in ACCOUNTS if field in self.spec), None)
+        return [((*self.path, field) if field else self.path, "default")] if self.is_whole else []
 
 
-class LocatedImage(Struct, frozen=True):
-    """An image in an object."""
+class LocatedText(Struct, frozen=True):
+    """A text in an object, such as an image or a folder of nodes."""
 
-    path: Path  # of the image in the object
-    reference: str
+    path: Path  # of the text in the object
+    text: str
 
 
 class LocatedContext(Struct, frozen=True):
@@ -73,7 +77,8 @@ class _Parts(Struct):
     """What an object consists of, as far as rules ask."""
 
     pods: list[JudgedPod]
-    images: list[LocatedImage]
+    images: list[LocatedText]
+    folders: list[LocatedText]
     contexts: list[LocatedContext]
 
 
@@ -82,9 +87,19 @@ class JudgedObject:
     of no single file).
     """
 
-    def __init__(self, body: Body, origin: Callable[[Path], Origin], path: str | None) -> None:
+    def __init__(
+        self,
+        body: Body,
+        origin: Callable[[Path], Origin],
+        path: str | None,
+        definitions: Definitions = NO_DEFINITIONS,
+        *,
+        has_unread_text: bool = False,
+    ) -> None:
         self.body, self.origin, self.path = body, origin, path
         self.kind = kind_of(body)
+        self.has_unread_text = has_unread_text  # which should be the YAML of an object
+        self._definitions = definitions
 
     @property
     def namespace(self) -> str:
@@ -97,37 +112,80 @@ class JudgedObject:
         return self._parts.pods
 
     @property
-    def images(self) -> list[LocatedImage]:
+    def images(self) -> list[LocatedText]:
         """The images in it: of containers, of volumes, and whatever else a kind calls its image."""
         return self._parts.images
+
+    @property
+    def folders(self) -> list[LocatedText]:
+        """The folders of nodes that its pods mount."""
+        return self._parts.folders
 
     @property
     def contexts(self) -> list[LocatedContext]:
         """The security contexts in it."""
         return self._parts.contexts
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether there is a pod or a part of one in it."""
+        parts = self._parts
+        return bool(parts.pods or parts.images or parts.folders or parts.contexts)
+
     @cached_property
     def _parts(self) -> _Parts:
-        parts = _Parts([], [], [])
+        parts = _Parts([], [], [], [])
         if self.kind in PODLESS:
             return parts
-        paths = _POD_PATHS.get(self.kind)
-        for path in paths or ():
-            if spec := map_at(self.body, *path):
-                _add_pod(parts, JudgedPod(path, spec))
-        if paths is None:
-            _search(parts, own_fields(self.body), ())
+        places = pod_parts.whole_pods(self.kind)
+        for place in places or ():
+            for path, spec in pod_parts.find(self.body, place.pattern):
+                if isinstance(spec, dict):
+                    _add_pod(parts, JudgedPod(path, spec, is_whole=True))
+        if places is None:
+            self._search(parts)
         return parts
 
+    def _search(self, parts: _Parts) -> None:
+        """Adds what lies where the kind is known to have parts of pods, and what looks like one anywhere else."""
+        known, defined = pod_parts.pod_parts(self.kind), self._definitions.get(self.kind)
+        fields = own_fields(self.body)
+        content = {key: value for key, value in fields.items() if key != "metadata"}  # which has no pod in any kind
+        _search(parts, content, (), is_known=known is not None)
+        pods = {pod.path: pod for pod in parts.pods}
+        for place in known or (defined.parts if defined else ()):
+            for path, spec in pod_parts.find(content, place.pattern):
+                if isinstance(spec, dict):
+                    is_whole = place.is_whole or (path in pods and pods[path].is_whole)
+                    pods[path] = JudgedPod(path, spec, is_whole, is_known=False)
+                    parts.contexts += [LocatedContext(path, spec)] if "userID" in spec else ()
+        parts.pods = [*pods.values()]
 
-def judged_object(source: Manifest | Document, path: str | None) -> JudgedObject:
+
+def judged_object(
+    source: Manifest | Document, path: str | None, definitions: Definitions = NO_DEFINITIONS
+) -> JudgedObject:
     """The object of a manifest, or of a document, whose fields are located in what made them, or what is nearest above
     them there.
     """
     if isinstance(source, Manifest):
         return JudgedObject(source.body, lambda field: existing_origin(source.origin(field)), path)
     body = source.value if isinstance(source.value, dict) else {}
-    return JudgedObject(body, lambda field: existing_origin(source.origin(*field)), path)
+    document, problems = _with_texts(source, body)
+    return JudgedObject(
+        document.value if body else body,
+        lambda field: existing_origin(document.origin(*field)),
+        path,
+        definitions,
+        has_unread_text=bool(problems),
+    )
+
+
+def _with_texts(document: Document, body: Body) -> tuple[Document, Sequence[object]]:
+    """The document with the YAML of objects in the place of texts that hold it, and the problems of that YAML."""
+    patterns = pod_parts.yaml_texts(kind_of(body))
+    paths = [path for pattern in patterns for path, text in pod_parts.find(body, pattern) if isinstance(text, str)]
+    return read_nested_texts(document, paths) if paths else (document, ())
 
 
 def namespace_of(body: Body) -> str:
@@ -148,15 +206,15 @@ def _kind(version: str, kind: str) -> Kind:
 
 
 def _add_pod(parts: _Parts, pod: JudgedPod) -> None:
-    """Adds a pod of a known kind with its images and contexts."""
+    """Adds a pod of a known kind with its images, folders and contexts."""
     parts.pods.append(pod)
-    _add_context(parts, pod.spec, pod.path)
+    _add_contexts(parts, pod.spec, pod.path)
     for path, container in pod.containers():
-        _add_image(parts, container, path)
-        _add_context(parts, container, path)
+        _add_image(parts, container, path, is_known=False)
+        _add_contexts(parts, container, path)
     for i, volume in enumerate(_maps(pod.spec.get("volumes"))):
-        if "image" in volume:
-            _add_image(parts, volume, (*pod.path, "volumes", i))
+        _add_image(parts, volume, (*pod.path, "volumes", i), is_known=False)
+        _add_folder(parts, volume, (*pod.path, "volumes", i))
 
 
 def _maps(value: object) -> Sequence[Mapping[str, object]]:
@@ -164,32 +222,64 @@ def _maps(value: object) -> Sequence[Mapping[str, object]]:
     return [item if isinstance(item, dict) else {} for item in value] if isinstance(value, list) else ()
 
 
-def _add_context(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
+def _add_contexts(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
     """Adds the security context of a pod or container."""
     if isinstance(context := value.get("securityContext"), dict):
         parts.contexts.append(LocatedContext((*path, "securityContext"), context))
 
 
-def _add_image(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
-    """Adds the image of a container, or that of a volume."""
+def _add_folder(parts: _Parts, value: Mapping[str, object], path: Path) -> None:
+    """Adds the folder of the node that a volume is; a volume whose `hostPath` is null is none."""
+    source = value.get("hostPath")
+    if isinstance(source, dict) and "path" in source:
+        parts.folders.append(LocatedText((*path, "hostPath", "path"), text_at(source, "path")))
+    elif isinstance(source, str) and source:
+        parts.folders.append(LocatedText((*path, "hostPath"), source))
+
+
+def _add_image(parts: _Parts, value: Mapping[str, object], path: Path, *, is_known: bool) -> None:
+    """Adds the image of a container, or that of a volume; `is_known`: of a kind that has images as repository and tag,
+    on Docker Hub unless the repository says another registry.
+    """
     image = value.get("image")
     if isinstance(image, str):
-        parts.images.append(LocatedImage((*path, "image"), image))
-    elif isinstance(reference := as_map(image).get("reference"), str):
-        parts.images.append(LocatedImage((*path, "image", "reference"), reference))
+        if image:  # an empty one is filled in by whoever makes the pod
+            parts.images.append(LocatedText((*path, "image"), image))
+    elif isinstance(image, dict):
+        if reference := text_at(image, "reference"):
+            parts.images.append(LocatedText((*path, "image", "reference"), reference))
+        field, reference = _composed_image(image)
+        if reference and (is_known or image.get("registry") or split_image(reference)[0] != "docker.io"):
+            parts.images.append(LocatedText((*path, "image", field), reference))
 
 
-def _search(parts: _Parts, value: object, path: Path) -> None:
-    """Adds what looks like a pod, an image or a security context anywhere in a value."""
+def _composed_image(image: Mapping[str, object]) -> tuple[str, str]:
+    """The field with the name of an image that is written in parts, and its whole reference; '' where it has none."""
+    field = next((field for field in ("repository", "name") if text_at(image, field)), "")
+    registry, tag, digest = text_at(image, "registry"), image.get("tag"), text_at(image, "digest")
+    if not field or not (field == "repository" or registry):
+        return "", ""
+    name = f"{registry.rstrip('/')}/{text_at(image, field)}" if registry else text_at(image, field)
+    tagged = f"{name}:{tag}" if tag not in (None, "") else name
+    return field, f"{tagged}@{digest}" if digest else tagged
+
+
+def _search(parts: _Parts, value: object, path: Path, *, is_known: bool) -> None:
+    """Adds what looks like a pod, an image, a folder of a node or a security context anywhere in a value."""
     if isinstance(value, dict):
         if any(field in value for field in _POD_FIELDS):
-            parts.pods.append(JudgedPod(path, value))
-        _add_context(parts, value, path)
-        _add_image(parts, value, path)
+            is_whole = any(value.get(field) is not None for field in CONTAINERS)
+            parts.pods.append(JudgedPod(path, value, is_whole, is_known=False))
+        _add_image(parts, value, path, is_known=is_known)
+        _add_folder(parts, value, path)
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         if isinstance(item, (dict, list)):
-            _search(parts, item, (*path, key))
+            if isinstance(item, dict) and str(key).endswith("ecurityContext"):
+                parts.contexts.append(LocatedContext((*path, key), item))
+            _search(parts, item, (*path, key), is_known=is_known)
+        elif is_known and isinstance(item, str) and item and str(key).endswith("Image"):
+            parts.images.append(LocatedText((*path, key), item))
 
 
 def has_parts(kind: Kind) -> bool:

@@ -9,68 +9,69 @@ from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.pod_parts import PRIORITIES, volume_path
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs, restricts
+from renderer.policy.loose_values import is_true
 from renderer.policy.objects import JudgedObject, JudgedPod
 
-VOLUME: Final = ("", "PersistentVolume")
 _ACCOUNTS: Final = ("pods", "serviceAccounts")
 _PRIORITIES: Final = ("pods", "priorityClasses")
 HOST_PATHS: Final = ("weights", "hostPaths")
 
 
 def judge_service_account(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
-    """A denial of a service account; a pod that names none has `default`."""
+    """A denial of each service account; a pod that names none has `default`."""
     allowed = name_globs(policy, *_ACCOUNTS)
-    field = "serviceAccountName" if "serviceAccountName" in pod.spec else "serviceAccount"
-    name = text_at(pod.spec, field) or "default"
-    if allowed and not allowed.fit(name) and (pod.is_whole or field in pod.spec):
-        path: Path = (*pod.path, field) if field in pod.spec else pod.path
-        words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-        yield Denial("E819", judged.origin(path), _ACCOUNTS, words)
+    for path, name in pod.accounts() if allowed else ():
+        if allowed and not allowed.fit(name):
+            words = {"name": name, "allowed": quoted_globs(allowed.globs)}
+            yield Denial("E819", judged.origin(path), _ACCOUNTS, words)
 
 
 def judge_priority_class(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
     """A denial of a priority class."""
     allowed = name_globs(policy, *_PRIORITIES)
-    name = text_at(pod.spec, "priorityClassName")
-    if name and allowed and not allowed.fit(name):
-        words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-        yield Denial("E820", judged.origin((*pod.path, "priorityClassName")), _PRIORITIES, words)
+    for field in PRIORITIES if allowed else ():
+        name = text_at(pod.spec, field)
+        if name and allowed and not allowed.fit(name):
+            words = {"name": name, "allowed": quoted_globs(allowed.globs)}
+            yield Denial("E820", judged.origin((*pod.path, field)), _PRIORITIES, words)
 
 
 def judge_host_network(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
     """A denial of the node's network."""
-    if pod.spec.get("hostNetwork") is True:
+    if is_true(pod.spec.get("hostNetwork")):
         yield Denial("E821", judged.origin((*pod.path, "hostNetwork")), ("pods", "hostNetwork"), {})
 
 
 def judge_host_pid(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
     """A denial of the node's processes."""
-    if pod.spec.get("hostPID") is True:
+    if is_true(pod.spec.get("hostPID")):
         yield Denial("E822", judged.origin((*pod.path, "hostPID")), ("pods", "hostPID"), {})
 
 
-def judge_host_paths(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+def judge_host_paths(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of each hostPath volume that lies in none of the folders."""
-    allowed = policy.get(*HOST_PATHS)
-    for i, volume in enumerate(maps_at(pod.spec, "volumes")):
-        if "hostPath" in volume:
-            folder = text_at(volume, "hostPath", "path")
-            if not lies_in(folder, allowed):
-                path: Path = (*pod.path, "volumes", i, "hostPath", "path")
-                words = {"path": folder, "allowed": quoted_globs(allowed)}
-                yield Denial("E818", judged.origin(path), HOST_PATHS, words)
+    for folder in judged.folders:
+        yield from _folder_denials(policy, judged, folder.path, folder.text)
 
 
 def judge_persistent_volume(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of a PersistentVolume that is a folder of nodes."""
-    for field in ("hostPath", "local") if judged.kind == VOLUME else ():
-        allowed, folder = policy.get(*HOST_PATHS), text_at(judged.body, "spec", field, "path")
-        if folder and not lies_in(folder, allowed):
-            words = {"path": folder, "allowed": quoted_globs(allowed)}
-            yield Denial("E818", judged.origin(("spec", field, "path")), HOST_PATHS, words)
+    place = volume_path(judged.kind)
+    for field in ("hostPath", "local") if place else ():
+        path: Path = (*(place or ()), field, "path")
+        if folder := text_at(judged.body, *path):
+            yield from _folder_denials(policy, judged, path, folder)
+
+
+def _folder_denials(policy: RenderPolicy, judged: JudgedObject, path: Path, folder: str) -> Iterator[Denial]:
+    allowed = policy.get(*HOST_PATHS)
+    if not lies_in(folder, allowed):
+        words = {"path": folder, "allowed": quoted_globs(allowed)}
+        yield Denial("E818", judged.origin(path), HOST_PATHS, words)
 
 
 def lies_in(path: str, folders: Sequence[str]) -> bool:
@@ -85,7 +86,6 @@ PodRule = Callable[[RenderPolicy, JudgedObject, JudgedPod], Iterator[Denial]]
 _RULES: Mapping[tuple[str, ...], PodRule] = {
     _ACCOUNTS: judge_service_account,
     _PRIORITIES: judge_priority_class,
-    HOST_PATHS: judge_host_paths,
     ("pods", "hostNetwork"): judge_host_network,
     ("pods", "hostPID"): judge_host_pid,
 }

@@ -8,14 +8,24 @@ from functools import cache
 from msgspec import Struct
 
 from renderer.api import RenderPolicy
+from renderer.kubernetes.pod_parts import Kind, volume_path
 from renderer.plan import Manifest
 from renderer.policy import containers, hosts, pods
 from renderer.policy.denial import Denial
 from renderer.policy.globs import restricts
 from renderer.policy.namespaces import judge_namespace
-from renderer.policy.objects import JudgedObject, Kind, has_parts, judged_object, kind_of, namespace_of
+from renderer.policy.objects import (
+    NO_DEFINITIONS,
+    Definitions,
+    JudgedObject,
+    has_parts,
+    judged_object,
+    kind_of,
+    namespace_of,
+)
 from renderer.yamlio import Document
 
+_ANY_KIND: Kind = ("example.com", "Any")  # of which nothing is known
 ObjectRule = Callable[[RenderPolicy, JudgedObject], Iterator[Denial]]
 
 
@@ -27,10 +37,16 @@ class Rules(Struct, frozen=True):
 
 
 def judge_objects(
-    policy: RenderPolicy, sources: Sequence[Manifest | Document], path: str | None, *, namespaces: bool = True
+    policy: RenderPolicy,
+    sources: Sequence[Manifest | Document],
+    path: str | None,
+    definitions: Definitions = NO_DEFINITIONS,
+    *,
+    namespaces: bool = True,
 ) -> Iterator[Denial]:
     """A denial of each field of the objects that the policy does not allow. `path`: of the file that makes them, as the
-    policy's globs are about it; `namespaces`: whether it may write to theirs is judged as well.
+    policy's globs are about it; `definitions`: what CRDs of the tree say; `namespaces`: whether it may write to its
+    namespaces is judged as well.
     """
     known: set[str] = set()  # namespaces that are judged already
     for source in sources:
@@ -39,7 +55,7 @@ def judge_objects(
             known.update([namespace] if namespace else ())
             yield from judge_namespace(policy, judged_object(source, path))
         if rules := _rules(policy, kind_of(body)):
-            yield from _denials(policy, rules, judged_object(source, path))
+            yield from _denials(policy, rules, judged_object(source, path, definitions))
 
 
 def _denials(policy: RenderPolicy, rules: Rules, judged: JudgedObject) -> Iterator[Denial]:
@@ -48,6 +64,12 @@ def _denials(policy: RenderPolicy, rules: Rules, judged: JudgedObject) -> Iterat
     for pod in judged.pods if rules.of_pods else ():
         for pod_rule in rules.of_pods:
             yield from pod_rule(policy, judged, pod)
+
+
+@cache
+def judges_pods(policy: RenderPolicy) -> bool:
+    """Whether the policy has a key about pods, or about their images or volumes."""
+    return bool(_rules(policy, _ANY_KIND))
 
 
 @cache
@@ -60,8 +82,10 @@ def _rules(policy: RenderPolicy, kind: Kind) -> Rules | None:
         candidates.append((containers.ROOT, containers.judge_root))
     if kind in hosts.KINDS:
         candidates.append((hosts.HOSTS, hosts.judge_hosts))
-    if kind == pods.VOLUME:
+    if volume_path(kind):
         candidates.append((pods.HOST_PATHS, pods.judge_persistent_volume))
+    elif has_parts(kind):
+        candidates.append((pods.HOST_PATHS, pods.judge_host_paths))
     of_objects = tuple(rule for key, rule in candidates if restricts(policy, key))
     of_pods = pods.pod_rules(policy) if has_parts(kind) else ()
     return Rules(of_objects, of_pods) if of_objects or of_pods else None

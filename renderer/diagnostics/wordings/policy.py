@@ -13,6 +13,11 @@ POLICY: Final[dict[str, Wording]] = {
         "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it with --policy"
     ),
     "N800": Wording("this rule is about '{folder}', which does not exist", "leave it out, or fix the path"),
+    "N805": Wording(
+        "a {kind} may make pods, and no rule of the RenderPolicy sees into it",
+        "read such objects yourself, or list the kinds that may be passed through, without this one, in"
+        " spec.passThrough.kinds of the RenderPolicy",
+    ),
     "E801": Wording("{name} has a second document", "keep only one document, the RenderPolicy"),
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
     "E803": Wording("this file has no RenderPolicy", "write one, or delete the file: without it nothing is denied"),

@@ -13,11 +13,13 @@ from renderer.plan import Body
 
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
+_LONGEST_PATH = 255  # characters, without the registry
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _HOST = r"(?:[A-Za-z0-9]|[A-Za-z0-9][-A-Za-z0-9]*[A-Za-z0-9])"
 # As kubelet and container runtimes parse it: the first part is a registry where it looks like a host.
-_REPOSITORY = rf"(?:{_HOST}(?:\.{_HOST})*(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
-_DIGEST = r"sha256:[0-9a-f]{64}"
+_REPOSITORY = rf"(?:(?:{_HOST}(?:\.{_HOST})*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*"
+_DIGEST = r"(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})"
+_IDENTIFIER = re.compile(r"[0-9a-f]{64}")  # of an image that is in the runtime already
 _TAG = r"\w[\w.-]{0,127}"
 _FORMS = {
     "image": (
@@ -60,6 +62,13 @@ def volume_references(config: RenderConfig, volumes: Sequence[Body]) -> list[Bod
         else volume
         for volume in volumes
     ]
+
+
+def is_image(reference: str) -> bool:
+    """Whether container runtimes take the text for an image."""
+    if not _is_valid(reference, "image") or _IDENTIFIER.fullmatch(reference):
+        return False
+    return len(split_tag(split_image(reference)[1])[0]) <= _LONGEST_PATH
 
 
 @lru_cache(maxsize=4096)

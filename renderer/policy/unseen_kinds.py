@@ -1,0 +1,48 @@
+"""Kinds that may have pods, and in whose objects no rule found any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from renderer import schema_validation
+from renderer.api import RenderPolicy
+from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.kubernetes import pod_parts
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.pod_parts import Kind
+from renderer.load.validation import GROUPS
+from renderer.policy.objects import Definitions, judged_object, kind_of
+from renderer.policy.rules import judges_pods
+from renderer.yamlio import Document
+
+
+def definitions_of(documents: Sequence[Document]) -> Definitions:
+    """What the CRDs among the documents say, by the kinds that they define."""
+    return pod_parts.defined_kinds(document.value for document in documents if isinstance(document.value, dict))
+
+
+def unseen_kinds(
+    policies: Sequence[RenderPolicy], documents: Iterable[Document], definitions: Definitions
+) -> Iterator[Diagnostic]:
+    """A note for each kind of which an object has no pod that is seen, though it may have some: where it is first."""
+    if not any(judges_pods(policy) for policy in policies):
+        return
+    known: set[Kind] = set()
+    for document in documents:
+        kind = kind_of(document.value) if isinstance(document.value, dict) else ("", "")
+        if kind not in known and _may_have_pods(document, kind, definitions):
+            judged = judged_object(document, None, definitions)
+            if not judged.is_seen or judged.has_unread_text:
+                known.add(kind)
+                yield make_diagnostic("N805", document.origin("kind"), kind=f"{kind[0]}/{kind[1]}")
+
+
+def _may_have_pods(document: Document, kind: Kind, definitions: Definitions) -> bool:
+    if pod_parts.yaml_texts(kind):
+        return True
+    if pod_parts.is_known(kind) or kind[0] in GROUPS or not text_at(document.value, "kind"):
+        return False
+    if defined := definitions.get(kind):
+        return defined.may_hold_pods
+    name = schema_validation.name_of(text_at(document.value, "apiVersion"), kind[1])
+    return not schema_validation.has_schema(name)
