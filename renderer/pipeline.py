@@ -185,7 +185,7 @@ def judge_tree(
 
     manifests = [manifest for rendered in shared for manifest in rendered.manifests]
     claimed = partial(resolve.claimed_names, inputs, needs)
-    denied = policy.judge_tree(run.scope, inputs, manifests, claimed)
+    denied = policy.judge_tree(run.scope, inputs, manifests, claimed, run.external)
     if run.admission:
         denied += run.admission.problems + run.admission.judge(manifests)
         denied += run.admission.judge_documents(policy.passed_manifests(run.scope))

@@ -236,12 +236,13 @@ def _judge(
 
     tree = policies_of(manifests.paths, policy)
     problems = [*tree.problems]
+    clusters = split_by_cluster(manifests.paths, manifests.documents)
     if tree.policies:
         from renderer.policy import judge_documents
 
-        problems += judge_documents(tree.policies, tree.base, tree.output, manifests.documents)
+        problems += judge_documents(tree.policies, tree.base, tree.output, [read for _, _, read in clusters])
     unknown_kinds: dict[int, str] = {}
-    for config, cluster_findings, cluster_documents in split_by_cluster(manifests.paths, manifests.documents):
+    for config, cluster_findings, cluster_documents in clusters:
         findings, unknown = validate_documents(
             cluster_documents,
             declared_objects(config, external),

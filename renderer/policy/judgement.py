@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 from renderer.api import App, BackendRuntime, ClaimedName, Inputs, OpenModel, RenderPolicy, Scope, TrafficInput
+from renderer.check import ExternalObjects
 from renderer.diagnostics import Diagnostic
 from renderer.load.validation import GROUPS
 from renderer.output.file_header import LONGEST_LINE, MARK, source_of
-from renderer.plan import Manifest
+from renderer.plan import Body, Manifest
 from renderer.policy.config_keys import judge_config
 from renderer.policy.definitions import at_models, judge_claims, judge_definition
 from renderer.policy.denial import Denial, denial_diagnostics
 from renderer.policy.globs import path_below, restricts
+from renderer.policy.hosts import HOSTS, judge_referenced_hosts
+from renderer.policy.known_objects import KnownObjects
 from renderer.policy.namespaces import judge_namespace, missing_folders
 from renderer.policy.objects import Definitions, judged_object, kind_of, namespace_of
 from renderer.policy.pass_through import PassedFile, judge_kind, passed_documents
 from renderer.policy.public_names import judge_claimed_names, judge_routes
+from renderer.policy.rival_routes import judge_rivals
 from renderer.policy.rules import judge_objects
 from renderer.policy.unseen_kinds import definitions_of, unseen_kinds
 from renderer.source.paths import CONFIG, is_inside
@@ -59,12 +64,18 @@ def judge_definitions(scope: Scope, definitions: Sequence[OpenModel | BackendRun
 
 
 def judge_tree(
-    scope: Scope, inputs: Inputs, shared: Iterable[Manifest], names: Callable[[], Sequence[ClaimedName]]
+    scope: Scope,
+    inputs: Inputs,
+    shared: Iterable[Manifest],
+    names: Callable[[], Sequence[ClaimedName]],
+    external: ExternalObjects,
 ) -> list[Diagnostic]:
     """The errors for what the policies deny of RenderConfig, of public names, of the objects `shared` by apps, and of
-    files that are passed through; and notes about the policies. `names`: returns the public names of rendered routes.
+    files that are passed through; and notes about the policies. `names`: returns the public names of rendered routes;
+    `external`: what rendered objects may refer to.
     """
     manifests, passed, base = list(shared), list(passed_documents(scope)), scope.tree.base
+    known = _known_objects(inputs, manifests, passed, names, external)
     problems = [problem for file in passed for problem in file.problems]
     objects = [document for file in passed for document in file.objects]
     definitions = definitions_of([*objects, *(foreign.document for foreign in inputs.foreign_documents)])
@@ -74,7 +85,7 @@ def judge_tree(
         denials += judge_claimed_names(policy, names()) if restricts(policy, _NAMES) else ()
         denials += _judge_shared(policy, base, inputs, manifests)
         for file in passed:
-            denials += _judge_passed(policy, base, file, definitions)
+            denials += _judge_passed(policy, base, file, definitions, known)
         parts.append([*denial_diagnostics(policy, denials)])
         problems += () if policy.revision else missing_folders(policy, base, scope.options.file_system)
     merged = _merged(parts)
@@ -87,27 +98,43 @@ def passed_manifests(scope: Scope) -> list[Document]:
 
 
 def judge_documents(
-    policies: Sequence[RenderPolicy], base: str, output: str, documents: Sequence[Document]
+    policies: Sequence[RenderPolicy], base: str, output: str, clusters: Sequence[Sequence[Document]]
 ) -> list[Diagnostic]:
     """The errors for what the policies deny of manifests below the folder `base` of llmaz.yaml. `output`: the output
-    folder, whose rendered files count as the input that their header names.
+    folder, whose rendered files count as the input that their header names; `clusters`: the manifests of each cluster,
+    some perhaps of several.
     """
-    by_file: dict[str, list[Document]] = {}
-    for document in documents:
-        if _is_manifest(document.value):
-            by_file.setdefault(document.name, []).append(document)
+    by_cluster = [_by_file(documents) for documents in clusters]
+    by_file = {name: documents for files in by_cluster for name, documents in files.items()}
     objects = [document for read in by_file.values() for document in read]
     definitions = definitions_of(objects)
     parts = []
     for policy in policies:
         denials: list[Denial] = []
         for read in by_file.values():
-            key = _input_key(base, output, read[0])
-            path = None if key is None else path_below(policy, base, key)
-            denials += _judge_foreign(policy, read, path, definitions)
+            denials += _judge_foreign(policy, read, _path_of(policy, base, output, read[0]), definitions)
+        for files in by_cluster:
+            known = KnownObjects(partial(_bodies, [*chain.from_iterable(files.values())]))
+            for read in files.values():
+                denials += _judge_detours(policy, read, _path_of(policy, base, output, read[0]), known)
         parts.append([*denial_diagnostics(policy, denials)])
     judged = _merged(parts) + _judged_by_admission(policies, by_file.values())
     return [*judged, *unseen_kinds(policies, objects, definitions)]
+
+
+def _by_file(documents: Iterable[Document]) -> dict[str, list[Document]]:
+    """The objects among documents, by their file."""
+    by_file: dict[str, list[Document]] = {}
+    for document in documents:
+        if _is_manifest(document.value):
+            by_file.setdefault(document.name, []).append(document)
+    return by_file
+
+
+def _path_of(policy: RenderPolicy, base: str, output: str, document: Document) -> str | None:
+    """The path of the input of a manifest, as the policy's globs are about it; None where it has no single one."""
+    key = _input_key(base, output, document)
+    return None if key is None else path_below(policy, base, key)
 
 
 def _judged_by_admission(policies: Sequence[RenderPolicy], files: Iterable[Sequence[Document]]) -> list[Diagnostic]:
@@ -133,13 +160,41 @@ def _judge_shared(policy: RenderPolicy, base: str, inputs: Inputs, manifests: Se
             yield from judge_namespace(policy, judged_object(manifest, path))
 
 
-def _judge_passed(policy: RenderPolicy, base: str, file: PassedFile, definitions: Definitions) -> Iterator[Denial]:
+def _known_objects(
+    inputs: Inputs,
+    manifests: Sequence[Manifest],
+    passed: Sequence[PassedFile],
+    names: Callable[[], Sequence[ClaimedName]],
+    external: ExternalObjects,
+) -> KnownObjects:
+    """The objects of a tree, as rules about files that are passed through look into them."""
+
+    def judged() -> Iterator[Body]:
+        yield from (manifest.body for manifest in manifests)
+        yield from _bodies(document for file in passed for document in file.objects)
+
+    def others() -> Iterator[Body]:
+        keys = {file.key for file in passed}
+        yield from _bodies(item.document for item in inputs.foreign_documents if item.file.key not in keys)
+
+    return KnownObjects(judged, others, names, external)
+
+
+def _bodies(documents: Iterable[Document]) -> Iterator[Body]:
+    """The objects of documents."""
+    return (document.value for document in documents if isinstance(document.value, dict))
+
+
+def _judge_passed(
+    policy: RenderPolicy, base: str, file: PassedFile, definitions: Definitions, known: KnownObjects
+) -> Iterator[Denial]:
     """What is denied of a file that is passed through."""
     path = path_below(policy, base, file.key)
     for document in file.objects:
         yield from judge_kind(policy, judged_object(document, path))
     objects = [item for item in file.objects if isinstance(item.value, dict)]
     yield from _judge_foreign(policy, objects, path, definitions)
+    yield from _judge_detours(policy, objects, path, known)
 
 
 def _judge_foreign(
@@ -149,6 +204,16 @@ def _judge_foreign(
     yield from judge_objects(policy, documents, path, definitions)
     for document in documents if restricts(policy, _NAMES) else ():
         yield from judge_routes(policy, judged_object(document, path))
+
+
+def _judge_detours(
+    policy: RenderPolicy, documents: Sequence[Document], path: str | None, known: KnownObjects
+) -> Iterator[Denial]:
+    """What is denied of objects that are not rendered for what they do together with others."""
+    for document in documents if restricts(policy, _NAMES) else ():
+        yield from judge_rivals(policy, judged_object(document, path), known)
+    for document in documents if restricts(policy, HOSTS) else ():
+        yield from judge_referenced_hosts(policy, judged_object(document, path), known)
 
 
 def _merged(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:

@@ -11,29 +11,30 @@ from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import NameGlobs
+from renderer.policy.known_objects import AI_GATEWAY_ROUTE, NAMING_ROUTES
 from renderer.policy.objects import JudgedObject
 
-_ROUTES = (("aigateway.envoyproxy.io", "AIGatewayRoute"), ("gateway.networking.k8s.io", "HTTPRoute"))
-_ANY = "*"
+EVERY_NAME = "*"
 
 
 def judge_claimed_names(policy: RenderPolicy, names: Iterable[ClaimedName]) -> Iterator[Denial]:
     """A denial of each public name of a rendered route that its namespace may not have, at the input that asks."""
     for claimed in names:
-        if not _allows(policy, claimed.owner.namespace, claimed.model):
+        if not allows_name(policy, claimed.owner.namespace, claimed.model):
             yield _denial(policy, claimed.owner.namespace, claimed.model, _claim_origin(claimed))
 
 
 def judge_routes(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of each public name that a route written by hand matches."""
-    if judged.kind not in _ROUTES:
+    if judged.kind not in NAMING_ROUTES:
         return
+    of_models = judged.kind == AI_GATEWAY_ROUTE
     for r, rule in enumerate(maps_at(judged.body, "spec", "rules")):
         matches = maps_at(rule, "matches")
-        if not matches and judged.kind == _ROUTES[0]:
-            yield from _denials(policy, judged.namespace, _ANY, judged.origin(("spec", "rules", r)))
+        if not matches and of_models:
+            yield from _denials(policy, judged.namespace, EVERY_NAME, judged.origin(("spec", "rules", r)))
         for m, match in enumerate(matches):
-            for path, name in _matched_names(match, ("spec", "rules", r, "matches", m), judged.kind == _ROUTES[0]):
+            for path, name in _matched_names(match, ("spec", "rules", r, "matches", m), of_models):
                 yield from _denials(policy, judged.namespace, name, judged.origin(path))
 
 
@@ -43,28 +44,34 @@ def _matched_names(match: Mapping[str, object], path: Path, of_models: bool) -> 
     names = [(i, header) for i, header in headers if text_at(header, "name").lower() == MODEL_HEADER]
     for i, header in names:
         exact = text_at(header, "type", default="Exact") == "Exact"
-        yield (*path, "headers", i, "value"), text_at(header, "value") if exact else _ANY
+        yield (*path, "headers", i, "value"), text_at(header, "value") if exact else EVERY_NAME
     if not names and of_models:
-        yield path, _ANY
+        yield path, EVERY_NAME
 
 
 def _denials(policy: RenderPolicy, namespace: str, name: str, origin: Origin) -> Iterator[Denial]:
-    if not _allows(policy, namespace, name):
+    if not allows_name(policy, namespace, name):
         yield _denial(policy, namespace, name, origin)
 
 
-def _allows(policy: RenderPolicy, namespace: str, name: str) -> bool:
+def allows_name(policy: RenderPolicy, namespace: str, name: str) -> bool:
+    """Whether a namespace may have a public name; EVERY_NAME for all at once."""
     for namespaces, names in _entries(policy):
-        if namespaces.fit(namespace) and (_ANY in names.globs if name == _ANY else names.fit(name)):
+        if namespaces.fit(namespace) and (EVERY_NAME in names.globs if name == EVERY_NAME else names.fit(name)):
             return True
     return False
 
 
 def _denial(policy: RenderPolicy, namespace: str, name: str, origin: Origin) -> Denial:
-    what = "may not match every public name" if name == _ANY else f"may not have the public name '{name}'"
+    what = "may not match every public name" if name == EVERY_NAME else f"may not have the public name '{name}'"
+    return name_denial(policy, namespace, origin, what)
+
+
+def name_denial(policy: RenderPolicy, namespace: str, origin: Origin, what: str, hint: str = "") -> Denial:
+    """The denial of what a namespace may not do with public names. `hint`: what it may do instead."""
     allowed = [text for namespaces, names in _entries(policy) if namespaces.fit(namespace) for text in names.globs]
-    words = {"what": what, "namespace": namespace, "hint": f"allowed: {quoted_globs(allowed)}"}
-    return Denial("E814", origin, ("publicNames",), words)
+    hint = "; ".join(filter(None, (hint, f"allowed: {quoted_globs(allowed)}")))
+    return Denial("E814", origin, ("publicNames",), {"what": what, "namespace": namespace, "hint": hint})
 
 
 @cache

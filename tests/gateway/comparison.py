@@ -109,7 +109,7 @@ def compared(name: str, variant: Variant, sound: Bodies, beside: Sequence[Body],
     changed = [body for body in bodies if body not in sound]
     gone = [body for body in sound if identity(body) not in {identity(other) for other in bodies}]
     added = [body for body in changed if identity(body) not in {identity(other) for other in sound}]
-    codes = checked(whole(bodies, beside))
+    codes = checked(whole(bodies, beside), variant.policy)
     refused = [message for body in changed if (message := site.stack.cluster.applied(body).message)]
     for body in gone:
         site.delete(body)
@@ -137,11 +137,16 @@ def whole(bodies: Sequence[Body], beside: Sequence[Body]) -> Bodies:
     return [*bodies, *(body for body in beside if identity(body) not in own)]
 
 
-def checked(bodies: Sequence[Body]) -> str:
-    """The codes of errors and warnings that `llmaz check` has for a set of manifests; notes do not count."""
-    with tempfile.TemporaryDirectory() as folder:
+def checked(bodies: Sequence[Body], policy: Body | None = None) -> str:
+    """The codes of errors and warnings that `llmaz check` has for a set of manifests; notes do not count. `policy`: the
+    spec of the RenderPolicy that judges them.
+    """
+    kind = {"apiVersion": "renderer.llmaz.io/v1alpha1", "kind": "RenderPolicy", "metadata": {"name": "policy"}}
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w", suffix=".yaml") as rules:
         Path(folder, "all.yaml").write_text(yaml.safe_dump_all(bodies, sort_keys=False), "utf-8")
-        command = [sys.executable, "-m", "renderer", "check", folder]
+        yaml.safe_dump({**kind, "spec": policy}, rules)
+        rules.flush()
+        command = [sys.executable, "-m", "renderer", "check", folder, *(["--policy", rules.name] if policy else [])]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return " ".join(dict.fromkeys(CODE.findall(done.stdout + done.stderr)))
 

@@ -27,7 +27,8 @@ Bodies: TypeAlias = list[Body]
 class Variant(NamedTuple):
     """A fault. `change`: makes it; `expectation`: what it harms; `differs`: why `llmaz check` and requests do not say
     the same, '' where they do; `channels`: of Gateway API, in which it is asked; most do not depend on it;
-    `renames`: the names that clients have to ask for in the place of the example's.
+    `renames`: the names that clients have to ask for in the place of the example's; `policy`: the spec of a
+    RenderPolicy by which `llmaz check` judges it.
     """
 
     example: str
@@ -36,6 +37,7 @@ class Variant(NamedTuple):
     differs: str = ""
     channels: tuple[str, ...] = CHANNELS[:1]
     renames: Mapping[str, str] = {}
+    policy: Body = {}
 
 
 # ---- changes ----
@@ -172,12 +174,43 @@ def grant(bodies: Sequence[Body]) -> str:
     return next(str(body["metadata"]["name"]) for body in bodies if body["kind"] == "ReferenceGrant")
 
 
+def rival(kind: str = "HTTPRoute", hostnames: Sequence[str] = (), **match: Any) -> Callable[[Bodies], None]:
+    """A change that adds a route to the Gateway of models, which leads whatever it matches to the engine of another."""
+
+    def change(bodies: Bodies) -> None:
+        backend = {"group": "gateway.envoyproxy.io", "kind": "Backend", "name": "coder"}
+        spec: Body = {
+            "parentRefs": [{"namespace": "llmaz-system", "name": "llmaz-gateway"}],
+            "rules": [{"matches": [match] if match else [], "backendRefs": [backend]}],
+        }
+        bodies.append(
+            {
+                "apiVersion": "gateway.networking.k8s.io/v1",
+                "kind": kind,
+                "metadata": {"namespace": "demo", "name": "rival"},
+                "spec": {**spec, "hostnames": [*hostnames]} if hostnames else spec,
+            }
+        )
+
+    return change
+
+
+def rivalry(change: Callable[[Bodies], None], expectation: Expectation = served, differs: str = "") -> Variant:
+    """A route beside those of gateway-basic, judged by a policy that gives its namespace the names of their models."""
+    names = ["qwen2-0.5b", "qwen2.5-coder"]
+    policy = {"publicNames": [{"namespaces": ["demo"], "names": names}]}
+    return Variant("gateway-basic", change, expectation, differs, policy=policy)
+
+
 # ---- the variants ----
 
 SCHEMA_OF_INPUT = "the schema is judged at its line in the input, by llmaz render (W272)"
 TWO_BLANKS = "qwen2.5  coder"
 CHAT_PROVIDER = "chat-api-example-com"
 LEADERS = "leaderworkerset.sigs.k8s.io"
+JSON = {"name": "Content-Type", "value": "application/json"}
+PLAIN = {"name": "Accept-Encoding", "value": "identity"}
+OLDER = "of two routes with as many header matches the older gets the request, which is the model's here"
 VARIANTS: Mapping[str, Variant] = {
     "wrong-port": Variant(
         "gateway-basic", field("Backend", "chat", "endpoints", 0, "fqdn", "port", value=8000), served
@@ -314,4 +347,20 @@ VARIANTS: Mapping[str, Variant] = {
         ),
         served,
     ),
+    # Gateway API's order, in which rules of routes are chosen
+    "rival-host": rivalry(rival(hostnames=["llm.example.org"]), hosted),
+    "rival-exact-path": rivalry(rival(path={"type": "Exact", "value": "/v1/chat/completions"})),
+    "rival-longer-path": rivalry(rival(path={"type": "PathPrefix", "value": "/v1"})),
+    "rival-path-expression": rivalry(rival(path={"type": "RegularExpression", "value": "/v[0-9]/.*"})),
+    "rival-method": rivalry(
+        rival(method="POST"), differs=f"Envoy Gateway counts a method as a header match, and {OLDER}"
+    ),
+    "rival-method-and-header": rivalry(rival(method="POST", headers=[JSON])),
+    "rival-headers": rivalry(rival(headers=[JSON, PLAIN])),
+    "rival-header": rivalry(rival(headers=[JSON]), differs=OLDER),
+    "rival-grpc-service": rivalry(rival("GRPCRoute", method={"service": "v1"})),
+    "rival-that-matches-all": rivalry(rival()),
+    "rival-root": rivalry(rival(path={"type": "PathPrefix", "value": "/"})),
+    "rival-query": rivalry(rival(queryParams=[{"name": "a", "value": "b"}])),
+    "rival-other-path": rivalry(rival(path={"type": "PathPrefix", "value": "/docs"})),
 }

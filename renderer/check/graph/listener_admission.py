@@ -37,19 +37,23 @@ def _compute_admission(
         complaint = f"called '{section}'" if section is not None and not matching else f"on port {port}"
         known = ", ".join(f"{listener['name']} (port {listener['port']})" for listener in listeners) or "none"
         field = "sectionName" if section is not None and not matching else "port"
-        return ListenerAdmission((), ("E581", field, {"gateway": place[1], "what": complaint, "known": known}))
+        words = {"gateway": place[1], "what": complaint, "known": known}
+        return ListenerAdmission((), problem=("E581", field, words))
     verdicts = [(_admits(view, listener, place[0], namespace), listener) for listener in candidates]
-    hosts = tuple(text_at(listener, "hostname") for verdict, listener in verdicts if verdict is not False)
+    admitting = [listener for verdict, listener in verdicts if verdict is not False]
+    hosts = tuple(text_at(listener, "hostname") for listener in admitting)
+    names = tuple(text_at(listener, "name") for listener in admitting)
     if not hosts:
         words = {
             "gateway": f"{place[0]}/{place[1]}",
             "namespace": namespace,
             "hint": admission_hint(candidates[0], namespace),
         }
-        return ListenerAdmission((), ("E582", "name", words))
+        return ListenerAdmission((), problem=("E582", "name", words))
     if not any(verdict for verdict, _ in verdicts):
-        return ListenerAdmission(hosts, ("N584", "name", {"gateway": f"{place[0]}/{place[1]}", "namespace": namespace}))
-    return ListenerAdmission(hosts)
+        words = {"gateway": f"{place[0]}/{place[1]}", "namespace": namespace}
+        return ListenerAdmission(hosts, names, ("N584", "name", words))
+    return ListenerAdmission(hosts, names)
 
 
 def _admits(view: ObjectView, listener: Body, gateway_namespace: str, namespace: str) -> bool | None:
@@ -107,3 +111,8 @@ def hostnames_overlap(hostname: str, other_hostname: str) -> bool:
         or (hostname.startswith("*") and other_hostname.endswith(hostname[1:]))
         or (other_hostname.startswith("*") and hostname.endswith(other_hostname[1:]))
     )
+
+
+def host_exactness(host: str) -> tuple[bool, int]:
+    """A sort key that grows with how exact a host is: hosts without a wildcard last, then by length."""
+    return bool(host) and not host.startswith("*"), len(host)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from renderer.check.finding import Body
-from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
+from renderer.check.graph.listener_admission import host_exactness, hostnames_overlap, listener_admission
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_maps, as_text, as_texts, map_at
@@ -86,14 +86,9 @@ def _effective_hosts(
     if not hostnames:
         return () if "" in served else tuple(dict.fromkeys(served))
     hosts = [
-        max(hostname, host, key=_exactness)
+        max(hostname, host, key=host_exactness)
         for hostname in hostnames
         for host in served
         if not host or hostnames_overlap(hostname, host)
     ]
     return tuple(dict.fromkeys(hosts)) or hostnames
-
-
-def _exactness(host: str) -> tuple[bool, int]:
-    """A sort key that grows with how exact a host is: hosts without a wildcard last, then by length."""
-    return bool(host) and not host.startswith("*"), len(host)

@@ -103,6 +103,7 @@ class ListenerAdmission(Struct, frozen=True):
     """The listeners of a Gateway that admit the routes of a namespace."""
 
     hosts: tuple[str, ...]  # of these listeners, '' for any
+    listeners: tuple[str, ...] = ()  # their names, in the order of `hosts`
     # Why there are none, or what is not known: a code, the field of the parentRef, and the words of the message.
     problem: tuple[str, str, Mapping[str, object]] | None = None
 

@@ -1,0 +1,68 @@
+"""Routes that get requests for models before the routes of these models do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.api import RenderPolicy
+from renderer.check.graph.attachments import attachments
+from renderer.check.graph.request_matches import MODEL_PATHS, RequestMatch, located_matches
+from renderer.diagnostics import Path
+from renderer.kubernetes.json_values import as_map, texts_at
+from renderer.plan import Body
+from renderer.policy.denial import Denial
+from renderer.policy.known_objects import AI_GROUP, NAMING_ROUTES, KnownObjects, RoutedModels
+from renderer.policy.objects import JudgedObject, Kind
+from renderer.policy.public_names import EVERY_NAME, allows_name, name_denial
+
+_RIVALS: tuple[Kind, ...] = (*NAMING_ROUTES, (AI_GROUP, "MCPRoute"))
+
+
+def judge_rivals(policy: RenderPolicy, judged: JudgedObject, known: KnownObjects) -> Iterator[Denial]:
+    """A denial of each part of a route by which it gets requests for any model, where its namespace may not have every
+    public name.
+    """
+    if judged.kind not in _RIVALS or allows_name(policy, judged.namespace, EVERY_NAME):
+        return
+    spec = as_map(judged.body.get("spec"))
+    beside: list[RoutedModels] = []  # on a host of the route
+    for i, own in attachments(known.view, spec, judged.namespace):
+        met = [routed for routed in known.models if own.meets(routed.attachment)]
+        for host in own.hosts:
+            nearest = {routed: routed.attachment.nearest_host(host) for routed in met}
+            beside += [routed for routed, other in nearest.items() if other == host]
+            hidden = next((other for other in nearest.values() if other not in (None, host)), None)
+            if hidden is not None:
+                yield _hidden_host(policy, judged, host, hidden, _host_path(spec, host, i))
+    for located in located_matches(judged.kind[1], spec) if beside else ():
+        rivals = (routed for routed in beside if not located.of_model and _is_chosen(located.match, routed.match))
+        if rival := next(rivals, None):
+            yield _taken_requests(policy, judged, located.path, located.match, rival)
+
+
+def _is_chosen(match: RequestMatch, of_model: RequestMatch) -> bool:
+    """Whether a match gets requests for a model; of two that are alike the older route gets them, which may be it."""
+    return match.order >= of_model.order and match.shares_model_path(of_model)
+
+
+def _host_path(spec: Body, host: str, parent: int) -> Path:
+    """The field that says a host: the route's own, or the reference to what has it."""
+    hostnames = texts_at(spec, "hostnames")
+    return ("spec", "hostnames", hostnames.index(host)) if host in hostnames else ("spec", "parentRefs", parent)
+
+
+def _hidden_host(policy: RenderPolicy, judged: JudgedObject, host: str, hidden: str, path: Path) -> Denial:
+    models = f"of models for '{hidden}'" if hidden else "of models, which are for any host"
+    what = f"may not match every public name: requests for '{host}' miss the routes {models}"
+    hint = "take a host that is not below it" if hidden else "give these hosts of their own by gateway.hostnames"
+    return name_denial(policy, judged.namespace, judged.origin(path), what, f"{hint}, or take another Gateway")
+
+
+def _taken_requests(
+    policy: RenderPolicy, judged: JudgedObject, path: Path, match: RequestMatch, rival: RoutedModels
+) -> Denial:
+    gateway = "/".join(filter(None, rival.attachment.gateway))
+    what = f"may not match every public name: {match} comes before the routes of models on the Gateway {gateway}"
+    paths = f"{', '.join(MODEL_PATHS[:-1])} or {MODEL_PATHS[-1]}"
+    hint = f"take a path that is neither above nor below {paths}, another host, or another Gateway"
+    return name_denial(policy, judged.namespace, judged.origin(path), what, hint)
