@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from renderer.engines.accelerator import Accelerator
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.resolve.names import is_dns_label
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _FAMILY = re.compile(r"[a-z]+[0-9]*")
@@ -47,10 +48,9 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     """The workload, as far as it is known; None where it runs no engine that is known. Raises Stop where it cannot be
     adopted.
     """
-    for key, name in (("name", workload.name), ("namespace", workload.key[0])):
-        if not is_object_name(name):
-            origin = workload.document.origin("metadata", key)
-            diagnostics.stop("E957", origin, what=f"the {key} of this {workload.kind}", value=name)
+    for field, value in invalid_names(*workload.key):
+        origin = workload.document.origin("metadata", field)
+        diagnostics.stop("E957", origin, what=f"the {field} of this {workload.kind}", value=value)
     template = workload.leader_template or workload.template
     container = find_engine(workload, template, catalog, diagnostics)
     if container is None:
@@ -103,9 +103,12 @@ def _tell_lost(
             diagnostics.add("W956", origin_of((*container.path, "envFrom", i)), name=name)
 
 
-def is_object_name(name: str) -> bool:
-    """Whether Kubernetes takes this as the name of an object."""
-    return bool(_OBJECT_NAME.fullmatch(name)) and len(name) <= _LONGEST_OBJECT_NAME
+def invalid_names(namespace: str, name: str) -> Iterator[tuple[str, str]]:
+    """Those of the two that Kubernetes does not take, each with the field that it is. `namespace`: '' for none."""
+    if not _OBJECT_NAME.fullmatch(name) or len(name) > _LONGEST_OBJECT_NAME:
+        yield "name", name
+    if namespace and not is_dns_label(namespace):
+        yield "namespace", namespace
 
 
 def object_name(text: str) -> str:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from renderer import pipeline, yamlio
-from renderer.adopt.adopted_workload import AdoptedWorkload, is_object_name, read_workload
+from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read_workload
 from renderer.adopt.commented_text import commented_text
+from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kubernetes_workloads import told_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     NamedObjects,
     elastic_config,
+    is_config_map,
     is_ours,
+    key_of,
     lost_of_service,
-    namespace_of,
     own_service,
     service_spec,
     tell_service,
@@ -49,13 +51,14 @@ from renderer.load.render_config import render_config
 from renderer.result import RenderResult
 from renderer.secrets.detection import hide_secrets
 from renderer.source.memory import memory_tree
+from renderer.source.paths import CONFIG
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
 Key = tuple[str, str]  # namespace and name
+Identity = tuple[str, Key]  # kind, namespace and name
 ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
-_CONFIG = "llmaz.yaml"
-_EXTRA = "extra"
+_APPS = ("Playground", "Service")
 _TEMPLATES: Sequence[Path] = (("spec", "template"), ("spec", "leaderWorkerTemplate", "workerTemplate"))
 
 
@@ -64,7 +67,7 @@ class AdoptedObject(Struct, frozen=True):
 
     name: str  # such as "Deployment llm/chat"
     state: str  # ADOPTED, IN_PART or REFUSED; '' for objects beside the workloads
-    becomes: str  # such as "Playground chat and OpenModel small"
+    becomes: str  # such as "Playground chat and OpenModel small in chat.yaml"
     key: Key | None = None  # namespace and name of a workload that is rendered
 
 
@@ -131,9 +134,11 @@ class _Run:
         self.token: HubToken | None = None
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
-        self.names: set[Key] = set()  # of the workloads that are adopted
+        self.names: set[Key] = set()  # of the apps that are adopted
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
         self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
+        self.paths: dict[int, str] = {}  # the file of each draft, object and document that is written, by its id
+        self.model_paths: dict[str, str] = {}  # the file of each OpenModel of a draft, by its name
 
     # Reading
 
@@ -166,18 +171,19 @@ class _Run:
         for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
             used |= self._draft(adopted, shared, flavor, named)
         self._sort_others([document for document in sources.others if id(document) not in used])
+        self._name_files()
 
     def _read_converted(self, converted: Sequence[ConvertedObject]) -> None:
         """Keeps the objects of llmaz's own API that are valid, one of each name."""
-        files: set[str] = set()
+        known: set[Identity] = set()
         for item in converted:
-            file, diagnostics = _converted_file(item), Collector()
-            if file in files:
+            identity, diagnostics = _identity(item.body), Collector()
+            if identity in known:
                 origin = item.document.origin("metadata", "name")
                 diagnostics.add("E959", origin, what=item.kind, name=item.name)
-            if item.valid and not is_object_name(item.name):
-                origin = item.document.origin("metadata", "name")
-                diagnostics.add("E957", origin, what=f"the name of this {item.kind}", value=item.name)
+            for key, value in invalid_names(text_at(item.body, "metadata", "namespace"), item.name):
+                origin = item.document.origin("metadata", key)
+                diagnostics.add("E957", origin, what=f"the {key} of this {item.kind}", value=value)
             if not item.valid:
                 problem = next(problem for problem in item.problems if problem.severity == "error")
                 self.adoption.objects.append(AdoptedObject(_shown(item.body), REFUSED, problem.message))
@@ -185,7 +191,8 @@ class _Run:
                 self._refuse(_shown(item.body), diagnostics)
             else:
                 self.converted.append(item)
-                files.add(file)
+                known.add(identity)
+        self.names |= {key for kind, key in known if kind in _APPS}
 
     def _adopted(self, workload: ServingWorkload, findings: Sequence[Diagnostic]) -> AdoptedWorkload | None:
         """The workload as far as it is known, with the `findings` about its pods; None where it is refused or runs no
@@ -218,7 +225,7 @@ class _Run:
         self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
 
     def _claims(self, workloads: Sequence[AdoptedWorkload]) -> list[tuple[SharedModel, str]]:
-        claims = share_models(workloads)
+        claims = share_models(workloads, {item.name for item in self.converted if item.kind == "OpenModel"})
         return [claims[adopted.key] for adopted in workloads]
 
     def _draft(
@@ -274,24 +281,46 @@ class _Run:
         """What is left beside the workloads: Services and autoscalers of theirs, and ConfigMaps that they read, go
         along.
         """
-        selecting = {id(document) for draft in self.drafts for document in draft.beside}
-        named = {name for draft in self.drafts for name in _config_maps(draft.adopted.workload)}
-        names: set[str] = set()
+        known: dict[Identity, Body] = {}
+        is_beside = self._neighbours()
         for document in documents:
-            value = document.value
-            place = namespace_of(document), text_at(value, "metadata", "name")
             if is_ours(document):
                 continue
-            is_read = value.get("kind") == "ConfigMap" and place in named
-            if (id(document) not in selecting and not is_read) or not all(map(is_object_name, place)):
+            value = document.value
+            kind, (namespace, name) = identity = _identity(value)
+            if not is_beside(document) or [*invalid_names(namespace, name)]:
                 self.adoption.left.append(_shown(value))
-            elif is_read and hide_secrets(value) != value:
-                problem = make_diagnostic("W957", document.origin("metadata", "name"), name=place[1])
+            elif is_config_map(document) and hide_secrets(value) != value:
+                problem = make_diagnostic("W957", document.origin("metadata", "name"), name=name)
                 self.adoption.problems.append(problem)
                 self.adoption.left.append(_shown(value))
-            elif (file := _extra_name(document)) not in names:
-                names.add(file)
+            elif known.setdefault(identity, value) is value:
                 self.extra.append(document)
+            elif known[identity] != value:
+                diagnostics = Collector()
+                diagnostics.add("E959", document.origin("metadata", "name"), what=kind, name=name)
+                self._refuse(_shown(value), diagnostics)
+
+    def _neighbours(self) -> Callable[[Document], bool]:
+        """Whether an object is one that stands beside a workload: a Service or autoscaler of it, or a ConfigMap that it
+        reads.
+        """
+        selecting = {id(document) for draft in self.drafts for document in draft.beside}
+        read = {name for draft in self.drafts for name in _config_maps(draft.adopted.workload)}
+        return lambda document: (
+            id(document) in selecting or (is_config_map(document) and key_of(document.value) in read)
+        )
+
+    def _name_files(self) -> None:
+        """Gives each object that is written a file. Workloads of several namespaces get a folder for each."""
+        names, is_one = FileNames(), len(self.namespaces) < 2
+        for draft in self._sorted_drafts():
+            namespace, name = draft.adopted.key
+            self.paths[id(draft)] = names.of_workload("" if is_one else namespace, name)
+        for item in sorted(self.converted, key=lambda item: _identity(item.body)):
+            self.paths[id(item)] = names.of_object(item.body)
+        for document in sorted(self.extra, key=lambda document: _identity(document.value)):
+            self.paths[id(document)] = names.of_object(document.value, EXTRA)
 
     def _say(self, document: Document, becomes: str) -> None:
         self.adoption.beside.append(document)
@@ -318,13 +347,13 @@ class _Run:
         self.adoption.problems += result.problems
         self.adoption.rendered = _objects(result)
         for document in self.extra:
-            self._say(document, f"{_EXTRA}/{_extra_name(document)}, as it is")
+            self._say(document, f"{self.paths[id(document)]}, as it is")
         for draft in self.drafts:
             self._finish(draft)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
-            state = IN_PART if self._shown_path(_converted_file(item)) in failing else ADOPTED
-            self.adoption.objects.append(AdoptedObject(_shown(item.body), state, _converted_file(item)))
+            state = IN_PART if self._shown_path(item) in failing else ADOPTED
+            self.adoption.objects.append(AdoptedObject(_shown(item.body), state, self.paths[id(item)]))
 
     def _complete(self, draft: _Draft, rendered: Body) -> None:
         """Adds to a draft what the workload that it renders to lacks."""
@@ -346,32 +375,41 @@ class _Run:
                 if problem.severity == "error":
                     errors.setdefault(problem.file, problem)
             for item in self.converted:
-                errors.pop(self._shown_path(_converted_file(item)), None)
-            if not errors or not (self.drafts or self.extra):
+                errors.pop(self._shown_path(item), None)
+            if not errors or not self.drafts:
                 return result
-            broken = [draft for draft in self.drafts if self._shown_path(self._file(draft)) in errors]
-            lost = [
-                document for document in self.extra if self._shown_path(f"{_EXTRA}/{_extra_name(document)}") in errors
-            ]
-            for document in lost:
-                error = errors[self._shown_path(f"{_EXTRA}/{_extra_name(document)}")]
-                self._refuse_document(document, _shown(document.value), error)
-            if not broken and not lost:  # an error that no file of theirs has
-                broken = self.drafts
-            for draft in broken:
-                error = errors.get(self._shown_path(self._file(draft))) or next(iter(errors.values()))
-                self._refuse_document(draft.adopted.workload.document, draft.adopted.workload.title, error)
-            self.drafts = [draft for draft in self.drafts if draft not in broken]
-            self.extra = [document for document in self.extra if document not in lost]
+            self._remove_broken(errors)
+
+    def _remove_broken(self, errors: Mapping[str, Diagnostic]) -> None:
+        """Refuses what has errors, by the files: all workloads, where no file of theirs has the error. What stood only
+        beside them is left.
+        """
+        lost = [document for document in self.extra if self._shown_path(document) in errors]
+        for document in lost:
+            self._refuse_document(document, _shown(document.value), errors[self._shown_path(document)])
+        broken = [draft for draft in self.drafts if self._shown_path(draft) in errors]
+        if not broken and not lost:
+            broken = self.drafts
+        for draft in broken:
+            error = errors.get(self._shown_path(draft)) or next(iter(errors.values()))
+            self._refuse_document(draft.adopted.workload.document, draft.adopted.workload.title, error)
+            own = self.replaced.pop(draft.adopted.key, ())
+            self.adoption.left += [_shown(document.value) for document, _ in own if not is_ours(document)]
+        removed = {id(item) for item in (*lost, *broken)}
+        self.drafts = [draft for draft in self.drafts if id(draft) not in removed]
+        is_beside = self._neighbours()
+        remaining = [document for document in self.extra if id(document) not in removed]
+        self.extra = [document for document in remaining if is_beside(document)]
+        self.adoption.left += [_shown(document.value) for document in remaining if not is_beside(document)]
 
     def _refuse_document(self, document: Document, name: str, error: Diagnostic) -> None:
         problem = make_diagnostic("E958", document.origin(), what=error.text)
         self.adoption.problems.append(problem)
         self.adoption.objects.append(AdoptedObject(name, REFUSED, problem.message))
 
-    def _shown_path(self, path: str) -> str:
-        """A file of the tree as problems name it."""
-        return os.path.relpath(os.path.join(self.folder, path))
+    def _shown_path(self, item: _Draft | ConvertedObject | Document) -> str:
+        """The file of what is written, as problems name it."""
+        return os.path.relpath(os.path.join(self.folder, self.paths[id(item)]))
 
     def _finish(self, draft: _Draft) -> None:
         workload = draft.adopted.workload
@@ -379,8 +417,9 @@ class _Run:
             self._say(document, becomes)
         is_partial = draft.adopted.key in self.lossy or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
-        kind = draft.playground.body["kind"]
-        becomes = f"{kind} {workload.name} and OpenModel {draft.shared.name}"
+        app, model = f"{draft.playground.body['kind']} {workload.name}", f"OpenModel {draft.shared.name}"
+        path, model_path = self.paths[id(draft)], self.model_paths[draft.shared.name]
+        becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
         state = IN_PART if is_partial else ADOPTED
         self.adoption.objects.append(AdoptedObject(workload.title, state, becomes, draft.adopted.key))
         self.adoption.workloads.append(workload)
@@ -390,31 +429,26 @@ class _Run:
         return pipeline.render(RenderOptions(paths=(self.folder,), file_system=tree, texts=True))
 
     def _files(self) -> dict[str, str]:
-        files = {_CONFIG: _text_of([self._config()])}
-        written: set[str] = set()
-        for draft in sorted(self.drafts, key=lambda draft: draft.adopted.key):
-            bodies = [draft.playground]
-            if draft.shared.name not in written:
-                written.add(draft.shared.name)
+        files = {CONFIG: _text_of([self._config()])}
+        self.model_paths = {}
+        for draft in self._sorted_drafts():
+            bodies, path = [draft.playground], self.paths[id(draft)]
+            if self.model_paths.setdefault(draft.shared.name, path) == path:
                 bodies.insert(0, draft.shared.model)
-            files[self._file(draft)] = _text_of(bodies)
+            files[path] = _text_of(bodies)
         for item in self.converted:
-            files[_converted_file(item)] = commented_text(item.body, item.comments)
+            files[self.paths[id(item)]] = commented_text(item.body, item.comments)
         for document in self.extra:
-            files[f"{_EXTRA}/{_extra_name(document)}"] = yamlio.dump(without_server_fields(document.value))
+            files[self.paths[id(document)]] = yamlio.dump(without_server_fields(document.value))
         return files
 
-    def _file(self, draft: _Draft) -> str:
-        """The file of a workload: called after it, in a folder of its namespace where there are several."""
-        namespace, name = draft.adopted.key
-        folder = f"namespace-{namespace}" if namespace == _EXTRA else namespace
-        path = f"{folder}/{name}.yaml" if len(self.namespaces) > 1 else f"{name}.yaml"
-        return path if path != _CONFIG else f"{name}-playground.yaml"
+    def _sorted_drafts(self) -> list[_Draft]:
+        return sorted(self.drafts, key=lambda draft: draft.adopted.key)
 
     def _config(self) -> CommentedBody:
         spec: dict[str, Any] = {"gateway": {"mode": "off"}}
         if self.extra:
-            spec["passThrough"] = [f"{_EXTRA}/**"]
+            spec["passThrough"] = [f"{EXTRA}/**"]
         if self.token and self.token != default_token():
             secret = {"name": self.token.name, "key": self.token.key, "optional": self.token.optional}
             spec["secrets"] = {"hub": secret}
@@ -448,10 +482,8 @@ def _shown(value: Body) -> str:
     return f"{value.get('kind')} {'/'.join(filter(None, (namespace, name)))}"
 
 
-def _converted_file(item: ConvertedObject) -> str:
-    """The file of an object of llmaz's own API."""
-    namespace = text_at(item.body, "metadata", "namespace")
-    return f"{'-'.join(filter(None, (item.kind.lower(), namespace, item.name)))}.yaml"
+def _identity(value: Body) -> Identity:
+    return text_at(value, "kind"), key_of(value)
 
 
 def _is_about(problem: Diagnostic, document: Document) -> bool:
@@ -469,10 +501,3 @@ def _config_maps(workload: ServingWorkload) -> set[Key]:
             variables = maps_at(container, "env")
             names |= {text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in variables}
     return {(workload.key[0], name) for name in names if name}
-
-
-def _extra_name(document: Document) -> str:
-    value = document.value
-    namespace = text_at(value, "metadata", "namespace")
-    parts = [text_at(value, "kind").lower(), *([namespace] if namespace else []), text_at(value, "metadata", "name")]
-    return f"{'-'.join(parts)}.yaml"

@@ -40,9 +40,21 @@ def is_autoscaler(document: Document) -> bool:
     return (group, document.value.get("kind")) == ("autoscaling", wellknown.HPA)
 
 
+def is_config_map(document: Document) -> bool:
+    """Whether this is a ConfigMap."""
+    return text_at(document.value, "kind") == "ConfigMap"
+
+
 def namespace_of(document: Document) -> str:
     """The namespace of an object, `default` where it says none."""
-    return text_at(document.value, "metadata", "namespace") or "default"
+    return key_of(document.value)[0]
+
+
+def key_of(value: Body) -> tuple[str, str]:
+    """The namespace of an object, `default` where it says none and '' where its kind has none, and its name."""
+    is_cluster_scoped = text_at(value, "kind") in wellknown.CLUSTER_SCOPED
+    namespace = "" if is_cluster_scoped else text_at(value, "metadata", "namespace") or "default"
+    return namespace, text_at(value, "metadata", "name")
 
 
 class NamedObjects:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
+from renderer.adopt.free_names import FreeNames
 from renderer.adopt.playground import CommentedBody
 from renderer.diagnostics import Path
 from renderer.load.validation import KINDS
@@ -22,16 +23,19 @@ class SharedModel(Struct):
     flavors: dict[str, Mapping[str, Any]]  # by name
 
 
-def share_models(workloads: Sequence[AdoptedWorkload]) -> dict[tuple[str, str], tuple[SharedModel, str]]:
-    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there."""
+def share_models(
+    workloads: Sequence[AdoptedWorkload], taken: Iterable[str]
+) -> dict[tuple[str, str], tuple[SharedModel, str]]:
+    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `taken`: the names
+    of other OpenModels.
+    """
     models: dict[str, SharedModel] = {}
-    names: set[str] = set()
+    names = FreeNames(taken)
     claims: dict[tuple[str, str], tuple[SharedModel, str]] = {}
     for adopted in workloads:
         identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
         if identity not in models:
-            name = _free_name(adopted.model_name, names)
-            names.add(name)
+            name = names.take(adopted.model_name)
             models[identity] = SharedModel(name, _open_model(adopted, name), {})
         shared = models[identity]
         claims[adopted.key] = shared, _add_flavor(shared, adopted.flavor)
@@ -50,19 +54,11 @@ def _open_model(adopted: AdoptedWorkload, name: str) -> CommentedBody:
     return CommentedBody(body, comments)
 
 
-def _free_name(name: str, names: set[str]) -> str:
-    number = 2
-    free = name
-    while free in names:
-        free, number = f"{name}-{number}", number + 1
-    return free
-
-
 def _add_flavor(shared: SharedModel, flavor: Mapping[str, Any]) -> str:
     """The name under which the model has a flavor; it is added where it has none like it."""
     for name, other in shared.flavors.items():
         if {**other, "name": ""} == {**flavor, "name": ""}:
             return name
-    name = _free_name(object_name(str(flavor["name"])), {*shared.flavors})
+    name = FreeNames(shared.flavors).take(object_name(str(flavor["name"])))
     shared.flavors[name] = {**flavor, "name": name}
     return name

@@ -31,7 +31,7 @@ def invalid_app_names(app: App, size: int, groups: int) -> Iterator[Diagnostic]:
     """Errors for the app's name, names derived from it, and its namespace. `size`: pods a group; `groups`: at most."""
     if size > 1 or len(app.name) > _SHORT or not _LABEL.fullmatch(app.name):
         yield from _invalid_app_name(app, size, groups)
-    if not _is_dns_label(app.namespace):
+    if not is_dns_label(app.namespace):
         yield make_diagnostic("E282", app.origin("metadata", "namespace"), name=app.namespace)
 
 
@@ -91,7 +91,7 @@ def _excess(name: str, groups: RoleGroups) -> tuple[int, int, str]:
 
 
 @lru_cache(maxsize=1024)
-def _is_dns_label(namespace: str) -> bool:
+def is_dns_label(namespace: str) -> bool:
     """Whether it is a DNS-1123 label."""
     return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
@@ -100,7 +100,7 @@ def invalid_route_names(item: TrafficInput) -> Iterator[Diagnostic]:
     """Errors for name (a label's value) and namespace of a ModelRoute or InferenceModel."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:
         yield make_diagnostic("E662", item.origin("metadata", "name"), name=item.name)
-    if not _is_dns_label(item.namespace):
+    if not is_dns_label(item.namespace):
         yield make_diagnostic("E282", item.origin("metadata", "namespace"), name=item.namespace)
 
 

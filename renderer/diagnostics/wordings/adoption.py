@@ -26,7 +26,7 @@ ADOPTION: Final[dict[str, Wording]] = {
         "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines",
     ),
     "E957": Wording(
-        "{what} cannot be '{value}'", "write a name of lower-case letters, digits, '-' and '.', such as chat"
+        "{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"
     ),
     "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),
     "E959": Wording("another {what} is also called '{name}'", "adopt them one by one, or rename one of them"),
