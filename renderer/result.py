@@ -57,6 +57,13 @@ class RenderResult(Struct, frozen=True):
     fits: Mapping[tuple[str, str], FitVerdict] = {}
 
 
+def common_scope(options: RenderOptions, folder: str, scopes: Sequence[Scope]) -> Scope | None:
+    """The scope of the folder that all environments share; None where a run has a single folder."""
+    if options.env or not scopes[0].options.env:
+        return None
+    return replace(scopes[0], folder=folder, options=options)  # patterns of output.foreign begin at this folder
+
+
 def merge_results(
     options: RenderOptions, folder: str, scopes: Sequence[Scope], results: Sequence[RenderResult]
 ) -> RenderResult:
@@ -64,10 +71,10 @@ def merge_results(
     are those of the first environment, with the apps of all. A single result without environments, or for one, is
     unchanged.
     """
-    names = [scope.options.env for scope in scopes]
-    if options.env or not names[0]:
+    scope = common_scope(options, folder, scopes)
+    if not scope:
         return results[0]
-    scope = replace(scopes[0], folder=folder)
+    names = [scope.options.env for scope in scopes]
     leftovers = manifest_files.folder_state(scope, {}, names)
     stale, temporary = (leftovers.stale, leftovers.temporary) if not scope.pruned_paths else ([], [])
     environments = list(zip(names, results, strict=True))
