@@ -32,7 +32,16 @@ class CommitTree(MemoryTree):
     @cached_property
     def entries(self) -> dict[str, git.GitEntry]:
         """All files, by their paths. Raises RenderError."""
-        return {entry.path: entry for entry in self._entries()}
+        return {entry.path: entry for entry in self._listed if entry.mode != git.SUBMODULE}
+
+    @cached_property
+    def submodules(self) -> dict[str, str]:
+        """The commit of each submodule, by its path. Raises RenderError."""
+        return {entry.path: entry.blob for entry in self._listed if entry.mode == git.SUBMODULE}
+
+    @cached_property
+    def _listed(self) -> list[git.GitEntry]:
+        return self._entries()
 
     def list_files(self) -> None:
         """Lists the files now. Raises RenderError when git cannot."""

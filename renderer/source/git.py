@@ -24,6 +24,7 @@ MAX_LIST_BYTES = 32 * 1024 * 1024  # bytes of the list of a commit's files: some
 MAX_CONTENT_BYTES = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
 _MAX_ANSWER_BYTES = 64 * 1024  # bytes of other answers, and of git's messages
 _NEVER_CHECKED_OUT = {"", ".", "..", ".git"}
+SUBMODULE = "160000"  # the mode of a folder of which git keeps the name of a commit, and no files
 
 # Each option comes before all that a repository's own configuration says.
 _OPTIONS = (
@@ -34,22 +35,24 @@ _OPTIONS = (
 )
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "",  # no remote is asked, by whatever protocol: ext:: would run a program
+    "GIT_GRAFT_FILE": os.path.join(os.devnull, "none"),  # commits have the parents that they name, not those of grafts
+    "GIT_NO_REPLACE_OBJECTS": "1",  # what was pushed is read, and nothing that refs/replace puts in its place
     "GIT_NO_LAZY_FETCH": "1",  # what a partial clone lacks is an error
     "GIT_OPTIONAL_LOCKS": "0",  # nothing is written
     "GIT_TERMINAL_PROMPT": "0",  # nobody is asked for a password
     "LC_ALL": "C",  # no message is translated
 }
-# Of git's own variables those that say where it is installed, and what it trusts. The others, such as GIT_DIR in a
-# hook, GIT_EXTERNAL_DIFF or GIT_SSH_COMMAND, name other repositories and programs.
+# Of git's own variables those that say where it is installed, and what it trusts. The others, such as GIT_DIR or
+# GIT_INDEX_FILE in a hook, GIT_EXTERNAL_DIFF or GIT_SSH_COMMAND, name other repositories and programs.
 _KEPT_VARIABLES = ("GIT_CONFIG", "GIT_EXEC_PATH")
 
 
 class GitEntry(Struct, frozen=True):
-    """A file of a commit."""
+    """A file of a commit, or a submodule."""
 
     path: str  # from the top of the repository
     mode: str  # as git writes it, 120000 for a link
-    blob: str  # the name of its contents
+    blob: str  # the name of its contents; of a submodule that of the commit that it is at
 
 
 class GitError(RenderError):
@@ -111,7 +114,7 @@ def merge_base(top: str, first: str, second: str) -> str:
 
 
 def files(top: str, commit: str) -> list[GitEntry]:
-    """All files of a commit, in the order of their names; submodules aside. Raises RenderError."""
+    """All files and submodules of a commit, in the order of their names. Raises RenderError."""
     with listing(top, commit) as entries:
         return entries()
 
@@ -137,9 +140,29 @@ def _entries(commit: str, answer: _Answer) -> list[GitEntry]:
     for line in answer.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         head, _, path = line.partition("\t")
         mode, kind, blob = head.split()
-        if kind == "blob" and _NEVER_CHECKED_OUT.isdisjoint(path.lower().split("/")):
+        if kind in ("blob", "commit") and _NEVER_CHECKED_OUT.isdisjoint(path.lower().split("/")):
             entries.append(GitEntry(path, mode, blob))
     return entries
+
+
+def staged_submodules(top: str) -> dict[str, str]:
+    """The commit of each submodule in the index, by its path from the top. Raises RenderError.
+
+    The index of a huge tree is read in parts, of which nothing else is kept.
+    """
+    submodules, rest = {}, b""
+    with _start(top, "ls-files", "--stage", "-z", "--no-recurse-submodules") as process:
+        output = _Output(process)
+        while part := output.take(_MAX_ANSWER_BYTES):
+            *lines, rest = (rest + part).split(b"\0")
+            for line in lines:
+                if line.startswith(SUBMODULE.encode()):
+                    head, _, path = line.decode("utf-8", "surrogateescape").partition("\t")
+                    submodules[path] = head.split()[1]
+        answer = output.end()
+    if answer.status:
+        raise _git_error(top, answer)
+    return submodules
 
 
 def data_by_blob(files: Iterable[bytes], digits: int) -> dict[str, bytes]:

@@ -20,7 +20,7 @@ from renderer import load
 from renderer.api import RenderOptions
 from renderer.diagnostics import RenderError
 from renderer.source import git
-from renderer.source.commit import CommitTree
+from renderer.source.commit import CommitTree, commit_tree
 from renderer.source.tree import MAX_BYTES
 from tests.inputs import playground
 from tests.paths import ROOT
@@ -316,6 +316,102 @@ def test_a_partial_clone_asks_nobody(
     assert "[E784]\n    hint: fetch all of it: git fetch --refetch --no-filter" in done.err
     run("git", "fetch", "--quiet", "--refetch", "--no-filter", at=tmp_path / "partial")
     assert llmaz("diff", "HEAD~1").code == 0
+
+
+# --- What is judged: the objects of the commit as they were pushed
+
+
+EVIL = PLAYGROUND.replace("name: chat", "name: evil").replace("spec:", "spec:\n  servedModelName: evil")
+
+
+def test_no_replacement_takes_the_place_of_what_was_pushed(repository: Repository, llmaz: Llmaz) -> None:
+    """Of a blob, a tree or a commit; plain git shows them, without a word."""
+    base = repository.commit({"models/chat.yaml": PLAYGROUND})
+    head = repository.commit({"models/evil.yaml": EVIL})
+    names = ("HEAD:models/evil.yaml", "HEAD^{tree}", "HEAD")
+    pushed = [repository.git("rev-parse", name) for name in names]
+    harmless = (repository.blob("a: 1\n"), repository.git("rev-parse", f"{base}^{{tree}}"), base)
+    for name, other in zip(pushed, harmless, strict=True):
+        repository.git("replace", name, other)
+        commit_tree.cache_clear()
+        assert repository.git("cat-file", "-p", name) == repository.git("cat-file", "-p", other)
+        done = llmaz("diff", f"{base}..{head}")
+        assert "LeaderWorkerSet demo/evil" in done.out, name
+        repository.git("replace", "--delete", name)
+
+
+def test_no_graft_leads_to_another_base(repository: Repository) -> None:
+    """A file by which git takes other commits for the parents."""
+    first, second = (repository.commit({"a": text}) for text in "12")
+    third = repository.commit({"a": "3"})
+    (repository.folder / ".git" / "info" / "grafts").write_text(f"{third} {first}\n")
+    assert repository.git("merge-base", second, third) == first
+    assert git.merge_base(git.top(), second, third) == second
+
+
+ATTRIBUTES = """\
+* ident
+*.yaml text eol=crlf working-tree-encoding=UTF-16 filter=x diff=x export-ignore
+"""
+
+
+def test_no_filter_or_attribute_changes_what_is_judged(repository: Repository, llmaz: Llmaz, tmp_path: Path) -> None:
+    """A commit is read as it was pushed, not as a checkout makes it."""
+    base = repository.commit({"chat.yaml": PLAYGROUND})
+    expected = PLAYGROUND + "# $Id$\n"
+    head = repository.commit({"chat.yaml": expected})
+    (repository.folder / ".git" / "info" / "attributes").write_text(ATTRIBUTES)
+    for name in ("clean", "smudge", "process", "textconv"):
+        repository.git("config", f"{'diff' if name == 'textconv' else 'filter'}.x.{name}", f"touch {tmp_path}/CANARY")
+    repository.git("config", "core.autocrlf", "true")
+    assert CommitTree(git.top(), head).contents(["chat.yaml"]) == [expected.encode()]
+    assert llmaz("diff", f"{base}..{head}").out == "no object changes\n"
+    assert not (tmp_path / "CANARY").exists()
+
+
+@pytest.mark.parametrize("words", [("--no-cone", "/other"), ("--cone", "--sparse-index", "other")], ids=str)
+def test_a_sparse_checkout_hides_nothing_of_commits(
+    words: tuple[str, ...], repository: Repository, llmaz: Llmaz
+) -> None:
+    base = repository.commit({"models/chat.yaml": PLAYGROUND})
+    head = repository.commit({"models/evil.yaml": EVIL})
+    whole = llmaz("diff", f"{base}..{head}")
+    repository.git("sparse-checkout", "set", *words)
+    assert not (repository.folder / "models").exists()
+    assert llmaz("diff", f"{base}..{head}") == whole
+    assert "LeaderWorkerSet demo/evil" in whole.out
+
+
+def test_a_shallow_clone_knows_the_base_or_says_so(repository: Repository, tmp_path: Path) -> None:
+    commits = [repository.commit({"a": str(number)}) for number in range(4)]
+    repository.git("checkout", "--quiet", "-b", "topic", commits[2])
+    repository.commit({"b": "1"})
+    for depth, base in ((1, ""), (3, commits[2])):
+        place = tmp_path / f"depth-{depth}"
+        source = f"file://{repository.folder}"
+        repository.git("clone", "--quiet", f"--depth={depth}", "--no-single-branch", source, str(place))
+        if base:
+            assert git.merge_base(git.top(str(place)), "origin/main", "origin/topic") == base
+        else:
+            with pytest.raises(RenderError, match="E783"):
+                git.merge_base(git.top(str(place)), "origin/main", "origin/topic")
+
+
+def test_the_index_of_a_partial_clone_asks_nobody(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
+) -> None:
+    """No object is needed to name its submodules."""
+    repository.commit({"chat.yaml": PLAYGROUND})
+    assert llmaz("render").code == 0
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},rendered/evil")
+    repository.git("add", "rendered/demo")
+    repository.git("commit", "--quiet", "--message=x")
+    repository.git("config", "uploadpack.allowFilter", "true")
+    place = tmp_path / "partial"
+    repository.git("clone", "--quiet", "--filter=tree:0", f"file://{repository.folder}", str(place))
+    repository.folder.rename(tmp_path / "gone")
+    monkeypatch.chdir(place)
+    assert llmaz("render", "--check").err.startswith("rendered/evil: a submodule")
 
 
 # --- What is too large
