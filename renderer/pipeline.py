@@ -19,7 +19,7 @@ from renderer.output import foreign_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
-from renderer.result import Changes, Part, RenderResult, merge_results
+from renderer.result import Changes, Part, RenderResult, common_scope, merge_results
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
@@ -59,6 +59,11 @@ def render(
     folder, environments = scopes or load.scopes(options)
     results = [render_environment(scope, read, select) for scope in environments]
     result = merge_results(options, folder, environments, results)
+    if options.compare and not options.write:
+        from renderer.output import submodules  # few runs need it
+
+        common = common_scope(options, folder, environments)
+        result.problems.extend(submodules.findings([*environments, *([common] if common else ())]))
     writes = options.write and not has_errors(result.problems, options.strict)
     return result if writes else replace(result, changes=())
 

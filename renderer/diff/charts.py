@@ -17,6 +17,7 @@ from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files
 from renderer.integrations.helm.undo import NotComparable, undo
 from renderer.kubernetes.json_values import as_map
 from renderer.output.file_header import MARK
+from renderer.output.foreign_files import foreign_file
 from renderer.output.manifest_files import OutputFile
 from renderer.source.tree import InputFile
 
@@ -92,6 +93,20 @@ def find_chart(side: Side, environment: str, folder: str) -> Chart | None:
     return next((chart for chart in charts if chart.is_ours), None)
 
 
+def chart_roots(base: Side, later: Side) -> list[str]:
+    """The folders of charts of both sides in which either side holds one of ours."""
+    names = dict.fromkeys([*base.settings.environments, *later.settings.environments])
+    return [
+        root
+        for root in dict.fromkeys((later.settings.chart, base.settings.chart))
+        if any(
+            Chart(FolderContents(side.file_system, folder)).is_ours
+            for side in (base, later)
+            for folder in (root, *(f"{root}/{name}" for name in names))
+        )
+    ]
+
+
 def judge_charts(
     base: Side, later: Side, run: LaterRun, expected: Mapping[str, str]
 ) -> tuple[list[Diagnostic], list[str]]:
@@ -149,7 +164,7 @@ class _ChartJudgement:
         yield _not_compared(self._folder, path, "llmaz did not write it")
         full_path = self._prefix + path
         if self._is_current and not self._later.settings.allows(full_path):
-            yield make_diagnostic("E129", self._origin(path))
+            yield foreign_file(self._origin(path))
         elif not self._is_unchanged(path) and not self._base.settings.allows(full_path):
             yield make_diagnostic("E863", self._origin(path), key=OUTPUT_FOREIGN)
 

@@ -99,10 +99,15 @@ class FolderContents:
 
 
 def path_in_commit(file_system: CommitTree, path: str) -> str:
+    """A path relative to the current folder, as `path_from_top`."""
+    return path_from_top(file_system.top, path)
+
+
+def path_from_top(top: str, path: str) -> str:
     """A path relative to the current folder, from the top of the repository; links below the current folder are those
     of the disk, and so are not followed.
     """
-    below = os.path.relpath(os.path.join(os.path.realpath(os.curdir), path), file_system.top).replace(os.sep, "/")
+    below = os.path.relpath(os.path.join(os.path.realpath(os.curdir), path), top).replace(os.sep, "/")
     return "" if below == "." else below
 
 

@@ -23,6 +23,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.output_folders import LaterRun, Side, judge_folders
 from renderer.diff.output_settings import OutputSettings
 from renderer.diff.risks import GUARD, NAME, Risk
+from renderer.diff.submodules import SubmoduleJudgement, submodules_of
 from renderer.integrations.helm.files import files
 from renderer.kubernetes.json_values import as_map
 from renderer.result import RenderResult
@@ -47,11 +48,16 @@ class Judgement(Struct, frozen=True):
 
 
 class Guard:
-    """Both sides of a difference with their settings; `before` holds the options of the base. Raises RenderError."""
+    """Both sides of a difference with their settings; `before` holds the options of the base, `top` is that of the
+    repository. Raises RenderError.
+    """
 
-    def __init__(self, before: RenderOptions, now: RenderOptions) -> None:
-        self._now = now
-        self.base, self.later = (Side(options.file_system, OutputSettings(options)) for options in (before, now))
+    def __init__(self, before: RenderOptions, now: RenderOptions, top: str) -> None:
+        self._now, self._top = now, top
+        self.base, self.later = (
+            Side(options.file_system, OutputSettings(options), submodules_of(options.file_system, top))
+            for options in (before, now)
+        )
 
     @cached_property
     def has_chart(self) -> bool:
@@ -67,8 +73,10 @@ class Guard:
         problems, notes = judge_folders(self.base, self.later, run)
         chart_problems, chart_notes = judge_charts(self.base, self.later, run, self._expected_chart(result, run))
         links = _config_links(self.base, self.later)
-        risks = tuple(setting_risks(self.base, self.later))
-        return Judgement([*problems, *chart_problems, *links], risks, [*notes, *chart_notes])
+        submodules = SubmoduleJudgement(self.base, self.later, run, self._top)
+        problems += [*chart_problems, *submodules.problems(), *links]
+        risks = (*setting_risks(self.base, self.later), *submodules.risks())
+        return Judgement(problems, risks, [*notes, *chart_notes, *submodules.notes()])
 
     def _run(self, result: RenderResult | None) -> LaterRun:
         is_complete = result is None or not has_errors(problem for problem in result.problems if problem.code != "E123")

@@ -6,7 +6,7 @@ brings (docs/security.md). A file that is as it was in the base is none of this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from renderer.diff.folder_contents import FolderContents, FolderFile
 from renderer.diff.output_settings import OutputSettings
 from renderer.integrations.helm.installed_files import is_installed
 from renderer.output.file_header import MARK
-from renderer.output.foreign_files import is_synced
+from renderer.output.foreign_files import foreign_file, is_synced
 from renderer.output.manifest_files import is_shared
 from renderer.source.commit import CommitTree
 from renderer.source.tree import FileSystem, InputFile
@@ -31,6 +31,7 @@ class Side(Struct, frozen=True):
 
     file_system: FileSystem
     settings: OutputSettings
+    submodules: Mapping[str, str]  # the commit of each, by its path from the top of the repository
 
     @property
     def is_commit(self) -> bool:
@@ -55,13 +56,18 @@ def judge_folders(base: Side, later: Side, run: LaterRun) -> tuple[list[Diagnost
     """Errors for files in the output folders of both sides that no input makes, and notes about those that
     `llmaz render` deletes.
     """
-    roots = [later.settings.root]
-    if base.settings.root != later.settings.root and Folder(base.settings.root, base, later, run).was_rendered:
-        roots.append(base.settings.root)
-    folders = [Folder(root, base, later, run) for root in roots]
+    folders = [Folder(root, base, later, run) for root in rendered_roots(base, later, run)]
     findings = [finding for folder in folders for finding in folder.findings()]
     problems = {finding for finding in findings if isinstance(finding, Diagnostic)}
     return sorted(problems), list(dict.fromkeys(finding for finding in findings if isinstance(finding, str)))
+
+
+def rendered_roots(base: Side, later: Side, run: LaterRun) -> list[str]:
+    """The output folder of the later side, and that of the base where it has rendered files."""
+    roots = [later.settings.root]
+    if base.settings.root != later.settings.root and Folder(base.settings.root, base, later, run).was_rendered:
+        roots.append(base.settings.root)
+    return roots
 
 
 def _is_of_chart(path: str) -> bool:
@@ -134,7 +140,7 @@ class Folder:
     def _judge_foreign(self, path: str) -> Iterator[Diagnostic]:
         allowed = self._later.settings.allows(path)
         if self._is_current and not allowed:
-            yield make_diagnostic("E129", self._origin(path))
+            yield foreign_file(self._origin(path))
         elif not self._base.settings.allows(path) and not self._is_unchanged(path):
             yield make_diagnostic("E863", self._origin(path), key=OUTPUT_FOREIGN)
 

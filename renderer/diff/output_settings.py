@@ -36,7 +36,7 @@ class OutputSettings:
         self.base = os.path.relpath(base)
         self._foreign: dict[str, Sequence[str]] = {}
         self.environments: Sequence[str] = ()
-        directory, self._foreign[""] = self._read("")
+        directory, self._foreign[""], self._ignored = self._read("")
         if self.config_path and self._foreign[""] is not _UNREADABLE:
             self.environments = self._names()
         self.root = os.path.normpath(os.path.join(self.base, directory))
@@ -51,8 +51,12 @@ class OutputSettings:
             self._foreign[environment] = self._read(environment)[1]
         return any(glob(pattern).fullmatch(path) for pattern in self._foreign[environment])
 
-    def _read(self, environment: str) -> tuple[str, Sequence[str]]:
-        """`output.dir` and `output.foreign`, as an environment has them."""
+    def ignores(self, path: str) -> bool:
+        """Whether `ignore` hides a file from the input. `path`: below the folder of `llmaz.yaml`."""
+        return any(glob(pattern).fullmatch(path) for pattern in self._ignored)
+
+    def _read(self, environment: str) -> tuple[str, Sequence[str], Sequence[str]]:
+        """`output.dir`, `output.foreign` and `ignore`, as an environment has them."""
         options = self._options
         name = os.path.relpath(self.config_path) if self.config_path else ""
         overrides = [load.parse_override(text) for text in options.overrides]
@@ -63,8 +67,9 @@ class OutputSettings:
         except GitError:
             raise
         except RenderError:
-            return _FOLDER, _UNREADABLE
-        return str(config.get("output", "dir") or _FOLDER), tuple(config.get("output", "foreign") or ())
+            return _FOLDER, _UNREADABLE, ()
+        foreign, ignored = (tuple(config.get(*path) or ()) for path in (("output", "foreign"), ("ignore",)))
+        return str(config.get("output", "dir") or _FOLDER), foreign, ignored
 
     def _names(self) -> Sequence[str]:
         try:

@@ -82,7 +82,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         from renderer.diff.guard import Guard
 
         base_tree.list_files()
-        guard = Guard(before, now)
+        guard = Guard(before, now, base_tree.top)
         earlier = BaseRevision(base_tree, guard.base, _with_existing_paths(before), name, base)
         may_reuse = may_reuse and not guard.has_chart
         later_result = _render_later(opened, earlier if may_reuse else None) if opened else None

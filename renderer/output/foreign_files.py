@@ -39,5 +39,12 @@ def allowed_foreign(scope: Scope) -> Callable[[str], bool]:
 def findings(scope: Scope, leftovers: OutputFolderState) -> list[Diagnostic]:
     """The problems of leftovers: an error for each foreign file, or a warning in a run that writes."""
     code = "W129" if scope.options.write else "E129"
-    foreign = [make_diagnostic(code, Origin(InputFile(f"{scope.folder}/{path}", "", ""))) for path in leftovers.foreign]
+    foreign = [foreign_file(Origin(InputFile(f"{scope.folder}/{path}", "", "")), code) for path in leftovers.foreign]
     return [*leftovers.problems, *foreign]
+
+
+def foreign_file(origin: Origin, code: str = "E129") -> Diagnostic:
+    """The problem of a foreign file."""
+    from renderer.diagnostics.wordings.input import FOREIGN_HINT  # a quiet run needs no wordings
+
+    return make_diagnostic(code, origin, what="not written by llmaz", hint=FOREIGN_HINT)

@@ -105,6 +105,16 @@ def is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
+def path_below(path: str, folder: str) -> str | None:
+    """The path of a submodule below a folder, '' where it is the folder or one above it; None elsewhere. Both begin at
+    the same folder, which is ''.
+    """
+    if folder and is_inside(folder, path):
+        return ""
+    prefix = f"{folder}/" if folder else ""
+    return path[len(prefix) :] if path.startswith(prefix) else None
+
+
 def git_root(folder: str) -> str:
     """The real path of the nearest folder at or above this one that holds `.git`; '' where none does.
 

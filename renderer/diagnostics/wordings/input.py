@@ -53,7 +53,11 @@ INPUT: Final[dict[str, Wording]] = {
     "E126": Wording("stale: llmaz render would change this file", "run llmaz render"),
     "E127": Wording("missing: llmaz render would write this file", "run llmaz render"),
     "E128": Wording("to be deleted: no input makes this file any more", "run llmaz render"),
-    "E129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
+    "E129": Wording(
+        "{what}, and Argo CD or Flux would sync it",
+        "{hint}",
+        about="not written by llmaz, and Argo CD or Flux would sync it",
+    ),
     "W129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
     "E130": Wording("'{text}' is not a KEY=VALUE", "write it as gateway.mode=off"),
     "E131": Wording("the value is not YAML: {what}", "quote the whole KEY=VALUE in the shell"),

@@ -13,7 +13,7 @@ from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.diagnostics.rule import LineOf, NamedSource, read_error
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
 from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
-from renderer.output import foreign_files, manifest_files
+from renderer.output import foreign_files, manifest_files, submodules
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile, OutputFolderState
 from renderer.result import Changes, RenderResult
@@ -44,6 +44,8 @@ def render(options: RenderOptions) -> RenderResult:
     ]
     problems += [*check.find_blocking_files(scope, states), *foreign_files.findings(scope, folder_state)]
     problems += _hidden_templates(scope, output, states)
+    if options.compare and not options.write:
+        problems += submodules.findings([scope])
     changed = [text for text in chart_files if states[text.path] != "same"]
     writes = options.write and not has_errors(problems, options.strict)
     return replace(
