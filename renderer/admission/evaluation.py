@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
 from renderer.admission.matching import CreateRequest
-from renderer.admission.programs import Compiled, Programs
+from renderer.admission.programs import Compiled, Programs, unbound_name
 from renderer.admission.records import AdmissionPolicy, NotJudged, PolicyExpression, Validation
-from renderer.admission.unknowns import reads_node_port
+from renderer.admission.unknowns import shown_name
 from renderer.cel.compiler import Result
 from renderer.cel.messages import server_words
-from renderer.kubernetes.json_values import as_map
+from renderer.cel.reads import ReadPath
+from renderer.cel.work import Extent, extent_of
 
 _LONGEST_MESSAGE: Final = 5 * 1024
-MAX_MEMORY: Final = 1 << 24  # bytes
+_MAX_MEMORY: Final = 1 << 24  # bytes
+_ITEMS: Final = 100  # about so many has a list for each of which a macro makes a value
+# What is looked at for one expression, and for all of a policy, at most. The server's limits, in units of its own, are
+# 10,000,000 for all and a tenth of that for each call.
+_MAX_WORK: Final = 4_000_000
+_MAX_WORK_OF_POLICY: Final = 10_000_000
+_TOO_MUCH_WORK: Final = "more steps than llmaz runs"
 
 
 class Decision(Struct, frozen=True):
@@ -38,18 +44,19 @@ class Evaluation:
         self,
         policy: AdmissionPolicy,
         programs: Programs,
-        names: Mapping[str, str],
+        names: Mapping[ReadPath, str],
         values: Mapping[str, object],
-        size: int = 0,
+        extent: Extent,
     ) -> None:
         self._policy, self._programs = policy, programs
         self._names = names  # those without a value, each with the reason
-        self._body = as_map(values["object"])
-        self._values = {name: value for name, value in values.items() if name not in names}
+        self._by_unbound_name = {unbound_name(path): path for path in names}
+        self._values = dict(values)
         self._outcomes: dict[str, str] = {}  # of variables: what the server says, or '' for a value
         self._reasons: dict[str, str] = {}  # of variables without a value, what is not known
         self._activation: Any = None
-        self._sizes = {"": size}  # in bytes: under '' of all values, then of each variable
+        self._extents = {"": extent}  # under '' of all values, then of each variable
+        self._work = 0
 
     def matches(self) -> bool:
         """Whether the conditions of the policy hold. Raises NotJudged, EvaluationError."""
@@ -102,71 +109,78 @@ class Evaluation:
 
     def _result(self, compiled: Compiled) -> Result:
         """The result of an expression, or its error. Raises NotJudged."""
+        self._evaluate_variables(compiled.variables)
+        return self._own_result(compiled)
+
+    def _own_result(self, compiled: Compiled) -> Result:
+        """The result of an expression whose variables are evaluated. Raises NotJudged."""
         if compiled.unknown or compiled.program is None:
             raise NotJudged(compiled.unknown)
-        if reads_node_port(compiled.code, self._body):
-            raise NotJudged("object.spec.ports[].nodePort (the server sets it)")
-        self._evaluate_variables(compiled.variables)
-        if self._size(compiled.variables) * compiled.growth > MAX_MEMORY:
-            raise NotJudged("more memory than llmaz allows")
+        self._count_work(compiled)
         if self._activation is None:
             self._activation = self._programs.environment.activation(self._values)
-        activation = self._activation
-        if compiled.hidden:
-            values = {
-                name: item for name, item in self._values.items() if name.partition(".")[0] not in compiled.hidden
-            }
-            activation = self._programs.environment.activation(values)
-        result = compiled.program.evaluate(activation)
+        result = compiled.program.evaluate(self._activation)
         if result.is_bounded:
-            raise NotJudged(_bound_words(result.error))
+            raise NotJudged(_TOO_MUCH_WORK if "budget" in result.error else result.error)
         if result.error:
             self._raise_unknown(compiled, result)
         return result
 
-    def _size(self, variables: Sequence[str]) -> int:
-        """The bytes of what an expression may read."""
-        return self._sizes[""] + sum(self._sizes.get(name, 0) for name in variables)
+    def _count_work(self, compiled: Compiled) -> None:
+        """Raises NotJudged where an expression may take too long, or too much memory."""
+        extent = self._extents[""]
+        for name in compiled.variables:
+            extent = extent.with_other(self._extents.get(name, Extent()))
+        work = compiled.work
+        if extent.size * work.growth * (_ITEMS if work.macros else 1) > _MAX_MEMORY:
+            raise NotJudged("more memory than llmaz allows")
+        cost = work.cost(extent)
+        if cost > _MAX_WORK or self._work + cost > _MAX_WORK_OF_POLICY:
+            raise NotJudged(_TOO_MUCH_WORK)
+        self._work += cost
 
     def _raise_unknown(self, compiled: Compiled, result: Result) -> None:
         """Raises NotJudged where the error may come from what is not known here."""
-        unbound = result.unbound
-        if unbound.startswith("variables."):
-            if unbound in self._reasons:
-                raise NotJudged(self._reasons[unbound])
-            return
-        for name, reason in self._names.items():
-            if name == unbound or _mentions(compiled.code, name):
-                raise NotJudged(f"{name} ({reason})")
-        if unbound:
-            raise NotJudged(f"{unbound} as a whole")
+        path = self._by_unbound_name.get(result.unbound)
+        for name in [path] if path else sorted(compiled.names):
+            shown = shown_name(name)
+            raise NotJudged(f"{shown} ({self._names[name]})" if name in self._names else f"{shown} as a whole")
+        for variable in sorted(compiled.variables):
+            if variable in self._reasons:
+                raise NotJudged(self._reasons[variable])
 
-    def _evaluate_variables(self, names: Sequence[str]) -> None:
-        """Gives variables their values."""
-        for name in names:
-            full = f"variables.{name}"
-            if full in self._outcomes or name not in self._policy.variables:
-                continue
-            self._outcomes[full] = ""
-            compiled = self._programs.of(self._policy.variables[name])
-            try:
-                result = self._result(compiled)
-            except NotJudged as reason:
-                self._reasons[full] = str(reason)
-                continue
-            if result.error:
-                words = self._words(compiled, result)
-                self._outcomes[full] = f'composited variable "{name}" fails to evaluate: {words}'
-            else:
-                self._values[full] = result.value
-                self._sizes[name] = _encoded_size(result.value)
-                self._activation = None
+    def _evaluate_variables(self, names: Iterable[str]) -> None:
+        """Gives variables their values, after those of the variables that they name, which stand before them."""
+        needed: set[str] = set()
+        rest = [*names]
+        while rest:
+            name = rest.pop()
+            if name not in needed and name not in self._outcomes and name in self._policy.variables:
+                needed.add(name)
+                rest += self._programs.of(self._policy.variables[name]).variables
+        for name in self._policy.variables if needed else ():
+            if name in needed:
+                self._evaluate_variable(name)
+
+    def _evaluate_variable(self, name: str) -> None:
+        self._outcomes[name] = ""
+        compiled = self._programs.of(self._policy.variables[name])
+        try:
+            result = self._own_result(compiled)
+        except NotJudged as reason:
+            self._reasons[name] = str(reason)
+            return
+        if result.error:
+            words = self._words(compiled, result)
+            self._outcomes[name] = f'composited variable "{name}" fails to evaluate: {words}'
+        else:
+            self._values[f"variables.{name}"] = result.value
+            self._extents[name] = extent_of(result.value)
+            self._activation = None
 
     def _words(self, compiled: Compiled, result: Result) -> str:
         """The server's words for an error."""
-        if result.unbound.startswith("variables."):
-            return self._outcomes.get(result.unbound) or server_words(result.error)
-        return server_words(result.error)
+        return self._outcomes.get(result.unbound.removeprefix("variables.")) or server_words(result.error)
 
     def _message(self, validation: Validation) -> str:
         """The message of a validation that does not hold."""
@@ -204,18 +218,3 @@ def values_of(request: CreateRequest, view: object, namespace: object, params: o
         "namespaceObject": namespace,
         "params": params,
     }
-
-
-def _mentions(code: str, name: str) -> bool:
-    return name in code and bool(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", code))
-
-
-def _encoded_size(value: object) -> int:
-    """About how many bytes a value has."""
-    return len(repr(value))
-
-
-def _bound_words(error: str) -> str:
-    if "budget" in error:
-        return "more steps than llmaz runs"
-    return error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -26,9 +25,9 @@ from renderer.admission.records import (
 )
 from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, resource_of
 from renderer.admission.server_view import is_own_kind, server_view
-from renderer.admission.source_text import without_literals
 from renderer.admission.unknowns import unknown_names
-from renderer.cel.reads import Projection, Reads, projection
+from renderer.cel.reads import Projection, ReadPath, projection
+from renderer.cel.work import Extent, extent_of
 from renderer.plan import Body
 
 _MAKERS = frozenset(
@@ -138,8 +137,8 @@ class Judge:
             self._tell(policy, expression, reason)
 
         values = values_of(facts.request, facts.view, facts.namespace, param.view if param else None)
-        size = facts.size + (param.size if param else 0)
-        evaluation = Evaluation(policy, bound.programs(facts.unknown_names), facts.unknown, values, size)
+        extent = facts.extent.with_other(param.extent) if param else facts.extent
+        evaluation = Evaluation(policy, bound.programs(facts.unknown_names), facts.unknown, values, extent)
         try:
             if not evaluation.matches():
                 return
@@ -171,13 +170,9 @@ class _BoundPolicy:
         self.policy, self.bindings = policy, bindings
         self.is_about_pods = bool(bindings) and any(map(_is_about_pods, policy.match.rules))
         self.fine: set[object] = set()  # keys of the objects that it judges in full and does not deny
-        self._programs: dict[frozenset[str], Programs] = {}
-        self._projections: dict[frozenset[str], Projection] = {}
+        self._programs: dict[frozenset[ReadPath], Programs] = {}
+        self._shown: dict[frozenset[ReadPath], tuple[Projection, set[str]]] = {}
         self._may_match: dict[tuple[str, str], bool] = {}
-        code = " ".join(without_literals(expression.text) for expression in policy.expressions)
-        self._reads_request = bool(re.search(r"(?<![\w.])request\b", code))
-        self._reads_namespace = self._reads_request or "namespaceObject" in code
-        self._reads_ports = "nodePort" in code
 
     def may_match(self, resource: Resource) -> bool:
         """Whether a rule may be about such a resource, by its group and its plural."""
@@ -190,36 +185,28 @@ class _BoundPolicy:
             )
         return answer
 
-    def programs(self, unknown: frozenset[str]) -> Programs:
-        """The programs for objects of which these names have no value, compiled once."""
+    def programs(self, unknown: frozenset[ReadPath]) -> Programs:
+        """The programs for objects of which these names have no value."""
         programs = self._programs.get(unknown)
         if programs is None:
-            programs = self._programs[unknown] = compile_policy(self.policy, unknown)
+            programs = self._programs[unknown] = self._compiled.where_unknown(self.policy, unknown)
         return programs
+
+    @cached_property
+    def _compiled(self) -> Programs:
+        return compile_policy(self.policy)
 
     def key_of(self, facts: _Facts, param: Param | None) -> object:
         """What the verdict about an object depends on."""
-        unknown = facts.unknown_names
-        shown = self._projections.get(unknown)
-        if shown is None:
-            shown = self._projections[unknown] = projection(self._reads(unknown))
-        request = facts.request
-        name = request.name if self._reads_request else ""
-        ports = facts.request.body if self._reads_ports else None
-        namespace = request.namespace if self._reads_namespace else ""
-        parts = (request.body.get("apiVersion"), request.body.get("kind"), namespace, name, ports)
+        unknown, request = facts.unknown_names, facts.request
+        if unknown not in self._shown:
+            reads = self.programs(unknown).reads(self.policy)
+            self._shown[unknown] = projection(reads), reads.roots()
+        shown, roots = self._shown[unknown]
+        name = request.name if "request" in roots else ""
+        namespace = request.namespace if roots & {"request", "namespaceObject"} else ""
+        parts = (request.body.get("apiVersion"), request.body.get("kind"), namespace, name)
         return unknown, id(param), msgspec.json.encode((*parts, shown.of(facts.seen)))
-
-    def _reads(self, unknown: frozenset[str]) -> Reads:
-        """What all expressions read, those of messages aside."""
-        programs, reads = self.programs(unknown), Reads()
-        names = {variable.path: name for name, variable in self.policy.variables.items()}
-        messages = {item.message_expression.path for item in self.policy.validations if item.message_expression}
-        for expression in self.policy.expressions:
-            program = programs.of(expression).program
-            if program and expression.path not in messages:
-                reads.add(program, names.get(expression.path, ""))
-        return reads
 
 
 class _Facts:
@@ -234,16 +221,16 @@ class _Facts:
         try:
             known = request.known_namespace()
         except NotJudged as reason:
-            self.unknown["namespaceObject"] = str(reason)
+            self.unknown["namespaceObject",] = str(reason)
             return
         if request.namespace not in namespace_objects:  # these are as policies see them, and shared by all objects
             namespace_objects[request.namespace] = _namespace_object(request.namespace, known)
         self.namespace = namespace_objects[request.namespace]
         if known.body is None:
-            self.unknown["namespaceObject.metadata.annotations"] = "only the labels of the namespace are known"
+            self.unknown["namespaceObject", "metadata", "annotations"] = "only the labels of the namespace are known"
 
     @cached_property
-    def unknown_names(self) -> frozenset[str]:
+    def unknown_names(self) -> frozenset[ReadPath]:
         """The names without a value."""
         return frozenset(self.unknown)
 
@@ -253,9 +240,9 @@ class _Facts:
         return server_view(self.request.body)
 
     @cached_property
-    def size(self) -> int:
-        """Its bytes."""
-        return len(msgspec.json.encode(self.view))
+    def extent(self) -> Extent:
+        """How large it is, with its namespace."""
+        return extent_of([self.view, self.namespace])
 
     @property
     def seen(self) -> Mapping[str, object]:

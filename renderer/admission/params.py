@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import resource_of
 from renderer.admission.server_view import server_view
+from renderer.cel.work import Extent, extent_of
 from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body
 
@@ -19,7 +19,7 @@ class Param(Struct, frozen=True):
     """An object that is a param."""
 
     view: Mapping[str, object]  # the object as the policy sees it
-    size: int  # of it, in bytes
+    extent: Extent  # how large it is
 
 
 class Params:
@@ -62,5 +62,5 @@ class Params:
         param = self._params.get(id(body))
         if param is None:
             view = server_view(body)
-            param = self._params[id(body)] = Param(view, len(msgspec.json.encode(view)))
+            param = self._params[id(body)] = Param(view, extent_of(view))
         return param

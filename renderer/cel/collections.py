@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from functools import cmp_to_key
+from operator import itemgetter
 from typing import Any, Final
 
 from renderer.cel.carriers import NO_OVERLOAD
@@ -28,13 +29,23 @@ def _order(one: Any, other: Any) -> int:
     return int(one > other) - int(one < other)
 
 
-def _equal(one: object, other: object) -> bool:
-    """Whether CEL takes two values for equal: numbers of any type, but no number and a boolean."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(item, other[key]) for key, item in one.items())
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+def _identity(value: object) -> object:
+    """What two values have in common where CEL takes them for equal: numbers of any type, but no number and a boolean.
+    It can be looked up in sets.
+    """
+    return repr(_shape(value)) if isinstance(value, (list, dict)) else _shape(value)
+
+
+def _shape(value: object) -> object:
+    if isinstance(value, list):
+        return "list", [*map(_shape, value)]
+    if isinstance(value, dict):
+        return "map", sorted(((repr(_shape(key)), _shape(item)) for key, item in value.items()), key=itemgetter(0))
+    if isinstance(value, bool):
+        return "bool", value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return ("bytes", bytes(value)) if isinstance(value, bytearray) else value
 
 
 def _is_sorted(items: Sequence[object]) -> bool:
@@ -63,35 +74,32 @@ def _extreme(name: str, sign: int) -> Callable[[Sequence[object]], object]:
 
 
 def _index_of(items: Sequence[object], element: object) -> int:
-    return next((i for i, item in enumerate(items) if _equal(item, element)), -1)
+    wanted = _identity(element)
+    return next((i for i, item in enumerate(items) if _identity(item) == wanted), -1)
 
 
 def _last_index_of(items: Sequence[object], element: object) -> int:
-    return next((i for i in range(len(items) - 1, -1, -1) if _equal(items[i], element)), -1)
-
-
-def _includes(items: Sequence[object], element: object) -> bool:
-    return _index_of(items, element) >= 0
+    index = _index_of(items[::-1], element)
+    return len(items) - 1 - index if index >= 0 else -1
 
 
 def _contains(items: Sequence[object], elements: Sequence[object]) -> bool:
-    return all(_includes(items, item) for item in elements)
+    return {*map(_identity, elements)} <= {*map(_identity, items)}
 
 
 def _equivalent(items: Sequence[object], others: Sequence[object]) -> bool:
-    return _contains(items, others) and _contains(others, items)
+    return {*map(_identity, items)} == {*map(_identity, others)}
 
 
 def _intersects(items: Sequence[object], others: Sequence[object]) -> bool:
-    return any(_includes(items, item) for item in others)
+    return not {*map(_identity, items)}.isdisjoint(map(_identity, others))
 
 
 def _distinct(items: Sequence[object]) -> list[object]:
-    distinct: list[object] = []
+    distinct: dict[object, object] = {}
     for item in items:
-        if not _includes(distinct, item):
-            distinct.append(item)
-    return distinct
+        distinct.setdefault(_identity(item), item)
+    return [*distinct.values()]
 
 
 def _flat(items: Sequence[object], depth: int) -> Iterator[object]:

@@ -77,6 +77,12 @@ class Program(Struct, frozen=True):
     program: Any
     type_name: str  # of its result, as BOOL or DYN
 
+    @property
+    def tree(self) -> bytes:
+        """Its checked syntax tree, as the package serializes it."""
+        tree: bytes = self.program.serialize()
+        return tree
+
     def evaluate(self, activation: Any) -> Result:
         """What it gives for these values."""
         try:
@@ -120,6 +126,10 @@ class CelEnvironment:
         except RuntimeError as error:
             raise CompileError(list(_problems(text, str(error)))) from None
         return Program(program, program.return_type().name())
+
+    def program_of(self, tree: bytes, type_name: str) -> Program:
+        """The program of a checked syntax tree."""
+        return Program(self._env.deserialize(tree), type_name)
 
     def activation(self, values: Mapping[str, object]) -> Any:
         """The values of variables, for programs; those that are left out are unbound."""

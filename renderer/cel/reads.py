@@ -1,176 +1,193 @@
 """Which parts of an object an expression can read, worked out of its checked syntax tree: objects that are alike in
-these get the same verdict.
-
-The tree is read from the package's own serialization, a CheckedExpr in protobuf's encoding.
+these get the same verdict, and what nobody knows here is found however it is spelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from renderer.cel import checked_tree
+from renderer.cel.checked_tree import (
+    CALL,
+    COMPREHENSION,
+    CONSTANT,
+    IDENTIFIER,
+    SELECT,
+    constant_text,
+    fields_by_number,
+    first,
+    identifier,
+    inner_expressions,
+    is_constant,
+    kind_of,
+    number_of,
+)
 from renderer.cel.compiler import Program
 
-Paths = Set[tuple[str, ...]]
+ReadPath: TypeAlias = tuple[str, ...]
+Paths = Set[ReadPath]
 ANY: Final = "*"  # in a path: each item of a list or map
 _NOTHING: Paths = frozenset()
-_EXPRESSION: Final = 4  # fields of CheckedExpr, and kinds of Expr
-_CONSTANT: Final = 3
-_IDENTIFIER: Final = 4
-_SELECT: Final = 5
-_CALL: Final = 6
-_COMPREHENSION: Final = 9
+_MOST: Final = 100  # paths of one value
 _INDEX: Final = ("_[_]", "_[?_]", "_?._")
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message by number; numbers as their bytes."""
-    position = 0
-
-    def number() -> int:
-        nonlocal position
-        value = shift = 0
-        while True:
-            byte = data[position]
-            position += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while position < len(data):
-        key = number()
-        if key & 7 == 0:
-            yield key >> 3, number().to_bytes(10, "little")
-            continue
-        size = {1: 8, 5: 4}.get(key & 7)
-        size = number() if size is None else size
-        yield key >> 3, data[position : position + size]
-        position += size
-
-
-def _all(data: bytes) -> dict[int, list[bytes]]:
-    parts: dict[int, list[bytes]] = {}
-    for field, value in _fields(data):
-        parts.setdefault(field, []).append(value)
-    return parts
-
-
-def _first(parts: Mapping[int, list[bytes]], field: int) -> bytes:
-    return parts.get(field, [b""])[0]
+_EQUALITY: Final = ("_==_", "_!=_")
+_PASSING: Final = ("dyn", "optional.of", "optional.ofNonZeroValue", "orValue", "or", "value")  # give their values
 
 
 class Reads:
-    """What expressions read of `object`."""
+    """What expressions read of `object` and of the other names. `unknown`: paths whose values are not known."""
 
-    def __init__(self) -> None:
-        self.whole: set[tuple[str, ...]] = set()  # paths whose whole value counts
-        self.present: set[tuple[str, ...]] = set()  # paths that only have to be there
-        self._variables: dict[str, Paths] = {}
+    def __init__(self, unknown: Iterable[ReadPath] = ()) -> None:
+        self.whole: set[ReadPath] = set()  # paths whose whole value counts
+        self.present: set[ReadPath] = set()  # paths that only have to be there
+        self.names: dict[int, ReadPath] = {}  # by number, the expressions that give what is not known
+        self.numbers: dict[ReadPath, int] = {}  # the first expressions that select a field of a name
+        self.variables: set[str] = set()  # that a tree names
+        self._unknown = list(unknown)
+        self._values: dict[str, Paths] = {}  # of variables
 
     def add(self, program: Program, variable: str = "") -> None:
         """Adds what an expression reads; `variable`: the name of the variable that it is the value of."""
-        parts = _all(_all(program.program.serialize())[2][0])
-        paths = self._value(_first(parts, _EXPRESSION), {})
+        self.names, self.numbers, self.variables = {}, {}, set()
+        root = checked_tree.expression_of(program.tree)
         if variable:
-            self._variables[f"variables.{variable}"] = paths
+            paths = self._value(root, {})
+            self._values[f"variables.{variable}"] = paths
             self.present |= paths
         else:
-            self.whole |= paths
+            self._take(root, {})
+
+    def roots(self) -> set[str]:
+        """The names of which something is read."""
+        return {path[0] for path in (*self.whole, *self.present)}
+
+    def _take(self, data: bytes, names: Mapping[str, Paths]) -> None:
+        """An expression whose whole value counts."""
+        paths = self._value(data, names)
+        self.whole |= paths
+        for path in paths:
+            for unknown in self._unknown:
+                if len(path) < len(unknown) and _alike(path, unknown):
+                    self.names.setdefault(number_of(data), path)
 
     def _value(self, data: bytes, names: Mapping[str, Paths]) -> Paths:
         """The paths at which the value of an expression may be found; all that it reads besides is collected."""
-        for kind, content in _fields(data):
-            if kind == _CONSTANT:
-                return _NOTHING
-            if kind == _IDENTIFIER:
-                return self._identified(_first(_all(content), 1).decode(), names)
-            if kind == _SELECT:
-                return self._selected(_all(content), names)
-            if kind == _CALL:
-                return self._called(_all(content), names)
-            if kind == _COMPREHENSION:
-                return self._folded(_all(content), names)
-            if kind > _CONSTANT:  # lists, maps
-                self._read_all(content, names)
+        kind, content = kind_of(data)
+        if kind == CONSTANT:
+            return _NOTHING
+        if kind == IDENTIFIER:
+            paths = self._identified(identifier(data), names)
+        elif kind == SELECT:
+            paths = self._selected(data, fields_by_number(content), names)
+        elif kind == CALL:
+            paths = self._called(data, fields_by_number(content), names)
+        elif kind == COMPREHENSION:
+            paths = self._folded(fields_by_number(content), names)
+        else:
+            for inner in inner_expressions(kind, content):
+                self._take(inner, names)
+            return _NOTHING
+        if len(paths) > _MOST:
+            return self._too_many(data, paths)
+        self._note_unknown(data, paths)
+        return paths
+
+    def _too_many(self, data: bytes, paths: Paths) -> Paths:
+        """Of a value that may be found at very many places, all may count, and nothing is known."""
+        roots = {path[:1] for path in paths}
+        self.whole |= roots
+        if any(unknown[:1] in roots for unknown in self._unknown):
+            self.names.setdefault(number_of(data), min(roots))
         return _NOTHING
+
+    def _note_unknown(self, data: bytes, paths: Iterable[ReadPath]) -> None:
+        """Notes an expression that may be at or below what is not known."""
+        for unknown in self._unknown:
+            if any(len(path) >= len(unknown) and _alike(path, unknown) for path in paths):
+                self.names.setdefault(number_of(data), unknown)
+
+    def _note_enumeration(self, data: bytes, paths: Iterable[ReadPath]) -> None:
+        """Notes an expression whose fields are counted or walked over, if one of them may be there or not."""
+        for path in paths:
+            for unknown in self._unknown:
+                if len(unknown) == len(path) + 1 and unknown[-1] != ANY and _alike(path, unknown):
+                    self.names.setdefault(number_of(data), path)
 
     def _identified(self, name: str, names: Mapping[str, Paths]) -> Paths:
         if name in names:
             return names[name]
-        if name in self._variables:
-            return self._variables[name]
-        root, *path = name.split(".")
-        return {(*path,)} if root == "object" else _NOTHING
+        if name.startswith("variables."):
+            self.variables.add(name.partition(".")[2])
+            return self._values.get(name, _NOTHING)
+        return {(name,)}
 
-    def _selected(self, parts: Mapping[int, list[bytes]], names: Mapping[str, Paths]) -> Paths:
-        field = _first(parts, 2).decode()
-        whole_name = f"{_dotted(_first(parts, 1))}.{field}"
-        if whole_name in self._variables:
-            return self._variables[whole_name]
-        paths = {(*path, field) for path in self._value(_first(parts, 1), names)}
+    def _selected(self, data: bytes, parts: Mapping[int, list[bytes]], names: Mapping[str, Paths]) -> Paths:
+        field = first(parts, 2).decode()
+        paths = {(*path, field) for path in self._value(first(parts, 1), names)}
+        for path in paths:
+            if len(path) == 2:
+                self.numbers.setdefault(path, number_of(data))
         if 3 not in parts:
             return paths
+        self._note_unknown(data, paths)
         self.present |= paths
         return _NOTHING
 
-    def _called(self, parts: Mapping[int, list[bytes]], names: Mapping[str, Paths]) -> Paths:
-        name = _first(parts, 2).decode()
+    def _called(self, data: bytes, parts: Mapping[int, list[bytes]], names: Mapping[str, Paths]) -> Paths:
+        name = first(parts, 2).decode()
         arguments = [*parts.get(1, ()), *parts.get(3, ())]
         if name in _INDEX:
-            container, key = arguments
-            constant = _constant_text(key)
-            if constant is None:
-                self.whole |= self._value(key, names)
-            return {(*path, ANY if constant is None else constant) for path in self._value(container, names)}
+            return self._indexed(arguments, names)
         if name == "_?_:_":
-            self.whole |= self._value(arguments[0], names)
+            self._take(arguments[0], names)
             return {*self._value(arguments[1], names), *self._value(arguments[2], names)}
-        if name == "@in" and (constant := _constant_text(arguments[0])) is not None:
-            self.present |= {(*path, constant) for path in self._value(arguments[1], names)}
-            return _NOTHING
-        for argument in arguments:
-            self.whole |= self._value(argument, names)
+        if name in _PASSING:
+            return {path for argument in arguments for path in self._value(argument, names)}
+        if name == "@in" and (constant := constant_text(arguments[0])) is not None:
+            paths = {(*path, constant) for path in self._value(arguments[1], names)}
+            self._note_unknown(data, paths)
+            self.present |= paths
+        elif name == "hasValue":
+            self.present |= self._value(arguments[0], names)
+        elif name == "size" or (name in _EQUALITY and any(map(is_constant, arguments))):
+            for argument in arguments:  # of what is equal to no constant, or only counted, nothing else is looked at
+                paths = self._value(argument, names)
+                self.whole |= paths
+                if name == "size":
+                    self._note_enumeration(argument, paths)
+        else:
+            for argument in arguments:
+                self._take(argument, names)
         return _NOTHING
+
+    def _indexed(self, arguments: list[bytes], names: Mapping[str, Paths]) -> Paths:
+        container, key = arguments
+        constant = constant_text(key)
+        if constant is None:
+            self._take(key, names)
+        return {(*path, ANY if constant is None else constant) for path in self._value(container, names)}
 
     def _folded(self, parts: Mapping[int, list[bytes]], names: Mapping[str, Paths]) -> Paths:
-        items = {(*path, ANY) for path in self._value(_first(parts, 2), names)}
+        """A macro. What it has gathered so far begins with one value, and each step gives the next one."""
+        scope = first(parts, 2)
+        paths = self._value(scope, names)
+        self._note_enumeration(scope, paths)
+        items = {(*path, ANY) for path in paths}
         self.present |= items
-        variable, result = _first(parts, 1).decode(), _first(parts, 3).decode()
-        self.whole |= self._value(_first(parts, 4), names)
-        inner = {**names, variable: items, result: _NOTHING}
-        for field in (5, 6, 7):
-            self.whole |= self._value(_first(parts, field), inner)
-        return _NOTHING
-
-    def _read_all(self, content: bytes, names: Mapping[str, Paths]) -> None:
-        """Collects what the items of a list or the entries of a map read."""
-        for field, item in _fields(content):
-            if field == 1:
-                self.whole |= self._value(item, names)
-            elif field == 2:
-                for part, value in _fields(item):
-                    if part in (3, 4):
-                        self.whole |= self._value(value, names)
+        variable, gathered = first(parts, 1).decode(), first(parts, 3).decode()
+        start = self._value(first(parts, 4), names)
+        inner = {**names, variable: items, gathered: start}
+        self._take(first(parts, 5), inner)
+        steps = self._value(first(parts, 6), inner)
+        return self._value(first(parts, 7), {**inner, gathered: {*start, *steps}})
 
 
-def _dotted(data: bytes) -> str:
-    """The name of an identifier, else nothing."""
-    for kind, content in _fields(data):
-        if kind == _IDENTIFIER:
-            return _first(_all(content), 1).decode()
-    return ""
-
-
-def _constant_text(data: bytes) -> str | None:
-    """A constant string, else None."""
-    for kind, content in _fields(data):
-        if kind == _CONSTANT:
-            text = _all(content).get(6)
-            return text[0].decode() if text else None
-    return None
+def _alike(path: ReadPath, other: ReadPath) -> bool:
+    """Whether two paths may lead the same way as far as both go."""
+    return all(one == two or ANY in (one, two) for one, two in zip(path, other, strict=False))
 
 
 class Projection(Struct):
@@ -196,12 +213,14 @@ class Projection(Struct):
         return value
 
 
-def projection(reads: Reads) -> Projection:
-    """What counts of objects for the expressions that were added."""
+def projection(reads: Reads, name: str = "object") -> Projection:
+    """What counts of objects of that name for the expressions that were added."""
     root = Projection({})
     for path in (*reads.present, *reads.whole):
+        if path[0] != name:
+            continue
         node = root
-        for part in path:
+        for part in path[1:]:
             node = node.fields.setdefault(part, Projection({}))
         node.whole |= path in reads.whole
     return root

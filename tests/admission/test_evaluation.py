@@ -121,8 +121,8 @@ def test_verdicts(spec: dict[str, Any], message: str | None) -> None:
     [
         ("request.userInfo.username == 'a'", "request.userInfo (who creates an object)"),
         ("has(request.userInfo.extra)", "request.userInfo (who creates an object)"),
-        ("request.?userInfo.?username.orValue('a') == 'a'", "request as a whole"),
-        ("request['userInfo'] == null", "request as a whole"),
+        ("request.?userInfo.?username.orValue('a') == 'a'", "request.userInfo (who creates an object)"),
+        ("request['userInfo'] == null", "request.userInfo (who creates an object)"),
         ("authorizer.group('').resource('pods').check('get').allowed()", "who may do what (authorizer)"),
         ("object.metadata.labels.all(k, v, k != v)", "the macro 'all' with two variables"),
         ("object.metadata.name.nosuch()", "the function 'nosuch'"),

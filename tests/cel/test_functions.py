@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from renderer.cel.compiler import CelEnvironment, CompileError
-from renderer.cel.functions import KUBERNETES
+from renderer.cel.functions import MODULES, functions_named
+
+KUBERNETES = functions_named(MODULES.values())
 from renderer.cel.messages import server_words
 
 DATA = {"object": {"a": 1, "f": 1.5, "l": [3, 1, 2], "m": {"x": 1}, "n": None, "s": "abc"}}
