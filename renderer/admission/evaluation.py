@@ -51,10 +51,11 @@ class Evaluation:
         self._policy, self._programs = policy, programs
         self._names = names  # those without a value, each with the reason
         self._by_unbound_name = {unbound_name(path): path for path in names}
-        self._values = dict(values)
+        self._values = values
+        self._variables: dict[str, object] = {}  # those that have a value
         self._outcomes: dict[str, str] = {}  # of variables: what the server says, or '' for a value
         self._reasons: dict[str, str] = {}  # of variables without a value, what is not known
-        self._activation: Any = None
+        self._activations: dict[frozenset[str], Any] = {}  # by the variables that an expression names
         self._extents = {"": extent}  # under '' of all values, then of each variable
         self._work = 0
 
@@ -117,14 +118,20 @@ class Evaluation:
         if compiled.unknown or compiled.program is None:
             raise NotJudged(compiled.unknown)
         self._count_work(compiled)
-        if self._activation is None:
-            self._activation = self._programs.environment.activation(self._values)
-        result = compiled.program.evaluate(self._activation)
+        activation = self._activations.get(compiled.variables)
+        if activation is None:
+            activation = self._activations[compiled.variables] = self._activation(compiled.variables)
+        result = compiled.program.evaluate(activation)
         if result.is_bounded:
             raise NotJudged(_TOO_MUCH_WORK if "budget" in result.error else result.error)
         if result.error:
             self._raise_unknown(compiled, result)
         return result
+
+    def _activation(self, names: Iterable[str]) -> Any:
+        """The values that an expression with these variables may read."""
+        variables = {f"variables.{name}": self._variables[name] for name in names if name in self._variables}
+        return self._programs.environment.activation({**self._values, **variables})
 
     def _count_work(self, compiled: Compiled) -> None:
         """Raises NotJudged where an expression may take too long, or too much memory."""
@@ -174,9 +181,8 @@ class Evaluation:
             words = self._words(compiled, result)
             self._outcomes[name] = f'composited variable "{name}" fails to evaluate: {words}'
         else:
-            self._values[f"variables.{name}"] = result.value
+            self._variables[name] = result.value
             self._extents[name] = extent_of(result.value)
-            self._activation = None
 
     def _words(self, compiled: Compiled, result: Result) -> str:
         """The server's words for an error."""

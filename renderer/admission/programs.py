@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -26,6 +25,7 @@ _TWO_VARIABLES: Final = frozenset(
 _ROOTS: Final = ("object", "oldObject", "request", "namespaceObject", "authorizer")
 _DEEP: Final = "an expression that is nested deeper than llmaz reads"
 _REQUEST: Final = "request"
+_ROUNDS: Final = 3  # in which the types of variables are found
 
 
 class Compiled(Struct, frozen=True):
@@ -81,12 +81,9 @@ def compile_policy(policy: AdmissionPolicy) -> Programs:
     """The programs of all expressions of a policy, where all is known."""
     expressions = policy.expressions
     environments = _Environments(policy, functions_named(expression.text for expression in expressions))
-    by_path: dict[Path, Compiled] = {}
-    types: dict[str, str] = {}
-    for name, variable in policy.variables.items():
-        compiled = by_path[variable.path] = _compile(environments.of_variable(variable.text, types), variable)
-        types[name] = _variable_type(compiled)
-    environment = environments.with_variables(types)
+    variables = environments.compiled_variables()
+    environment = environments.with_variables({name: _type_of(compiled) for name, compiled in variables.items()})
+    by_path = {policy.variables[name].path: compiled for name, compiled in variables.items()}
     for expression in expressions:
         if expression.path not in by_path:
             by_path[expression.path] = _compile(environment, expression)
@@ -99,36 +96,48 @@ def unbound_name(path: ReadPath) -> str:
 
 
 class _Environments:
-    """The environments in which a policy's expressions are compiled. To declare all variables that come before each of
-    them takes time with the square of their number.
-    """
+    """The environments in which a policy's expressions are compiled."""
 
     def __init__(self, policy: AdmissionPolicy, functions: tuple[Function, ...]) -> None:
-        self._functions, self._names = functions, frozenset(policy.variables)
+        self._policy, self._functions = policy, functions
         self._types = dict.fromkeys((*_ROOTS, *(["params"] if policy.param_kind else ())), "dyn")
-        self._by_types: dict[frozenset[tuple[str, str]], CelEnvironment] = {}
-
-    def of_variable(self, text: str, types: Mapping[str, str]) -> CelEnvironment:
-        """That of a variable. `types`: those of the variables before it."""
-        words = self._names.intersection(re.findall(r"\w+", text)) if "variables" in text else frozenset()
-        earlier = {name: types[name] for name in words if name in types}
-        if len(earlier) == len(words) and set(earlier.values()) == {"dyn"}:  # one environment is enough for these
-            return self._of_any_type
-        return self.with_variables(earlier)
-
-    @cached_property
-    def _of_any_type(self) -> CelEnvironment:
-        return self.with_variables(dict.fromkeys(self._names, "dyn"))
+        self._last: tuple[Mapping[str, str], CelEnvironment] | None = None
 
     def with_variables(self, types: Mapping[str, str]) -> CelEnvironment:
-        """The environment with these variables of the policy."""
-        key = frozenset(types.items())
-        environment = self._by_types.get(key)
-        if environment is None:
+        """The environment with these variables of the policy, by name and type."""
+        if self._last is None or self._last[0] != types:
             variables = {f"variables.{name}": type_name for name, type_name in types.items()}
-            environment = CelEnvironment({**self._types, **variables}, self._functions)
-            self._by_types[key] = environment
-        return environment
+            self._last = types, CelEnvironment({**self._types, **variables}, self._functions)
+        return self._last[1]
+
+    def compiled_variables(self) -> Mapping[str, Compiled]:
+        """The variables of the policy, by name. All are compiled in one environment with the types that they turned out
+        to have in the one before, until these stay the same; one for each variable would take much longer.
+        """
+        types = dict.fromkeys(self._policy.variables, "dyn")
+        for _ in range(_ROUNDS):
+            environment = self.with_variables(types)
+            compiled = self._compiled(lambda _, environment=environment: environment)  # type: ignore[misc]
+            found = {name: _type_of(item) for name, item in compiled.items()}
+            if found == types:
+                return compiled
+            types = found
+        return self._compiled(self.with_variables)
+
+    def _compiled(self, environment_of: Callable[[Mapping[str, str]], CelEnvironment]) -> Mapping[str, Compiled]:
+        """The variables. `environment_of`: the environment of one that names variables of these types."""
+        compiled: dict[str, Compiled] = {}
+        for name, variable in self._policy.variables.items():
+            named = self._variables_in(variable.text)
+            earlier = {other: _type_of(compiled[other]) for other in named if other in compiled}
+            is_plain = len(earlier) == len(named)  # it names no later one, which the server would not know
+            compiled[name] = _compile(environment_of(earlier) if is_plain else self.with_variables(earlier), variable)
+        return compiled
+
+    def _variables_in(self, text: str) -> Sequence[str]:
+        """The variables that a text may name."""
+        words = re.findall(r"\w+", text) if "variables" in text else ()
+        return [word for word in dict.fromkeys(words) if word in self._policy.variables]
 
 
 def _with_variables(policy: AdmissionPolicy) -> list[tuple[PolicyExpression, str]]:
@@ -151,7 +160,7 @@ def problems_of(policy: AdmissionPolicy) -> Sequence[tuple[PolicyExpression, Pro
     return faults
 
 
-def _variable_type(compiled: Compiled) -> str:
+def _type_of(compiled: Compiled) -> str:
     """The type of a variable for the checker: as in the server, any where it is one of Kubernetes' own."""
     name = compiled.program.type_name.lower() if compiled.program else "dyn"
     words = set(re.findall(r"\w+", name))

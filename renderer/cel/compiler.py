@@ -7,6 +7,7 @@ ours cannot be made; `carriers` makes and reads them. What the checker calls the
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -88,7 +89,9 @@ class Program(Struct, frozen=True):
         try:
             value = self.program.eval(activation=activation)
             if value.type().name() != "ERROR":
-                return Result(value.plain_value())
+                plain = value.plain_value()
+                _take_nulls(plain)
+                return Result(plain)
         except RuntimeError as error:
             return Result(error=_without_status(str(error)), is_bounded=True)
         except TypeError:  # an optional value cannot leave the package
@@ -100,6 +103,23 @@ class Program(Struct, frozen=True):
             return Result(error="a value that cannot be worked out here", is_bounded=True)
         unbound = _UNBOUND.search(message)
         return Result(error=message, unbound=unbound[1] if unbound else "")
+
+
+def _take_nulls(value: object) -> None:
+    """Takes the references to None that the package forgets to take for the nulls that it hands over. Where None can be
+    freed (before Python 3.12) the program would end when it runs out of them.
+    """
+    rest = [value] if sys.version_info < (3, 12) else []
+    while rest:
+        item = rest.pop()
+        if item is None:
+            import ctypes  # few values have nulls
+
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(None))
+        elif isinstance(item, dict):
+            rest += item.values()
+        elif isinstance(item, list):
+            rest += item
 
 
 class CelEnvironment:
