@@ -1,8 +1,10 @@
-"""Kustomizations: the names of their files, and the files that they name."""
+"""Kustomizations: the names of their files, and what they name: files, folders, addresses and repositories."""
 
 from __future__ import annotations
 
 import os
+import posixpath
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -19,6 +21,53 @@ PLUGINS: Final = ("generators", "transformers", "validators")
 _NAME_FILES = (*RESOURCES, "patchesstrategicmerge", *PLUGINS, "crds", "configurations", "paths", "files", "envs")
 _HOLD_NAMES = ("patches", "patchesjson6902", "replacements", "configmapgenerator", "secretgenerator", "openapi")
 _PARTS = (*PATCHES, *PLUGINS, "configurations", "files")
+_ADDRESS = re.compile(r"https?:[^\0-\x1f\x7f]*", re.IGNORECASE | re.ASCII)
+_SCHEME = re.compile("(?:ssh|https?|file)://", re.IGNORECASE | re.ASCII)
+_USER = re.compile("[a-zA-Z][a-zA-Z0-9-]*@")
+_GITHUB = ("github.com/", "github.com:")
+
+
+def is_address(name: str) -> bool:
+    """Whether kustomize takes the name of a file for an address, whatever lies in the tree."""
+    return bool(_ADDRESS.fullmatch(name.partition("#")[0]))
+
+
+def is_repository(name: str) -> bool:
+    """Whether kustomize takes the name of a folder for a git repository, whatever lies in the tree.
+
+    Its own decision, in its order: a scheme, or a user or github.com, and behind the host the path of a repository.
+    """
+    if name.startswith("/"):
+        return False
+    rest = name.partition("?")[0]
+    rest = rest[5:] if rest[:5].lower() == "git::" else rest
+    scheme = match[0].lower() if (match := _SCHEME.match(rest)) else ""
+    rest = rest[len(scheme) :]
+    if scheme == "file://":
+        return _is_repository_path(rest, whole=True)
+    user = match[0] if (match := _USER.match(rest)) else ""
+    rest = rest[len(user) :]
+    if scheme or user or rest.replace("\u0130", "i").lower().startswith(_GITHUB):  # which Go makes an `i`, too
+        end, colon = rest.find("/"), rest.find(":")
+        end = colon if not scheme and (end < 0 or 0 < colon < end) else end
+        return end >= 0 and _is_repository_path(rest[end + 1 :])
+    return False
+
+
+def _is_repository_path(path: str, *, whole: bool = False) -> bool:
+    """Whether a path names a repository and a folder inside of it. `whole`: the first part may be all that there is."""
+    if "_git/" in path:
+        repository, inside = "_git", path.partition("_git/")[2].partition("/")[2]
+    elif "//" in path:
+        repository, _, inside = path.partition("//")
+    elif ".git" in path:
+        repository, inside = ".git", path.partition(".git")[2]
+    elif whole:
+        repository, inside = path, ""
+    else:
+        parts = path.split("/", 2)
+        repository, inside = "/".join(parts[:2]) if len(parts) > 1 else "", "".join(parts[2:])
+    return bool(repository) and posixpath.normpath(inside.removeprefix("/")).split("/")[0] != ".."
 
 
 def part_paths(kustomization: object, folder: str) -> set[str]:
@@ -46,7 +95,7 @@ def named_files(value: object) -> Iterator[tuple[str, Path, str]]:
             for i, name in enumerate(entry if isinstance(entry, list) else ()):
                 if isinstance(name, str):
                     yield field, (key, i), name.rpartition("=")[2] if field == "files" else name
-        elif field in ("path", "env") and isinstance(entry, str):
+        elif field in ("path", "env", "targetfilepath") and isinstance(entry, str):
             yield field, (key,), entry
         elif field in _HOLD_NAMES:
             for i, part in enumerate(entry if isinstance(entry, list) else [entry]):

@@ -204,28 +204,28 @@ class _File:
         return self._nodes
 
 
-def parse(name: str, data: bytes) -> tuple[list[Document], list[Diagnostic]]:
+def parse(name: str, data: bytes, *, disputes: bool = False) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a file, called `name` in messages, and the problems of its YAML. Never raises.
 
     Documents without content are left out, but count in `index`. After a syntax error the documents before it are
-    returned.
+    returned. `disputes`: whether it is a problem, too, where YAML's merge keys make readers take different values.
     """
     file = _File(name, data)
     try:
         values = fast_reader.read_fast(data)
         problems: list[Diagnostic] = []
     except Exception:  # noqa: BLE001 - LocatedReader reports whatever it was
-        reader = _located_reader(name, data)
+        reader = _located_reader(name, data, disputes=disputes)
         values = [node and node.value for node in reader.read()]
         problems = reader.problems
     return [Document(file, index, value) for index, value in enumerate(values) if value is not None], problems
 
 
-def _located_reader(name: str, data: bytes) -> LocatedReader:
+def _located_reader(name: str, data: bytes, *, disputes: bool = False) -> LocatedReader:
     """A LocatedReader of the file; imported here, since few runs need it."""
     from renderer.yamlio.located_reader import LocatedReader
 
-    return LocatedReader(name, data)
+    return LocatedReader(name, data, disputes=disputes)
 
 
 def documents(name: str, data: bytes, values: Iterable[tuple[int, object]]) -> list[Document]:

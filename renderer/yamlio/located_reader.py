@@ -106,11 +106,18 @@ _YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyam
 
 
 class LocatedReader:
-    """Reads a file: `read()` returns its documents as nodes."""
+    """Reads a file: `read()` returns its documents as nodes.
 
-    def __init__(self, name: str, data: bytes, parser: event_parser.EventParser | None = None) -> None:
+    `disputes`: whether a key that a mapping has before it merges another one with that key is a problem, since some
+    readers take the one and some the other; the same for two merge keys.
+    """
+
+    def __init__(
+        self, name: str, data: bytes, parser: event_parser.EventParser | None = None, *, disputes: bool = False
+    ) -> None:
         self.name = name
         self.data = data
+        self.disputes = disputes
         self.parser = parser or event_parser.Parser  # makes events of bytes
         self.problems: list[Diagnostic] = []  # of the YAML, complete after `read()`
         self.frames: list[_Frame] = []
@@ -131,7 +138,7 @@ class LocatedReader:
                 raise
             except Exception as error:  # noqa: BLE001 - libyaml and PyYAML promise nothing about what they raise
                 if self.parser is not event_parser.PureParser and _LIBYAMLS_DEPTH in str(error):
-                    reader = LocatedReader(self.name, self.data, event_parser.PureParser)
+                    reader = LocatedReader(self.name, self.data, event_parser.PureParser, disputes=self.disputes)
                     documents, self.problems = reader.read(), reader.problems
                 elif isinstance(error, yaml.MarkedYAMLError) and (error.problem_mark or error.context_mark):
                     self.report_syntax(error)
@@ -320,7 +327,17 @@ class LocatedReader:
             if not isinstance(mapping.value, dict):
                 what = "'<<' merges a mapping or a list of mappings, nothing else"
                 self.stop("E101", mapping.place, self.path()[:-1], what=what, fix="")
+            if self.disputes:
+                self.report_disputed(frame, mapping)
         frame.merged += mappings
+
+    def report_disputed(self, frame: _Frame, mapping: LocatedNode) -> None:
+        key = frame.key or mapping
+        if frame.merged:
+            self.report("E102", key.place, self.path(), key="<<", line=frame.merged[0].place[0])
+        for name in mapping.children:
+            if first := frame.node.children.get(name):
+                self.report("E102", key.place, self.path(), key=name, line=first[0][0])
 
     def line(self, index: int) -> str:
         """The line with that index, from 0, as libyaml counts lines."""

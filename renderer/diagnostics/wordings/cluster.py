@@ -158,8 +158,9 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E562": Wording("this program is not on PATH", "install it"),
     "E563": Wording("kustomize: {what}"),
     "E564": Wording(
-        "'{name}' is not a file or folder of this tree, and nothing is fetched",
-        "copy it into the tree, and name it by its path",
+        "'{name}' is {what}, and nothing is fetched",
+        "{hint}",
+        about="'{name}' is not a file or folder of this tree, and nothing is fetched",
     ),
     "E565": Wording("helm: {what}"),
     "N565": Wording("the chart of the HelmRelease '{name}' is rendered without {what}"),
@@ -168,6 +169,10 @@ CLUSTER: Final[dict[str, Wording]] = {
         "put it there, as helm pull --untar does",
     ),
     "W566": Wording("the chart {path} has version {version}, not {wanted}", "put that version there"),
+    "E567": Wording(
+        "by this, kustomize may change which files the plugins in this folder name, and nothing is fetched",
+        "name the files of the plugins where the folder is named, or make the change in them",
+    ),
     "E570": Wording("{message}", about="a rule of the CustomResourceDefinition is broken: {message}"),
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
