@@ -140,7 +140,7 @@ def _read(path: Path) -> Node:
 
 def write(folder: Path, random: Random) -> None:
     """A repository in an empty folder. Most may render: hostile text stands where the schemas take it."""
-    if random.random() < 0.2:
+    if random.random() < 0.12:
         write_spoilt(folder, random)
     else:
         write_legal(folder, random.choice(cases()), random)

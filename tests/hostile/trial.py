@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
@@ -17,10 +18,29 @@ from random import Random
 from typing import NamedTuple
 
 from renderer import cli
-from renderer.cli.console import FORMATS
-from tests.hostile import judges, repositories, words
+from tests.hostile import (
+    admissions,
+    adoptions,
+    cutovers,
+    helm_releases,
+    judges,
+    kustomizations,
+    live_dumps,
+    policies,
+    renderings,
+)
+from tests.hostile.aims import Aim, Attempt, Ended
+from tests.hostile.listeners import Listeners
+from tests.hostile.renderings import HELM
+from tests.programs import TOOLS
 
 SECONDS = 5.0  # of one processor
+AIMS: tuple[Aim, ...] = (
+    *renderings.AIMS,
+    *(part.AIM for part in (adoptions, cutovers, live_dumps, policies, admissions, kustomizations, helm_releases)),
+)
+OTHER_PROGRAMS = frozenset({kustomizations.AIM.name, helm_releases.AIM.name})
+QUOTING = frozenset({"diff", "adopt", "cutover"})  # what they print may quote errors, or names that look like one
 # What obeys a terminal, a runner of workflows or a reader's eye: C0 but for tab and line feed, DEL, C1, bidi controls.
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 # A command of GitHub's runner: `::` begins a line, `##[` stands anywhere. Ours have a title.
@@ -28,17 +48,8 @@ WORKFLOW = re.compile(r"^\s*::(?!(?:error|warning|notice) file=[^\n]*,title=llma
 
 
 # An error that is told: by its code, in whatever format, or in a sentence about the command line.
-ERROR = re.compile(r"\bE\d{3}\b|^Error: |^[\d,]+ errors?\b", re.MULTILINE)
+ERROR = re.compile(r"\bE\d{3}\b|^Error: |(^|checked, )[1-9][\d,]* errors?\b", re.MULTILINE)
 WARNING = re.compile(r"\bW\d{3}\b")
-RENDERED = re.compile(r"^[\d,]+ apps?, [\d,]+ objects?( → .+: .+|: .+ is up to date)$", re.MULTILINE)
-
-HELM = ("render", "--to", "helm", "-o", "made")  # where nothing lies about
-DIFFS = (
-    ("diff", "HEAD~1"),
-    ("diff", "HEAD~1..HEAD"),
-    ("diff", "HEAD~1", "--format", "markdown"),
-    ("diff", "HEAD~1..", "--format", "json"),
-)
 
 
 class Fault(NamedTuple):
@@ -48,50 +59,6 @@ class Fault(NamedTuple):
     kind: str
     command: tuple[str, ...]
     detail: str
-
-
-def command(random: Random) -> tuple[str, ...]:
-    """A command line, at times with hostile words."""
-    form = random.choice(FORMATS)
-    odd = words.text(random).replace("\x00", "")
-    if (chance := random.random()) < 0.2:
-        return HELM if chance < 0.08 else ("render", judges.kubeconform()) if chance < 0.12 else random.choice(DIFFS)
-    return random.choice(
-        [
-            ("render",),
-            ("render",),
-            ("render", "--format", form),
-            ("render", "--check"),
-            ("render", "--check", "--format", form),
-            ("render", "--stdout"),
-            ("render", "--set", f"namespace={odd}"),
-            ("render", "--set", odd),
-            ("render", "--env", odd),
-            ("render", odd),
-            ("validate",),
-            ("validate", "--format", form),
-            ("validate", "--format", form, "--strict", "-v"),
-            ("check", "."),
-            ("check", ".", "--format", form),
-            ("check", ".", "--external", odd),
-            ("routes",),
-            ("routes", "--format", "json"),
-            ("routes", "--format", "markdown"),
-            ("routes", "--format", "mermaid"),
-            ("explain", "LeaderWorkerSet/chat", "spec"),
-            ("explain", odd, odd),
-            ("diff", "--env-a", "dev", "--env-b", "prod"),
-            ("presets", "diff", "vllm"),
-            ("presets", "show", odd),
-            ("presets", "adapter-rules", "."),
-            ("nodepools",),
-            ("kustomize", "a0.yaml"),
-            ("argocd", "application"),
-            ("flux", "kustomization"),
-            (odd,),
-            ("render", f"--{odd}"),
-        ]
-    )
 
 
 def listed(folder: Path) -> dict[str, tuple[int, int]]:
@@ -142,15 +109,40 @@ def run(arguments: tuple[str, ...]) -> tuple[object, str]:
 
 
 class Outcome(NamedTuple):
-    """The faults of a trial, and whether its input is valid and comes to manifests."""
+    """The faults of a trial, what it aimed at, and whether its input got to the last stage of that."""
 
     faults: list[Fault]
-    renders: bool = False
+    aim: str
+    reaches: bool = False
 
 
-def trial(number: int, seed: int) -> Outcome:
-    """What came of one trial, the same each time."""
+def aim_of(random: Random) -> Aim:
+    """One of the commands, by its weight."""
+    [aim] = random.choices(AIMS, [aim.weight for aim in AIMS])
+    return aim
+
+
+@contextlib.contextmanager
+def surroundings() -> Iterator[None]:
+    """The programs that tests get are found, and such a program may take as much memory as it reserves."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    path = os.environ["PATH"]
+    os.environ["PATH"] = f"{TOOLS}{os.pathsep}{path}"
+    resource.setrlimit(resource.RLIMIT_AS, (before[1], before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        os.environ["PATH"] = path
+
+
+def trial(number: int, seed: int, listening: Listeners, only: str = "") -> Outcome:
+    """What came of one trial, the same each time but for the ports of the listeners. `only`: the aim, where it is not
+    drawn.
+    """
     random = Random(f"{seed}-{number}")
+    drawn = aim_of(random)
+    aim = next((aim for aim in AIMS if aim.name == only), drawn)
     top, origin = Path(tempfile.mkdtemp(prefix="hostile-")), os.getcwd()
     try:
         canary, folder = top / "canary", top / "repository"
@@ -158,39 +150,37 @@ def trial(number: int, seed: int) -> Outcome:
         folder.mkdir()
         (canary / "x.yaml").write_text("token: CANARY\n")
         (canary / "x-1.txt").write_text("CANARY\n")
-        arguments = command(random)
-        repositories.write(folder, random)
-        if arguments in DIFFS:
-            if not judges.commit_and_change(folder, random):
-                arguments = ("validate",)
-        elif random.random() < 0.7:
-            (folder / ".git").mkdir()
+        attempt = aim.attempt(folder, random, listening)
         os.chdir(folder)
-        return _judged(number, canary, folder, arguments)
+        with surroundings() if aim.name in OTHER_PROGRAMS else contextlib.nullcontext():
+            outcome = _judged(number, aim, canary, folder, attempt)
+        requests = [Fault(number, "request", attempt.arguments, seen) for seen in listening.seen()]
+        return outcome._replace(faults=[*outcome.faults, *requests])
     finally:
         os.chdir(origin)
         sys.stdout.flush()
         shutil.rmtree(top, ignore_errors=True)
 
 
-def _judged(number: int, canary: Path, folder: Path, arguments: tuple[str, ...]) -> Outcome:
-    """What came of one command in the folder, and of those that show whether its input renders."""
+def _judged(number: int, aim: Aim, canary: Path, folder: Path, attempt: Attempt) -> Outcome:
+    """What came of one command in the folder, and what other programs say of it."""
+    arguments = attempt.arguments
     before, inside = listed(canary), listed(folder)
     done = _leashed(number, arguments)
     if isinstance(done, Fault):
-        return Outcome([done])
-    code, text = done
-    faults = [Fault(number, kind, arguments, detail) for kind, detail in _text_faults(arguments, code, text)]
+        return Outcome([done], aim.name)
+    ended = Ended(*done, folder)
+    kinds = [*_text_faults(attempt, ended), *attempt.faults(ended)]
+    faults = [Fault(number, kind, arguments, detail) for kind, detail in kinds]
     if listed(canary) != before:
         faults.append(Fault(number, "written outside", arguments, str(listed(canary))))
     changed = {path for path, what in listed(folder).items() if inside.get(path) != what}
     changed |= inside.keys() - listed(folder).keys()
-    output = tuple(f"{folder}/{name}/" for name in ("rendered", "chart", "made"))
+    output = tuple(f"{folder}/{name}/" for name in attempt.output)
     stray = [path for path in changed if not path.startswith(output)]
     if stray and not _configured(folder, stray):
         faults.append(Fault(number, "written elsewhere", arguments, str(stray)))
-    more, renders = _asked_again(number, folder, arguments, code)
-    return Outcome([*faults, *more], renders)
+    return Outcome([*faults, *_asked_again(number, folder, arguments, ended.code)], aim.name, attempt.reaches(ended))
 
 
 def _leashed(number: int, arguments: tuple[str, ...]) -> tuple[object, str] | Fault:
@@ -203,23 +193,17 @@ def _leashed(number: int, arguments: tuple[str, ...]) -> tuple[object, str] | Fa
         return Fault(number, "raised", arguments, f"{type(error).__name__}: {error}"[:300])
 
 
-def _text_faults(arguments: tuple[str, ...], code: object, text: str) -> Iterator[tuple[str, str]]:
+def _text_faults(attempt: Attempt, ended: Ended) -> Iterator[tuple[str, str]]:
     """What is wrong with an exit status and what was printed."""
-    if code not in ((0, 1, 2) if arguments[:2] == ("render", "--check") else (0, 2)):
+    arguments, (code, text, _) = attempt.arguments, ended
+    if code not in attempt.statuses:
         yield f"exit {code}", text[-400:]
     elif "--stdout" not in arguments and code != 1:
         errors = ERROR.search(text) or ("--strict" in arguments and WARNING.search(text))
         if code == 2 and not errors:
             yield "exit 2 without an error", text[-400:]
-        if code == 0 and errors and arguments[0] != "diff":  # whose notes quote the errors of its base
+        if code == 0 and errors and arguments[0] not in QUOTING:
             yield "exit 0 despite an error", text[-400:]
-    if (
-        code == 0
-        and arguments[0] == "render"
-        and not {"--stdout", "--format"} & {*arguments}
-        and not RENDERED.search(text)
-    ):
-        yield "no summary", text[-400:]
     if match := RAW.search(text):
         yield "raw character", repr(text[max(match.start() - 60, 0) : match.end() + 30])
     if "CANARY" in text:
@@ -228,22 +212,17 @@ def _text_faults(arguments: tuple[str, ...], code: object, text: str) -> Iterato
         yield "workflow command", repr(text[:300])
 
 
-def _asked_again(number: int, folder: Path, arguments: tuple[str, ...], code: object) -> tuple[list[Fault], bool]:
-    """Whether the input is valid by itself, and what other programs say of what came of it."""
-    valid = arguments if arguments[0] == "validate" and code == 0 else ("validate",)
-    done = (code, "") if valid is arguments else _leashed(number, valid)
-    if isinstance(done, Fault):
-        return [done], False
-    renders = done[0] == 0
-    if arguments == ("render", judges.kubeconform()) and renders and code == 2:
+def _asked_again(number: int, folder: Path, arguments: tuple[str, ...], code: object) -> list[Fault]:
+    """What other programs say of what was rendered."""
+    if arguments == ("render", judges.kubeconform()) and code == 2:
         again = _leashed(number, ("render",))
         if not isinstance(again, Fault) and again[0] == 0:
-            return [Fault(number, "kubeconform", arguments, "refuses what is valid")], renders
-    if arguments == HELM and renders and code == 0:
+            return [Fault(number, "kubeconform", arguments, "refuses what is valid")]
+    if arguments == HELM and code == 0:
         done = _leashed(number, ("render", "--stdout"))
         plain = "" if isinstance(done, Fault) else done[1]
-        return [Fault(number, "helm", arguments, detail) for detail in judges.helm_faults(folder, plain)], renders
-    return [], renders
+        return [Fault(number, "helm", arguments, detail) for detail in judges.helm_faults(folder, plain)]
+    return []
 
 
 def _configured(folder: Path, paths: list[str]) -> bool:
