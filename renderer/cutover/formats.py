@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from renderer.cutover.steps import Cutover, CutoverModel
 from renderer.diagnostics import counted
 from renderer.text import escapes
 
 _WIDTH = 110
+_MOST_NAMES = 1_000  # of pods; a dump may ask for any number of them
 
 
 def text(cutover: Cutover) -> str:
@@ -47,15 +48,16 @@ def to_json(cutover: Cutover) -> str:
 
 def _model_record(model: CutoverModel) -> Mapping[str, object]:
     rollout = model.rollout
-    free: Sequence[str] = [pod for pod in rollout.pods if pod not in rollout.held_pods]
     return {
         "namespace": model.name[0],
         "name": model.name[1],
         "replicas": rollout.replicas,
         "autoscaler": model.autoscaler,
         "template": rollout.fields,
-        "restarts": free,
-        "held": rollout.held_pods,
+        "restarts": rollout.free.names(_MOST_NAMES),
+        "restartCount": rollout.free.count,
+        "held": rollout.held.names(_MOST_NAMES),
+        "heldCount": rollout.held.count,
         "partition": rollout.most_replicas,
     }
 

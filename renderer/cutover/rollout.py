@@ -11,14 +11,34 @@ from renderer.diff.risks import restarting_fields
 from renderer.kubernetes.json_values import map_at, number_at, value_at
 
 _ROLLOUT = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+_MOST = 2**31 - 1  # that a field of Kubernetes holds
+
+
+class Pods(Struct, frozen=True):
+    """The pods of some groups of a LeaderWorkerSet, which are counted: a dump may ask for any number of them."""
+
+    name: str  # of the LeaderWorkerSet
+    groups: int = 0  # behind the first ones
+    first: int = 0  # the number of the first group
+    size: int = 1  # pods of a group
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.groups * self.size
+
+    def names(self, most: int) -> list[str]:
+        """The names of the first ones."""
+        places = (divmod(number, self.size) for number in range(min(self.count, most)))
+        return [f"{self.name}-{self.first + group}" + (f"-{pod}" if pod else "") for group, pod in places]
 
 
 class PodChange(Struct, frozen=True):
     """The pods of a model, live and as rendered."""
 
     fields: list[str]  # short names of what differs in their template; none where they stay
-    pods: list[str]  # that restart when nothing holds them
-    held_pods: list[str]  # those of them that the rendered partition holds
+    held: Pods  # that the rendered partition holds, of those that restart when nothing holds them
+    free: Pods  # that nothing holds
     replicas: int  # that run
     partition: int  # as rendered
     most_replicas: int  # that may run while the partition holds: as many as an autoscaler may make
@@ -31,21 +51,27 @@ def compare_templates(name: str, live: object, rendered: object, most_replicas: 
     autoscaler allows, 0 without one.
     """
     fields = restarting_fields(diff_values(_template(live), _template(rendered)))
-    replicas = int(number_at(live, "spec", "replicas", default=1))
-    partition = int(number_at(rendered, *_ROLLOUT, "partition"))
-    size = int(number_at(live, "spec", "leaderWorkerTemplate", "size", default=1))
-    groups = [[f"{name}-{index}", *(f"{name}-{index}-{i}" for i in range(1, size))] for index in range(replicas)]
+    replicas = count_at(live, "spec", "replicas", default=1)
+    partition = count_at(rendered, *_ROLLOUT, "partition")
+    size = max(count_at(live, "spec", "leaderWorkerTemplate", "size", default=1), 1)
+    groups = replicas if fields else 0
+    held = min(groups, partition)
     replicas_rendered = value_at(rendered, "spec", "replicas")
     return PodChange(
         fields=fields,
-        pods=[pod for group in groups for pod in group] if fields else [],
-        held_pods=[pod for group in groups[:partition] for pod in group] if fields else [],
+        held=Pods(name, held, 0, size),
+        free=Pods(name, groups - held, held, size),
         replicas=replicas,
         partition=partition,
         most_replicas=max(replicas, most_replicas),
         rendered_replicas=replicas_rendered if isinstance(replicas_rendered, int) else None,
         has_partition=value_at(live, *_ROLLOUT, "partition") is not None,
     )
+
+
+def count_at(value: object, *path: str, default: int = 0) -> int:
+    """The number at a path, as far as a cluster may have it."""
+    return min(max(int(number_at(value, *path, default=default)), 0), _MOST)
 
 
 def _template(body: object) -> Mapping[str, object]:

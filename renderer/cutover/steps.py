@@ -22,12 +22,12 @@ from renderer.cutover.cluster_dump import (
 from renderer.cutover.field_managers import hand_over
 from renderer.cutover.gitops_tool import GitopsTool
 from renderer.cutover.installation import stop_operator
-from renderer.cutover.rollout import PodChange, compare_templates
+from renderer.cutover.rollout import PodChange, Pods, compare_templates, count_at
 from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
 from renderer.diff.objects import ObjectItem, items
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT, HPA, LB_SERVICE, LEADER_WORKER_SET
 from renderer.result import RenderResult
 from renderer.text import escapes
@@ -134,9 +134,9 @@ def _model(
     name: Name, live: LiveModel, workload: ObjectItem, scaler: ObjectItem | None, app: App | None
 ) -> CutoverModel:
     spec = map_at(scaler.body, "spec") if scaler else {}
-    most = max(int(number_at(spec, "maxReplicas")), int(number_at(spec, "maxReplicaCount")))
+    most = max(count_at(spec, "maxReplicas"), count_at(spec, "maxReplicaCount"))
     if live.autoscaler:
-        most = max(most, int(number_at(live.autoscaler.value, "spec", "maxReplicas")))
+        most = max(most, count_at(live.autoscaler.value, "spec", "maxReplicas"))
     rollout = compare_templates(name[1], live.workload.value, workload.body, most)
     return CutoverModel(name, live, app, workload.body, scaler.key.kind if scaler else "", rollout)
 
@@ -180,15 +180,15 @@ def _rollout_lines(model: CutoverModel) -> Iterator[ScriptLine]:
     rollout = model.rollout
     if not rollout.fields:
         yield remark(f"{model.label}: no pod restarts, since its template does not change.")
-    elif not rollout.pods:
+    elif not rollout.held.count + rollout.free.count:
         yield remark(f"{model.label}: it runs no pod.")
     else:
-        yield remark(f"{model.label}: its template differs in {_listed(rollout.fields, _SHOWN_FIELDS)}.")
-        if len(rollout.held_pods) == len(rollout.pods):
-            yield remark(f"  Its partition of {rollout.partition} holds {_pods(rollout.pods)}.")
+        fields = _listed(rollout.fields[:_SHOWN_FIELDS], len(rollout.fields))
+        yield remark(f"{model.label}: its template differs in {fields}.")
+        if not rollout.free.count:
+            yield remark(f"  Its partition of {rollout.partition} holds {_pods(rollout.held)}.")
         else:
-            free = [pod for pod in rollout.pods if pod not in rollout.held_pods]
-            yield remark(f"  RESTARTS as soon as it is synced: {_pods(free)}.")
+            yield remark(f"  RESTARTS as soon as it is synced: {_pods(rollout.free)}.")
             yield from _partition_lines(model)
         yield remark("  After step 5, lower the partition, render, commit and sync: replicas restart from the last one")
         yield remark("  down to the partition, and at 0 all of them.")
@@ -308,10 +308,11 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
     yield remark("deletes its CRD, and with it every model.")
 
 
-def _pods(names: Sequence[str]) -> str:
-    return f"{counted(len(names), 'pod')}, {_listed(names, _SHOWN_PODS)}"
+def _pods(pods: Pods) -> str:
+    return f"{counted(pods.count, 'pod')}, {_listed(pods.names(_SHOWN_PODS), pods.count)}"
 
 
-def _listed(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+def _listed(names: Sequence[str], count: int) -> str:
+    """The names of the first ones, and how many more there are."""
+    more = count - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more > 0 else "")

@@ -291,3 +291,43 @@ def test_a_dump_that_is_odd_everywhere_is_no_fault_of_ours(folder: Path) -> None
                 assert all(shlex.split(line) for line in text.splitlines() if line.startswith("kubectl "))
                 count += 1
     assert count > 500
+
+
+@pytest.mark.parametrize(
+    ("replicas", "size", "told"),
+    [
+        ("100000000", "1", "100,000,000 pods, qwen-elastic-0, qwen-elastic-1,"),
+        ("3", "100000000", "300,000,000 pods, qwen-elastic-0, qwen-elastic-0-1,"),
+        (str(2**70), str(2**70), f"{(2**31 - 1) ** 2:,} pods, qwen-elastic-0,"),
+        ("1.5", "-1", "1 pod, qwen-elastic-0."),
+    ],
+    ids=["replicas", "size", "beyond a cluster", "below it"],
+)
+def test_pods_are_counted(replicas: str, size: str, told: str, folder: Path, llmaz: Llmaz) -> None:
+    """A dump may ask for any number of them, and a tree may hold some."""
+    dump = folder / "dump" / "models.yaml"
+    items = yaml.safe_load(dump.read_text())["items"]
+    for body in items:
+        if body["kind"] == "LeaderWorkerSet" and body["metadata"]["name"] == "qwen-elastic":
+            body["spec"] |= {"replicas": "REPLICAS"}
+            body["spec"]["leaderWorkerTemplate"]["size"] = "SIZE"
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items})
+    dump.write_text(text.replace("REPLICAS", replicas).replace("SIZE", size))
+    done = llmaz("cutover", "../dump")
+    assert done.code == 0, done.err
+    assert f"RESTARTS as soon as it is synced: {told}" in done.out
+    done = llmaz("cutover", "../dump", "--format", "json")
+    [model] = [model for model in json.loads(done.out)["models"] if model["name"] == "qwen-elastic"]
+    assert len(model["restarts"]) == min(model["restartCount"], 1_000)
+    assert model["heldCount"] == len(model["held"]) == 0
+
+
+def test_held_pods_are_counted(folder: Path, llmaz: Llmaz) -> None:
+    items = read(folder)
+    [body] = [item for item in items if (item["kind"], item["metadata"]["name"]) == ("LeaderWorkerSet", "llama-405b")]
+    body["spec"]["replicas"] = 1_000_000
+    write(folder, items)
+    done = llmaz("cutover", "../dump", "--format", "json")
+    [model] = [model for model in json.loads(done.out)["models"] if model["name"] == "llama-405b"]
+    assert (model["heldCount"], model["restartCount"]) == (4, 1_999_996)
+    assert model["restarts"][:2] == ["llama-405b-2", "llama-405b-2-1"]
