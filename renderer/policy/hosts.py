@@ -11,11 +11,12 @@ from renderer.check.graph.attachments import GATEWAY_GROUP
 from renderer.check.graph.view import named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.pod_parts import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import NameGlobs, name_globs
 from renderer.policy.known_objects import AI_GROUP, BACKEND, KnownObjects
-from renderer.policy.objects import JudgedObject, Kind
+from renderer.policy.objects import JudgedObject
 
 HOSTS: Final = ("providers", "hosts")
 # Names of Services as every cluster has them. Another domain of a cluster is a setting of the tree, so a policy has to

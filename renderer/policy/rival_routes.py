@@ -9,10 +9,11 @@ from renderer.check.graph.attachments import attachments
 from renderer.check.graph.request_matches import MODEL_PATHS, RequestMatch, located_matches
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, texts_at
+from renderer.kubernetes.pod_parts import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial
 from renderer.policy.known_objects import AI_GROUP, NAMING_ROUTES, KnownObjects, RoutedModels
-from renderer.policy.objects import JudgedObject, Kind
+from renderer.policy.objects import JudgedObject
 from renderer.policy.public_names import EVERY_NAME, allows_name, name_denial
 
 _RIVALS: tuple[Kind, ...] = (*NAMING_ROUTES, (AI_GROUP, "MCPRoute"))
