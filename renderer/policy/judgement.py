@@ -35,6 +35,7 @@ from renderer.yamlio import Document
 
 _MODEL = ("llmaz.io", "OpenModel")  # of the file that defines it, which has a rule of its own
 _NAMES = ("publicNames",)
+_ITEM = "items["  # how a field of an object in a list begins
 
 
 def judge_app(
@@ -221,13 +222,21 @@ def _merged(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:
     merged: list[Diagnostic] = []
     known: set[tuple[str, str, str]] = set()
     for part in parts:
-        merged += (new := [error for error in dict.fromkeys(part) if _reason(error) not in known])
-        known.update(map(_reason, new))
+        errors: dict[tuple[object, ...], Diagnostic] = {}
+        for error in part:
+            if (reason := _reason(error)) not in known:
+                errors.setdefault((reason, error.message), error)
+        merged += errors.values()
+        known.update(map(_reason, errors.values()))
     return merged
 
 
 def _reason(error: Diagnostic) -> tuple[str, str, str]:
-    return error.place, error.code, error.field
+    """What an error is about, whether it is of an object in a list or of the list as an object."""
+    field = error.field
+    while field.startswith(_ITEM):
+        field = field.partition("].")[2]
+    return error.place, error.code, field
 
 
 def _is_manifest(value: object) -> bool:

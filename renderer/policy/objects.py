@@ -12,7 +12,6 @@ from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
-from renderer.kubernetes.object_lists import own_fields
 from renderer.kubernetes.pod_parts import ACCOUNTS, CONTAINERS, DefinedKind, Kind
 from renderer.plan import Body, Manifest
 from renderer.resolve.kube.images import split_image
@@ -149,8 +148,7 @@ class JudgedObject:
     def _search(self, parts: _Parts) -> None:
         """Adds what lies where the kind is known to have parts of pods, and what looks like one anywhere else."""
         known, defined = pod_parts.pod_parts(self.kind), self._definitions.get(self.kind)
-        fields = own_fields(self.body)
-        content = {key: value for key, value in fields.items() if key != "metadata"}  # which has no pod in any kind
+        content = {key: value for key, value in self.body.items() if key != "metadata"}  # which has no pod in any kind
         _search(parts, content, (), is_known=known is not None)
         pods = {pod.path: pod for pod in parts.pods}
         for place in known or (defined.parts if defined else ()):
