@@ -23,7 +23,8 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.output_folders import LaterRun, Side, judge_folders
 from renderer.diff.output_settings import OutputSettings
 from renderer.diff.risks import GUARD, NAME, Risk
-from renderer.diff.submodules import SubmoduleJudgement, submodules_of
+from renderer.diff.submodules import SubmoduleJudgement
+from renderer.diff.unread import attribute_risks, unread
 from renderer.integrations.helm.files import files
 from renderer.kubernetes.json_values import as_map
 from renderer.result import RenderResult
@@ -55,7 +56,7 @@ class Guard:
     def __init__(self, before: RenderOptions, now: RenderOptions, top: str) -> None:
         self._now, self._top = now, top
         self.base, self.later = (
-            Side(options.file_system, OutputSettings(options), submodules_of(options.file_system, top))
+            Side(options.file_system, OutputSettings(options), unread(options.file_system, top))
             for options in (before, now)
         )
 
@@ -75,7 +76,8 @@ class Guard:
         links = _config_links(self.base, self.later)
         submodules = SubmoduleJudgement(self.base, self.later, run, self._top)
         problems += [*chart_problems, *submodules.problems(), *links]
-        risks = (*setting_risks(self.base, self.later), *submodules.risks())
+        conversions = attribute_risks(self.base, self.later, self._top)
+        risks = (*setting_risks(self.base, self.later), *submodules.risks(), *conversions)
         return Judgement(problems, risks, [*notes, *chart_notes, *submodules.notes()])
 
     def _run(self, result: RenderResult | None) -> LaterRun:

@@ -26,12 +26,19 @@ _MARK = MARK.encode()
 OUTPUT_FOREIGN = "output.foreign"
 
 
+class Unread(Struct, frozen=True):
+    """What git keeps that is no file of the tree, by paths from the top of the repository."""
+
+    submodules: Mapping[str, str] = {}  # the commit of each
+    attributes: Mapping[str, str] = {}  # the blob of each `.gitattributes`, by which a checkout converts files
+
+
 class Side(Struct, frozen=True):
     """The files and the settings of a side."""
 
     file_system: FileSystem
     settings: OutputSettings
-    submodules: Mapping[str, str]  # the commit of each, by its path from the top of the repository
+    unread: Unread
 
     @property
     def is_commit(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, listed, make_diagnostic
 from renderer.diff.charts import chart_roots
@@ -12,19 +12,10 @@ from renderer.diff.objects import ObjectKey
 from renderer.diff.output_folders import OUTPUT_FOREIGN, LaterRun, Side, rendered_roots
 from renderer.diff.risks import GUARD, NAME, Risk
 from renderer.output.submodules import submodule_error
-from renderer.source import git
-from renderer.source.commit import CommitTree
 from renderer.source.paths import path_below
-from renderer.source.tree import PACKAGE_FOLDERS, FileSystem, InputFile
+from renderer.source.tree import PACKAGE_FOLDERS, InputFile
 
 _MOST = 10  # submodules that a note names; the rest is counted
-
-
-def submodules_of(file_system: FileSystem, top: str) -> Mapping[str, str]:
-    """The commit of each submodule by its path from the top: those of a commit, or for the work tree those of the
-    index. Raises RenderError.
-    """
-    return file_system.submodules if isinstance(file_system, CommitTree) else git.staged_submodules(top)
 
 
 class SubmoduleJudgement:
@@ -32,34 +23,34 @@ class SubmoduleJudgement:
 
     def __init__(self, base: Side, later: Side, run: LaterRun, top: str) -> None:
         self._base, self._later, self._run, self._top = base, later, run, top
+        self._before, self._after = base.unread.submodules, later.unread.submodules
 
     def problems(self) -> list[Diagnostic]:
         """An error for each in or above a folder that Argo CD or Flux may sync, as for a file that llmaz did not
         write.
         """
-        if not self._later.submodules:
+        if not self._after:
             return []
         roots = [*rendered_roots(self._base, self._later, self._run), *chart_roots(self._base, self._later)]
-        return sorted(
-            {problem for root in roots for path in self._later.submodules for problem in self._judge(path, root)}
-        )
+        return sorted({problem for root in roots for path in self._after for problem in self._judge(path, root)})
 
     def risks(self) -> Iterator[Risk]:
         """A risk for each that was added, moved or removed in or above the folder of `llmaz.yaml`."""
-        before, after = self._base.submodules, self._later.submodules
-        for path in sorted({*before, *after}):
-            if before.get(path) != after.get(path) and self._is_of_tree(path):
+        for path in sorted({*self._before, *self._after}):
+            if self._before.get(path) != self._after.get(path) and self._is_of_tree(path):
                 commits = (
-                    f"{NAME}{commit}{NAME}" if commit else "none" for commit in (before.get(path), after.get(path))
+                    f"{NAME}{commit}{NAME}" if commit else "none"
+                    for commit in (self._before.get(path), self._after.get(path))
                 )
                 text = f"submodule: {' → '.join(commits)}; its files are not read from commits"
                 yield Risk(GUARD, ObjectKey("", "Submodule", "", self._name(path)), text)
 
     def notes(self) -> Iterator[str]:
         """What is not read although it may be input, as far as it is no risk."""
-        before, after = self._base.submodules, self._later.submodules
         names = [
-            self._name(path) for path in sorted(after) if before.get(path) == after[path] and self._may_be_input(path)
+            self._name(path)
+            for path in sorted(self._after)
+            if self._before.get(path) == self._after[path] and self._may_be_input(path)
         ]
         if names:
             more = [f"{len(names) - _MOST:,} more"] if len(names) > _MOST else []
@@ -70,7 +61,7 @@ class SubmoduleJudgement:
         is_current, environment = root in (settings.root, settings.chart), (below or "").partition("/")[0]
         if below is None or (is_current and environment in settings.environments and environment != run.environment):
             return  # elsewhere, or for another run to say
-        is_changed = self._base.submodules.get(path) != self._later.submodules[path]
+        is_changed = self._before.get(path) != self._after[path]
         if below in ("", run.environment):
             if is_current or is_changed:
                 yield submodule_error(self._name(path), is_below=False)

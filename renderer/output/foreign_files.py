@@ -22,6 +22,10 @@ _SYNCED = (".jsonnet", ".libsonnet")
 _SYNCED_NAMES = ("Kustomization",)
 
 
+SYNCED = (*_SUFFIXES, *_SYNCED, *_SYNCED_NAMES)
+"""What the names of synced files end with."""
+
+
 def is_synced(path: str) -> bool:
     """Whether Argo CD (a directory with `recurse`) or Flux would read a file of this name as manifests."""
     return path.endswith((*_SUFFIXES, *_SYNCED)) or path.rpartition("/")[2] in _SYNCED_NAMES

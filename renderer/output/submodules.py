@@ -34,12 +34,12 @@ def findings(scopes: Sequence[Scope]) -> list[Diagnostic]:
     problems: list[Diagnostic] = []
     for top in _repositories(scope.tree.base, scope.folder):
         try:
-            staged = git.staged_submodules(top)
+            staged = git.staged(top)
         except RenderError as error:
             origin = Origin(NamedSource(scope.folder))
             problems.append(make_diagnostic("N788", origin, what=error.problems[0].message))
         else:
-            problems += [problem for path in staged for problem in _judge(path, top, scopes)]
+            problems += [problem for entry in staged for problem in _judge(entry.path, top, scopes)]
     return problems
 
 

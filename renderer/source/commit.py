@@ -34,10 +34,10 @@ class CommitTree(MemoryTree):
         """All files, by their paths. Raises RenderError."""
         return {entry.path: entry for entry in self._listed if entry.mode != git.SUBMODULE}
 
-    @cached_property
-    def submodules(self) -> dict[str, str]:
-        """The commit of each submodule, by its path. Raises RenderError."""
-        return {entry.path: entry.blob for entry in self._listed if entry.mode == git.SUBMODULE}
+    def submodules_and(self, *names: str) -> list[git.GitEntry]:
+        """All submodules, and the files and links of these names. Raises RenderError."""
+        ends = tuple(f"/{name}" for name in names)
+        return [entry for entry in self._listed if entry.mode == git.SUBMODULE or f"/{entry.path}".endswith(ends)]
 
     @cached_property
     def _listed(self) -> list[git.GitEntry]:

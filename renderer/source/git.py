@@ -145,24 +145,26 @@ def _entries(commit: str, answer: _Answer) -> list[GitEntry]:
     return entries
 
 
-def staged_submodules(top: str) -> dict[str, str]:
-    """The commit of each submodule in the index, by its path from the top. Raises RenderError.
+def staged(top: str, *names: str) -> list[GitEntry]:
+    """All submodules in the index, and the files of these names. Raises RenderError.
 
     The index of a huge tree is read in parts, of which nothing else is kept.
     """
-    submodules, rest = {}, b""
+    entries, rest = [], b""
+    ends = tuple(f"{before}{name}".encode() for name in names for before in "/\t")
     with _start(top, "ls-files", "--stage", "-z", "--no-recurse-submodules") as process:
         output = _Output(process)
         while part := output.take(_MAX_ANSWER_BYTES):
             *lines, rest = (rest + part).split(b"\0")
             for line in lines:
-                if line.startswith(SUBMODULE.encode()):
+                if line.startswith(SUBMODULE.encode()) or line.endswith(ends):
                     head, _, path = line.decode("utf-8", "surrogateescape").partition("\t")
-                    submodules[path] = head.split()[1]
+                    mode, blob, _ = head.split()
+                    entries.append(GitEntry(path, mode, blob))
         answer = output.end()
     if answer.status:
         raise _git_error(top, answer)
-    return submodules
+    return entries
 
 
 def data_by_blob(files: Iterable[bytes], digits: int) -> dict[str, bytes]:

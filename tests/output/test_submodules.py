@@ -164,12 +164,20 @@ def test_a_large_index_is_read_in_parts(size: int, repository: Repository, monke
     for path in paths:
         stage(repository, path)
     monkeypatch.setattr(git, "_MAX_ANSWER_BYTES", size)
-    assert git.staged_submodules(git.top()) == dict.fromkeys(paths, ONE)
+    (repository.folder / "x" / "chat.yaml").parent.mkdir()
+    (repository.folder / "x" / "chat.yaml").write_text("")
+    repository.git("add", "x")
+    submodules = [(path, "160000") for path in paths]
+    assert sorted((entry.path, entry.mode) for entry in git.staged(git.top())) == submodules
+    files = [("chat.yaml", "100644"), ("x/chat.yaml", "100644")]
+    assert sorted((entry.path, entry.mode) for entry in git.staged(git.top(), "chat.yaml")) == sorted(
+        [*submodules, *files, ("rendered/demo/chat.yaml", "100644")]
+    )
 
 
 def test_without_an_index(folder: Path) -> None:
     Repository(folder)
-    assert git.staged_submodules(git.top()) == {}
+    assert git.staged(git.top()) == []
 
 
 def test_variables_of_a_hook_lead_to_no_other_index(
@@ -261,13 +269,13 @@ def test_an_output_folder_elsewhere(repository: Repository, llmaz: Llmaz, tmp_pa
     other = Repository(tmp_path / "gitops")
     stage(other, "apps/out/evil")
     stage(other, "lib")
-    for place, told in (("gitops/apps/out", "gitops/apps/out/evil"), ("gitops/out", ""), ("none", "")):
+    for place, submodule in (("gitops/apps/out", "gitops/apps/out/evil"), ("gitops/out", ""), ("none", "")):
         where = os.path.relpath(tmp_path / place)
         assert llmaz("render", "-o", where).code == 0
         done = llmaz("render", "--check", "-o", where)
-        assert (done.code, "E129" in done.err) == ((2, True) if told else (0, False)), done.err
-        if told:
-            assert done.err.startswith(f"{os.path.relpath(tmp_path / told)}: a submodule")
+        assert (done.code, "E129" in done.err) == ((2, True) if submodule else (0, False)), done.err
+        if submodule:
+            assert done.err.startswith(f"{os.path.relpath(tmp_path / submodule)}: a submodule")
 
 
 @pytest.mark.parametrize("state", ["staged", "committed", "with a file"])
