@@ -29,7 +29,7 @@ from renderer.policy.pass_through import PassedFile, judge_kind, passed_document
 from renderer.policy.public_names import judge_claimed_names, judge_routes
 from renderer.policy.rival_routes import judge_rivals
 from renderer.policy.rules import judge_objects
-from renderer.policy.unseen_kinds import definitions_of, unseen_kinds
+from renderer.policy.unseen_kinds import definitions_of, tree_definitions, unseen_kinds
 from renderer.source.paths import CONFIG, is_inside
 from renderer.yamlio import Document
 
@@ -79,7 +79,7 @@ def judge_tree(
     known = _known_objects(inputs, manifests, passed, names, external)
     problems = [problem for file in passed for problem in file.problems]
     objects = [document for file in passed for document in file.objects]
-    definitions = definitions_of([*objects, *(foreign.document for foreign in inputs.foreign_documents)])
+    definitions = tree_definitions(scope, objects)
     parts = []
     for policy in scope.policies:
         denials = list(judge_config(policy, base, scope.config.document))

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from renderer import schema_validation
-from renderer.api import RenderPolicy
+from renderer import schema_validation, yamlio
+from renderer.api import RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.pod_parts import Kind
 from renderer.load.validation import GROUPS
-from renderer.policy.objects import Definitions, judged_object, kind_of
+from renderer.policy.objects import NO_DEFINITIONS, Definitions, judged_object, kind_of, list_items
 from renderer.policy.rules import judges_pods
 from renderer.yamlio import Document
 
 
-def definitions_of(documents: Sequence[Document]) -> Definitions:
+def definitions_of(documents: Iterable[Document]) -> Definitions:
     """What the CRDs among the documents say, by the kinds that they define."""
     return pod_parts.defined_kinds(document.value for document in documents if isinstance(document.value, dict))
+
+
+def tree_definitions(scope: Scope, objects: Iterable[Document]) -> Definitions:
+    """What the CRDs of the tree say, by the kinds that they define, where one of the objects is of an unknown kind."""
+    if all(pod_parts.is_known(kind_of(item.value)) for item in objects if isinstance(item.value, dict)):
+        return NO_DEFINITIONS
+    return definitions_of(_documents_of_definitions(scope))
+
+
+def _documents_of_definitions(scope: Scope) -> Iterator[Document]:
+    for file in scope.tree.files:
+        try:
+            data = file.read()
+        except OSError:
+            continue  # reported when it is read as input
+        if b"CustomResourceDefinition" in data:
+            for document in yamlio.parse(file.name, data)[0]:
+                yield from list_items(document)
 
 
 def unseen_kinds(

@@ -2,7 +2,7 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about six things, and prints a line for each:
+Without more words it asks about seven things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
@@ -10,6 +10,7 @@ Without more words it asks about six things, and prints a line for each:
     mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
     admission   each ValidatingAdmissionPolicy of tests/admission must say the same offline and on the server
     lists       what kubectl applies of a list, however it is spelt, must be what llmaz judges
+    spellings   a RenderPolicy must say the same of made-up objects as they are written and as the server stores them
 
 Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
 words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
@@ -36,6 +37,7 @@ from tests.apiserver.generated import Batch, batches
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, Refusal, manifests
 from tests.apiserver.mutated import differences, verdicts
+from tests.apiserver.policy_spellings import about_spellings
 from tests.apiserver.server import CannotJudge, Client, running
 from tests.apiserver.webhooks import EXAMPLES, WEBHOOKS, misjudged
 from tests.combinations import rows
@@ -51,7 +53,7 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "lists")
+QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "lists", "spellings")
 INPUTS = 2200  # of which at least two thousand render
 ROWS = 1000  # of combined keys
 SPOILT = 2000
@@ -152,6 +154,8 @@ def about(question: str, client: Client, judge: Judge, made_up: int | None, *, r
         return about_admission(client, made_up, record=record)
     if question == "lists":
         return about_lists(client, judge.tools)
+    if question == "spellings":
+        return Score(*about_spellings(client, made_up, say))
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
     if question == "combined":

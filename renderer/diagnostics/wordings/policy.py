@@ -14,7 +14,7 @@ POLICY: Final[dict[str, Wording]] = {
     ),
     "N800": Wording("this rule is about '{folder}', which does not exist", "leave it out, or fix the path"),
     "N805": Wording(
-        "a {kind} may make pods, and no rule of the RenderPolicy sees into it",
+        "{kind} may make pods that no rule of the RenderPolicy sees",
         "read such objects yourself, or list the kinds that may be passed through, without this one, in"
         " spec.passThrough.kinds of the RenderPolicy",
     ),
