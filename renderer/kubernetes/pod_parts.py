@@ -153,12 +153,18 @@ _VOLUMES: Final[Mapping[Kind, Path]] = {
     ("serving.kserve.io", "LocalModelNodeGroup"): ("spec", "persistentVolumeSpec"),
 }
 _PODLESS_GROUPS: Final = frozenset(
-    f"{name}.k8s.io"
-    for name in (
-        "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization", "certificates",
-        "coordination", "discovery", "events", "flowcontrol.apiserver", "gateway.networking", "internal.apiserver",
-        "metrics", "networking", "node", "rbac.authorization", "resource", "scheduling", "snapshot.storage", "storage",
-        "storagemigration",
+    (
+        *(
+            f"{name}.k8s.io"
+            for name in (
+                "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization",
+                "certificates", "coordination", "discovery", "events", "flowcontrol.apiserver", "gateway.networking",
+                "inference.networking", "internal.apiserver", "metrics", "networking", "node", "rbac.authorization",
+                "resource", "scheduling", "snapshot.storage", "storage", "storagemigration",
+            )
+        ),
+        "gateway.networking.x-k8s.io",
+        "inference.networking.x-k8s.io",
     )
 )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""Whether a RenderPolicy says the same of an object as it is written and as the API server stores it.
+"""Whether a RenderPolicy says the same of an object as it is written and as the API server stores it, and whether
+ValidatingAdmissionPolicies see its pods as they are stored.
 
 Made-up objects, each in one of the spellings below that its number draws: old names, empty values, text for booleans
 and numbers, another order. What the server refuses may have either verdict.
@@ -17,8 +18,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from renderer import yamlio
+from renderer.admission.server_view import server_view
 from renderer.api import RenderPolicy
-from renderer.policy.objects import judged_object
+from renderer.kubernetes.pod_parts import find, whole_pods
+from renderer.policy.objects import judged_object, kind_of
 from renderer.policy.public_names import judge_routes
 from renderer.policy.rules import judge_objects
 from tests.apiserver.server import LANES, Body, CannotJudge, Client
@@ -54,6 +57,7 @@ IMAGES: Final = (
 FOLDERS: Final = ("/data/models", "/data/models/x", "/data/models/../x", "/data//models/", "/", "/etc", "/data/modelsx")
 HOSTS: Final = ("api.example.com", "example.com", "api.example.com.evil.org", "a.svc.cluster.local", "evil.org")
 NAMES: Final = ("a-chat", "b-chat")
+SEEN: Final = ("serviceAccountName", "serviceAccount", "priorityClassName", "hostNetwork", "hostPID", "volumes")
 
 
 def raw(text: str) -> str:
@@ -281,6 +285,13 @@ def verdict(policy: RenderPolicy, data: str) -> Verdict:
     return Counter((denial.code, json.dumps(denial.words, sort_keys=True)) for denial in denials)
 
 
+def _pods(body: Body) -> list[Node]:
+    """The fields of its pods that a policy is about, as ValidatingAdmissionPolicies see them."""
+    places = whole_pods(kind_of(body)) or ()
+    specs = [spec for place in places for _, spec in find(body, place.pattern) if isinstance(spec, dict)]
+    return [{field: spec.get(field) for field in SEEN} for spec in specs]
+
+
 def policy() -> RenderPolicy:
     """The policy that judges them all."""
     document = yamlio.parse("llmaz-policy.yaml", POLICY.encode())[0][0]
@@ -325,6 +336,9 @@ def compare(client: Client, count: int) -> Comparison:
         spellings.add(subject.spelling)
         if written != kept:
             differences.append(f"{subject.number}, {subject.spelling}: {written} as {subject.text}, {kept} as stored")
+        seen, there = _pods(server_view(yamlio.parse("made-up.yaml", subject.text.encode())[0][0].value)), _pods(body)
+        if seen != there:
+            differences.append(f"{subject.number}, {subject.spelling}: admission sees {seen}, stored is {there}")
     if accepted < count * ACCEPTED:
         raise CannotJudge(f"only {accepted} of {count} made-up objects are taken by the server")
     return Comparison(accepted, denied, len(spellings), differences)

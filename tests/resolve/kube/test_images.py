@@ -12,7 +12,7 @@ from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
-from renderer.resolve.kube.images import image_reference, invalid_image, with_tag
+from renderer.resolve.kube.images import image_reference, invalid_image, is_image, with_tag
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigSpec
@@ -141,3 +141,32 @@ def test_those_of_presets_are_images(name: str) -> None:
     document = preset(f"backends/{name}")
     runtime = BackendRuntime(name, document.value["spec"], document, ours=True)
     assert list(compilation._invalid_images(runtime)) == []
+
+
+# What github.com/distribution/reference v0.6.0 (ParseNormalizedNamed) says of each.
+HEX = "a" * 64
+ACCEPTED = (
+    "busybox", "busybox:1", "ghcr.io/x/y", "ghcr.io", "Ghcr.IO/x/y:T.a-g", f"x@sha256:{HEX}", f"x:t@sha256:{HEX}",
+    f"x@sha384:{'1' * 96}", f"x@sha512:{'0' * 128}", f"{HEX}:v", "[::1]:5000/x", "[::1]/x", "localhost/x",
+    "localhost:5000/x:v", "host:5000", "host:5000/x", "x_y/z", "x__y", "x--y", "x.y", "foo_bar.com/x", f"x:{'t' * 128}",
+    f"ghcr.io/{'a' * 255}", "a" * 247, "docker.io/x", "index.docker.io/x", f"docker.io/{'a' * 247}", "ghcr.io:443/x",
+    "1.2.3.4/x", "EVIL/x", "a.b", "a.b:5", "A.b/c",
+)  # fmt: skip
+REFUSED = (
+    "", " ", "ghcr.io/x/../evil", "ghcr.io/x/y ", " x", "x\n", "x\ty", "x:v\n", "ghcr.io/", "ghcr.io/x/", "/x", "x//y",
+    "X", "x/Y", "ghcr.io/X", "x:", "x@", f"x@sha256:{'A' * 64}", f"x@sha256:{'0' * 63}", f"x@md5:{'0' * 32}", HEX,
+    f"x@sha256:{HEX}@sha256:{HEX}", "[fe80::1%eth0]/x", "[::ffff:1.2.3.4]/x", "a:b/c", "x___y", "-x", "x-", "x..y",
+    f"x:{'t' * 129}", f"ghcr.io/{'a' * 256}", "a" * 248, f"docker.io/{'a' * 248}", "http://ghcr.io/x", "ghcr.io:/x",
+    "x:-t", ":t", "x:t:u", "ghcr.io\\x", "ghcr.io/x%2f..", "ghcr.io/./x", "x:ä", "é", "a-.b/c", "a.-b/c", "{{x}}", "${X}",
+    "x:$(T)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("image", ACCEPTED)
+def test_what_runtimes_take_for_an_image(image: str) -> None:
+    assert is_image(image)
+
+
+@pytest.mark.parametrize("image", REFUSED)
+def test_what_runtimes_take_for_no_image(image: str) -> None:
+    assert not is_image(image)
