@@ -55,6 +55,7 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
     },
     "apps.StatefulSetPersistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
     "apps.ReplicaSetSpec": {"replicas": 1},
+    "core.ReplicationControllerSpec": {"replicas": 1},
     "batch.CronJobSpec": {
         "concurrencyPolicy": "Allow",
         "suspend": False,
@@ -112,6 +113,14 @@ def _pod_container(container_spec: Value, has_host_network: bool) -> Value:
         ports = [{"hostPort": port.get("containerPort"), **port} for port in container["ports"]]
         container["ports"] = ports
     return container
+
+
+def _replication_controller(value: Value) -> None:
+    spec: Value = dict(value.get("spec") or {})
+    metadata: Value = value.get("metadata") or {}
+    if labels := ((spec.get("template") or {}).get("metadata") or {}).get("labels"):
+        value["spec"] = {**spec, "selector": spec.get("selector") or labels}
+        value["metadata"] = {**metadata, "labels": metadata.get("labels") or labels}
 
 
 def _volume(value: Value) -> None:
@@ -257,6 +266,7 @@ RULES: Final[Mapping[str, Callable[[Value], None]]] = {
     "core.Container": _container,
     "core.PodSpec": _pod_spec,
     "core.Pod": _pod,
+    "core.ReplicationController": _replication_controller,
     "core.Volume": _volume,
     "core.ServiceSpec": _service_spec,
     "core.ServicePort": _service_port,

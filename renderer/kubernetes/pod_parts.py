@@ -22,6 +22,7 @@ CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 ACCOUNTS: Final = ("serviceAccountName", "serviceAccount", "taskServiceAccountName")
 PRIORITIES: Final = ("priorityClassName", "podPriorityClassName")
 _NAMES: Final = frozenset((*CONTAINERS, *ACCOUNTS, *PRIORITIES, "hostNetwork", "hostPID", "securityContext", "image"))
+_WILDCARDS: Final = ("*", "**")
 _DEEPEST: Final = 64  # levels of a CRD's schema that are looked at
 
 _TEMPLATE: Final = "spec.template.spec"
@@ -212,19 +213,25 @@ def _parts(text: str | None) -> tuple[PodPart, ...] | None:
 
 def find(value: object, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, object]]:
     """What stands at a pattern in a value, with its path."""
-    if not pattern:
-        yield path, value
-        return
-    first, rest = pattern[0], pattern[1:]
-    if first == "**":
+    for i, part in enumerate(pattern):
+        if part in _WILDCARDS:
+            yield from _find_any(value, pattern[i:], path)
+            return
+        if not isinstance(value, dict) or part not in value:
+            return
+        value, path = value[part], (*path, part)
+    yield path, value
+
+
+def _find_any(value: object, pattern: Pattern, path: Path) -> Iterator[tuple[Path, object]]:
+    """What stands at a pattern that begins with a wildcard."""
+    rest = pattern[1:]
+    if pattern[0] == "**":
         yield from find(value, rest, path)
         rest = pattern
-    if first in ("*", "**"):
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in items:
-            yield from find(item, rest, (*path, key))
-    elif isinstance(value, dict) and first in value:
-        yield from find(value[first], rest, (*path, first))
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from find(item, rest, (*path, key))
 
 
 class DefinedKind(Struct, frozen=True):

@@ -40,6 +40,32 @@ def test_defaults_and_empty_values_of_a_pod() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("names", "account"),
+    [
+        ({"serviceAccountName": "", "serviceAccount": "old"}, "old"),
+        ({"serviceAccountName": None, "serviceAccount": "old"}, "old"),
+        ({"serviceAccount": "old"}, "old"),
+        ({"serviceAccountName": "new", "serviceAccount": "old"}, "new"),
+        ({"serviceAccountName": "new", "serviceAccount": ""}, "new"),
+        ({"serviceAccountName": "", "serviceAccount": None}, None),
+    ],
+)
+@pytest.mark.parametrize("version", ["v1/Pod", "v1/ReplicationController", "apps/v1/ReplicaSet", "batch/v1/Job"])
+def test_both_names_of_a_service_account(version: str, names: dict[str, Any], account: str | None) -> None:
+    version, _, kind = version.rpartition("/")
+    spec = viewed(version, kind, names if kind == "Pod" else {"template": {"spec": names}})
+    pod = spec if kind == "Pod" else spec["template"]["spec"]
+    assert (pod.get("serviceAccountName"), pod.get("serviceAccount")) == (account, account)
+
+
+def test_labels_of_a_replication_controller() -> None:
+    spec = {"template": {"metadata": {"labels": {"app": "a"}}, "spec": {}}}
+    body = server_view({"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "a"}, "spec": spec})
+    assert (body["metadata"]["labels"], body["spec"]["selector"]) == ({"app": "a"}, {"app": "a"})
+    assert body["spec"]["replicas"] == 1
+
+
 def test_what_is_given_stays() -> None:
     body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
     before = repr(body)

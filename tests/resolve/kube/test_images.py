@@ -157,8 +157,8 @@ REFUSED = (
     "X", "x/Y", "ghcr.io/X", "x:", "x@", f"x@sha256:{'A' * 64}", f"x@sha256:{'0' * 63}", f"x@md5:{'0' * 32}", HEX,
     f"x@sha256:{HEX}@sha256:{HEX}", "[fe80::1%eth0]/x", "[::ffff:1.2.3.4]/x", "a:b/c", "x___y", "-x", "x-", "x..y",
     f"x:{'t' * 129}", f"ghcr.io/{'a' * 256}", "a" * 248, f"docker.io/{'a' * 248}", "http://ghcr.io/x", "ghcr.io:/x",
-    "x:-t", ":t", "x:t:u", "ghcr.io\\x", "ghcr.io/x%2f..", "ghcr.io/./x", "x:ä", "é", "a-.b/c", "a.-b/c", "{{x}}", "${X}",
-    "x:$(T)",
+    "x:-t", ":t", "x:t:u", "ghcr.io\\x", "ghcr.io/x%2f..", "ghcr.io/./x", "x:ä", "é", "a-.b/c", "a.-b/c", "{{x}}",
+    "${X}", "x:$(T)",
 )  # fmt: skip
 
 
