@@ -27,7 +27,6 @@ NAMING_ROUTES: tuple[Kind, ...] = (
 )
 """Kinds of routes that can match the name of a model."""
 _LISTENING = ("ListenerSet", "XListenerSet", "Namespace")  # without which listeners of a Gateway are not understood
-_RENDERED = RequestMatch(headers=1)  # what the AI gateway makes of a rendered route, at least
 
 
 class RoutedModels(Struct, frozen=True):
@@ -73,7 +72,7 @@ class KnownObjects:
         ):
             parent = {"namespace": gateway[0], "name": gateway[1]}
             spec = {"parentRefs": [parent], "hostnames": [*hostnames]}
-            routed += self._routed(spec, namespace, [_RENDERED])
+            routed += self._routed(spec, namespace, [RequestMatch()])
         for body in self._bodies():
             if (kind := kind_of(body)) in NAMING_ROUTES:
                 spec = dict(as_map(body.get("spec")))

@@ -42,8 +42,10 @@ def judge_rivals(policy: RenderPolicy, judged: JudgedObject, known: KnownObjects
 
 
 def _is_chosen(match: RequestMatch, of_model: RequestMatch) -> bool:
-    """Whether a match gets requests for a model; of two that are alike the older route gets them, which may be it."""
-    return match.order >= of_model.order and match.shares_model_path(of_model)
+    """Whether a match gets requests for a model. Of two that are alike the older route gets them, which may be it, but
+    not where it matches everything.
+    """
+    return not match.is_plain and match.order >= of_model.order and match.shares_model_path(of_model)
 
 
 def _host_path(spec: Body, host: str, parent: int) -> Path:

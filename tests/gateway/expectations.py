@@ -45,6 +45,17 @@ def hosted(site: Site, example: str, names: Names) -> str:
     return ""
 
 
+def queried(site: Site, example: str, names: Names) -> str:
+    """Whether each public name is served where the path has a query, too."""
+    client = client_of(site, example)
+    for name, public in names.items():
+        for path in (CHAT, f"{CHAT}?a=b"):
+            answer = client.ask(name, path=path)
+            if not reached(answer, public, CHAT, stream=False):
+                return f"{name} at {path}: {answer}"
+    return ""
+
+
 def streamed(site: Site, example: str, names: Names) -> str:
     """Whether each public name has streams, three times."""
     client = client_of(site, example)

@@ -149,8 +149,11 @@ class Site:
         self.until(lambda: len(self.stack.fakes.engines.engines) <= 1, REMOVING)
 
     def delete(self, body: Body) -> None:
-        """Takes one object away."""
+        """Takes one object away, and the HTTPRoute that the AI gateway made of it."""
         self.stack.cluster.client("DELETE", self.stack.cluster.path(body))
+        if body["kind"] == "AIGatewayRoute":
+            made = {**body, "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"}
+            self.stack.cluster.client("DELETE", self.stack.cluster.path(made))
 
     def _delete(self, path: str, metadata: Body) -> None:
         namespace = metadata.get("namespace", "")

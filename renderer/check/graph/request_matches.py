@@ -30,6 +30,11 @@ class RequestMatch(Struct, frozen=True):
     queries: int = 0
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it matches every request."""
+        return self.order == (0, 0, False, 0, 0)
+
+    @property
     def order(self) -> tuple[int, int, bool, int, int]:
         """Gateway API's order: the larger gets the request; of equal ones that of the older route."""
         rank = _PATH_TYPES.index(self.path_type) if self.path_type in _PATH_TYPES else 1
@@ -43,14 +48,14 @@ class RequestMatch(Struct, frozen=True):
 
     def shares_model_path(self, route: RequestMatch) -> bool:
         """Whether a path may match both it and a route to a model."""
-        if (route.path_type, route.path) == (PREFIX, "/"):
+        if (route.path_type, route.path) == (PREFIX, "/"):  # as all routes of the AI gateway have it
             return any(self.shares_path(RequestMatch(path=path)) for path in MODEL_PATHS)
         return self.shares_path(route)
 
     def __str__(self) -> str:
         if (self.path_type, self.path) != (PREFIX, "/"):
             return f"the path {self.path_type} '{self.path}'"
-        return "a match of the method" if self.method else "a match of headers"
+        return f"a match of {'the method' if self.method else 'headers' if self.headers else 'the query'}"
 
 
 class LocatedMatch(Struct, frozen=True):
@@ -105,7 +110,8 @@ def _of_grpc_route(match: Body) -> RequestMatch:
 
 
 def _of_model_route(match: Body) -> RequestMatch:
-    return RequestMatch(headers=len(list_at(match, "headers")))
+    """A route of the AI gateway is chosen by its rule without matches first, whose filter then finds out the model."""
+    return RequestMatch()
 
 
 def _of_mcp_route(spec: Body) -> RequestMatch:
