@@ -211,10 +211,11 @@ def _judge_detours(
     policy: RenderPolicy, documents: Sequence[Document], path: str | None, known: KnownObjects
 ) -> Iterator[Denial]:
     """What is denied of objects that are not rendered for what they do together with others."""
-    for document in documents if restricts(policy, _NAMES) else ():
-        yield from judge_rivals(policy, judged_object(document, path), known)
-    for document in documents if restricts(policy, HOSTS) else ():
-        yield from judge_referenced_hosts(policy, judged_object(document, path), known)
+    candidates = ((_NAMES, judge_rivals), (HOSTS, judge_referenced_hosts))
+    rules = [rule for key, rule in candidates if restricts(policy, key)]
+    for document in documents if rules else ():
+        judged = judged_object(document, path)
+        yield from chain.from_iterable(rule(policy, judged, known) for rule in rules)
 
 
 def _merged(parts: Iterable[Iterable[Diagnostic]]) -> list[Diagnostic]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from msgspec import Struct
-
 from renderer import check, schema_validation
 from renderer.api import ClaimedName
 from renderer.check.graph import ExternalObjects, ObjectView, Place
@@ -26,14 +24,32 @@ NAMING_ROUTES: tuple[Kind, ...] = (
     (GATEWAY_GROUP, "GRPCRoute"),
 )
 """Kinds of routes that can match the name of a model."""
+MOST = 50  # matches, or sets of hosts, of routes of models at one place that are told apart
 _LISTENING = ("ListenerSet", "XListenerSet", "Namespace")  # without which listeners of a Gateway are not understood
 
 
-class RoutedModels(Struct, frozen=True):
-    """A match of routes of models at one place."""
+class RoutedHost:
+    """The routes of models for one host of a Gateway. Many different ones count as a route that any other beats."""
 
-    attachment: Attachment
-    match: RequestMatch
+    def __init__(self) -> None:
+        self._matches: dict[RequestMatch, None] = {}
+        self._host_sets: dict[frozenset[str], None] = {}  # each with all hosts of a route
+
+    def add(self, match: RequestMatch, hosts: frozenset[str]) -> None:
+        """Adds a match of a route for these hosts."""
+        if len(self._matches) <= MOST:
+            self._matches[match] = None
+        if len(self._host_sets) <= MOST:
+            self._host_sets[hosts] = None
+
+    @property
+    def matches(self) -> Sequence[RequestMatch]:
+        """Their matches."""
+        return [*self._matches] if len(self._matches) <= MOST else [RequestMatch()]
+
+    def misses(self, host: str) -> bool:
+        """Whether one of the routes is not for this other host as well."""
+        return len(self._host_sets) > MOST or any(host not in hosts for hosts in self._host_sets)
 
 
 class KnownObjects:
@@ -64,29 +80,42 @@ class KnownObjects:
         return ObjectView([*bodies], self._external)
 
     @cached_property
-    def models(self) -> list[RoutedModels]:
-        """Where routes of models attach, and what they match there."""
-        routed: list[RoutedModels] = []
-        for gateway, hostnames, namespace in dict.fromkeys(
-            (claimed.gateway, claimed.hostnames, claimed.owner.namespace) for claimed in self._names()
-        ):
-            parent = {"namespace": gateway[0], "name": gateway[1]}
-            spec = {"parentRefs": [parent], "hostnames": [*hostnames]}
-            routed += self._routed(spec, namespace, [RequestMatch()])
-        for body in self._bodies():
-            if (kind := kind_of(body)) in NAMING_ROUTES:
-                spec = dict(as_map(body.get("spec")))
-                matches = [located.match for located in located_matches(kind[1], spec) if located.of_model]
-                routed += self._routed(spec, namespace_of(body), matches) if matches else ()
-        return [*dict.fromkeys(routed)]
+    def _models(self) -> dict[tuple[Place, str, str | None], RoutedHost]:
+        """Where routes of models attach: by Gateway, host and listener, '' for any, None for all of them."""
+        models: dict[tuple[Place, str, str | None], RoutedHost] = {}
+        for attachment, match in self._routed():
+            hosts = frozenset(attachment.hosts)
+            for host in attachment.hosts:
+                for listener in (attachment.listener, None):
+                    place = (attachment.gateway, host, listener)
+                    models.setdefault(place, RoutedHost()).add(match, hosts)
+        return models
+
+    def models_at(self, own: Attachment, host: str) -> Iterator[RoutedHost]:
+        """The routes of models for a host that may be on the listener of another route."""
+        for listener in (own.listener, "") if own.listener else (None,):
+            if routed := self._models.get((own.gateway, host, listener)):
+                yield routed
 
     def _bodies(self) -> Iterator[Body]:
         yield from self._judged()
         yield from self._others()
 
-    def _routed(self, spec: Body, namespace: str, matches: Sequence[RequestMatch]) -> Iterator[RoutedModels]:
-        for _, attachment in attachments(self.view, spec, namespace):
-            yield from (RoutedModels(attachment, match) for match in dict.fromkeys(matches))
+    def _routed(self) -> Iterator[tuple[Attachment, RequestMatch]]:
+        """Each match of a route of models, where the route attaches."""
+        for gateway, hostnames, namespace in dict.fromkeys(
+            (claimed.gateway, claimed.hostnames, claimed.owner.namespace) for claimed in self._names()
+        ):
+            parent = {"namespace": gateway[0], "name": gateway[1]}
+            spec: Body = {"parentRefs": [parent], "hostnames": [*hostnames]}
+            for _, attachment in attachments(self.view, spec, namespace):
+                yield attachment, RequestMatch()
+        for body in self._bodies():
+            if (kind := kind_of(body)) in NAMING_ROUTES:
+                spec = dict(as_map(body.get("spec")))
+                matches = {located.match: None for located in located_matches(kind[1], spec) if located.of_model}
+                for _, attachment in attachments(self.view, spec, namespace_of(body)) if matches else ():
+                    yield from ((attachment, match) for match in matches)
 
 
 def _of_listeners(body: Body) -> Body | None:

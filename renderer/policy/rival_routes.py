@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import RenderPolicy
-from renderer.check.graph.attachments import attachments
+from renderer.check.graph.attachments import Attachment, attachments
 from renderer.check.graph.request_matches import MODEL_PATHS, RequestMatch, located_matches
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, texts_at
 from renderer.kubernetes.pod_parts import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial
-from renderer.policy.known_objects import AI_GROUP, NAMING_ROUTES, KnownObjects, RoutedModels
+from renderer.policy.known_objects import AI_GROUP, MOST, NAMING_ROUTES, KnownObjects
 from renderer.policy.objects import JudgedObject
 from renderer.policy.public_names import EVERY_NAME, allows_name, name_denial
 
 _RIVALS: tuple[Kind, ...] = (*NAMING_ROUTES, (AI_GROUP, "MCPRoute"))
+_LONGEST_HOST = 253  # characters
 
 
 def judge_rivals(policy: RenderPolicy, judged: JudgedObject, known: KnownObjects) -> Iterator[Denial]:
@@ -26,19 +27,33 @@ def judge_rivals(policy: RenderPolicy, judged: JudgedObject, known: KnownObjects
     if judged.kind not in _RIVALS or allows_name(policy, judged.namespace, EVERY_NAME):
         return
     spec = as_map(judged.body.get("spec"))
-    beside: list[RoutedModels] = []  # on a host of the route
+    beside: dict[RequestMatch, str] = {}  # the matches of models on a host of the route, with their Gateway
     for i, own in attachments(known.view, spec, judged.namespace):
-        met = [routed for routed in known.models if own.meets(routed.attachment)]
         for host in own.hosts:
-            nearest = {routed: routed.attachment.nearest_host(host) for routed in met}
-            beside += [routed for routed, other in nearest.items() if other == host]
-            hidden = next((other for other in nearest.values() if other not in (None, host)), None)
+            for routed in known.models_at(own, host):
+                beside |= dict.fromkeys(routed.matches, "/".join(filter(None, own.gateway)))
+            hidden = next((other for other in _wider_hosts(host) if _is_missed(known, own, other, host)), None)
             if hidden is not None:
                 yield _hidden_host(policy, judged, host, hidden, _host_path(spec, host, i))
+    if len(beside) > MOST:
+        beside = {RequestMatch(): next(iter(beside.values()))}
     for located in located_matches(judged.kind[1], spec) if beside else ():
-        rivals = (routed for routed in beside if not located.of_model and _is_chosen(located.match, routed.match))
+        rivals = (of_model for of_model in beside if not located.of_model and _is_chosen(located.match, of_model))
         if rival := next(rivals, None):
-            yield _taken_requests(policy, judged, located.path, located.match, rival)
+            yield _taken_requests(policy, judged, located.path, located.match, beside[rival])
+
+
+def _wider_hosts(host: str) -> Iterator[str]:
+    """The hosts that requests for a host fit as well, the most exact first; '' for any."""
+    labels = host.removeprefix("*.").split(".") if 0 < len(host) <= _LONGEST_HOST else []
+    yield from (f"*.{'.'.join(labels[i:])}" for i in range(1, len(labels)))
+    if host:
+        yield ""
+
+
+def _is_missed(known: KnownObjects, own: Attachment, other: str, host: str) -> bool:
+    """Whether a route of models is for the other host alone, and so for less of it where this host has a route."""
+    return any(routed.misses(host) for routed in known.models_at(own, other))
 
 
 def _is_chosen(match: RequestMatch, of_model: RequestMatch) -> bool:
@@ -62,9 +77,8 @@ def _hidden_host(policy: RenderPolicy, judged: JudgedObject, host: str, hidden: 
 
 
 def _taken_requests(
-    policy: RenderPolicy, judged: JudgedObject, path: Path, match: RequestMatch, rival: RoutedModels
+    policy: RenderPolicy, judged: JudgedObject, path: Path, match: RequestMatch, gateway: str
 ) -> Denial:
-    gateway = "/".join(filter(None, rival.attachment.gateway))
     what = f"may not match every public name: {match} comes before the routes of models on the Gateway {gateway}"
     paths = f"{', '.join(MODEL_PATHS[:-1])} or {MODEL_PATHS[-1]}"
     hint = f"take a path that is neither above nor below {paths}, another host, or another Gateway"

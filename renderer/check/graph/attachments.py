@@ -22,16 +22,6 @@ class Attachment(Struct, frozen=True):
     listener: str  # '' for any
     hosts: tuple[str, ...]  # as the listener narrows them; '' for any
 
-    def meets(self, other: Attachment) -> bool:
-        """Whether both may be on one listener."""
-        same = not self.listener or not other.listener or self.listener == other.listener
-        return same and self.gateway == other.gateway
-
-    def nearest_host(self, host: str) -> str | None:
-        """The most exact of its hosts under which requests for this host arrive; None without one."""
-        fitting = [own for own in self.hosts if own in ("", host) or (own[0] == "*" and host.endswith(own[1:]))]
-        return max(fitting, key=host_exactness, default=None)
-
 
 def attachments(view: ObjectView, spec: Body, namespace: str) -> Iterator[tuple[int, Attachment]]:
     """Where a route attaches, each with the index of the parentRef that says so. A Gateway that the view does not hold
