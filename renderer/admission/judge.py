@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from renderer.admission.evaluation import Decision, Evaluation, EvaluationError, values_of
-from renderer.admission.matching import CreateRequest, matches, names_resource, resource_names
+from renderer.admission.matching import CreateRequest, matches, may_name, resource_names
 from renderer.admission.params import Param, Params
 from renderer.admission.programs import Programs, compile_policy
 from renderer.admission.records import (
@@ -23,7 +23,7 @@ from renderer.admission.records import (
     ResourceRule,
     UnjudgedReason,
 )
-from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, resource_of
+from renderer.admission.resources import ADMISSION_GROUP, EXEMPT, ResourceKinds
 from renderer.admission.server_view import is_own_kind, server_view
 from renderer.admission.unknowns import unknown_names
 from renderer.cel.reads import Projection, ReadPath, projection
@@ -59,12 +59,14 @@ class Judge:
         namespaces: Mapping[str, KnownNamespace],
     ) -> None:
         self.policies = policies
+        bodies = [*bodies]
+        self._kinds = ResourceKinds(bodies)
         self._bound = [
-            _BoundPolicy(policy, [binding for binding in bindings if binding.policy_name == policy.name])
+            _BoundPolicy(policy, self._kinds, [binding for binding in bindings if binding.policy_name == policy.name])
             for policy in policies.values()
         ]
         # The objects among the bodies that policies take as params.
-        self._params = Params(bodies, [policy.param_kind for policy in policies.values()])
+        self._params = Params(bodies, self._kinds, [policy.param_kind for policy in policies.values()])
         self._namespaces = namespaces
         self._namespace_objects: dict[str, Mapping[str, object]] = {}  # by name, those that objects lie in
         self._is_of_no_concern: dict[tuple[str, str], bool] = {}  # by apiVersion and kind
@@ -81,7 +83,7 @@ class Judge:
         kind = (str(judged.body.get("apiVersion")), str(judged.body.get("kind")))
         if self._is_of_no_concern.get(kind):
             return
-        resource = resource_of(judged.body)
+        resource = self._kinds.resource_of(judged.body)
         if kind not in self._is_of_no_concern:
             self._is_of_no_concern[kind] = self._concerns_nobody(resource)
             if self._is_of_no_concern[kind]:
@@ -92,7 +94,7 @@ class Judge:
                 self._tell(bound.policy, None, "pods that controllers make of workloads")
             if not bound.may_match(resource):
                 continue
-            facts = facts or _Facts(CreateRequest(judged.body, resource, self._namespaces), self._namespace_objects)
+            facts = facts or _Facts(CreateRequest(judged.body, self._kinds, self._namespaces), self._namespace_objects)
             try:
                 if not matches(bound.policy.match, facts.request):
                     continue
@@ -166,22 +168,22 @@ class Judge:
 class _BoundPolicy:
     """A policy with its bindings."""
 
-    def __init__(self, policy: AdmissionPolicy, bindings: Sequence[Binding]) -> None:
-        self.policy, self.bindings = policy, bindings
+    def __init__(self, policy: AdmissionPolicy, kinds: ResourceKinds, bindings: Sequence[Binding]) -> None:
+        self.policy, self.bindings, self._kinds = policy, bindings, kinds
         self.is_about_pods = bool(bindings) and any(map(_is_about_pods, policy.match.rules))
         self.fine: set[object] = set()  # keys of the objects that it judges in full and does not deny
         self._programs: dict[frozenset[ReadPath], Programs] = {}
         self._shown: dict[frozenset[ReadPath], tuple[Projection, set[str]]] = {}
-        self._may_match: dict[tuple[str, str], bool] = {}
+        self._may_match: dict[tuple[str, str], bool] = {}  # by group and kind
 
     def may_match(self, resource: Resource) -> bool:
         """Whether a rule may be about such a resource, by its group and its plural."""
-        key = (resource.group, resource.plural)
+        key = (resource.group, resource.kind)
         answer = self._may_match.get(key)
         if answer is None:
             rules = self.policy.match.rules
             answer = self._may_match[key] = bool(self.bindings) and (
-                not rules or any(names_resource(rule, resource) for rule in rules)
+                not rules or any(may_name(rule, self._kinds, resource) for rule in rules)
             )
         return answer
 

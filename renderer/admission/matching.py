@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
-from renderer.admission.resources import other_versions
+from renderer.admission.resources import DEFINITION, ResourceKinds, other_versions
 from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
 from renderer.plan import Body
 
@@ -15,8 +15,9 @@ _CREATE = "CREATE"
 class CreateRequest:
     """The creation of an object."""
 
-    def __init__(self, body: Body, resource: Resource, namespaces: Mapping[str, KnownNamespace]) -> None:
-        self.body, self.resource = body, resource
+    def __init__(self, body: Body, kinds: ResourceKinds, namespaces: Mapping[str, KnownNamespace]) -> None:
+        self.body, self.kinds = body, kinds
+        self.resource = resource = kinds.resource_of(body)
         metadata = map_at(body, "metadata")
         self.name = text_at(metadata, "name")
         # Its name, '' where the object has none.
@@ -89,35 +90,45 @@ def selects(selector: Body, labels: Mapping[str, object]) -> bool:
 
 
 def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequest) -> bool:
-    """Whether one of the rules is about the request. Raises NotJudged where the server would convert the object."""
+    """Whether one of the rules is about the request. Raises NotJudged where the server would convert the object, or
+    where nobody knows which resource it is.
+    """
     resource = request.resource
     if any(_fits(rule, request, (resource.version,)) for rule in rules):
         return True
-    if is_exact:
-        return False
     others = other_versions(resource)
     for rule in rules:
-        versions = rule.versions if others is None else others
+        versions = (resource.version,) if is_exact else rule.versions if others is None else others
         if _fits(rule, request, versions):
             raise NotJudged(f"{resource.plural} in another version, to which the server converts them")
+        if _may_name(rule, request.kinds, resource) and _fits(rule, request, versions, is_named=True):
+            of_group = f" of {resource.group}" if resource.group else ""
+            raise NotJudged(f"the resource of the kind {resource.kind}{of_group}, whose {DEFINITION} nobody has")
     return False
 
 
-def _fits(rule: ResourceRule, request: CreateRequest, versions: Sequence[str]) -> bool:
+def _fits(rule: ResourceRule, request: CreateRequest, versions: Sequence[str], *, is_named: bool = False) -> bool:
+    """Whether a rule is about the request. `is_named`: it names the resource, however that is called."""
     resource = request.resource
     return (
         _names(rule.operations, _CREATE)
         and _names(rule.groups, resource.group)
         and any(_names(rule.versions, version) for version in versions)
-        and any(resource_names(name, resource.plural) for name in rule.resources)
+        and (is_named or any(resource_names(name, resource.plural) for name in rule.resources))
         and _in_scope(rule.scope, resource)
         and (not rule.names or request.name in rule.names)
     )
 
 
-def names_resource(rule: ResourceRule, resource: Resource) -> bool:
-    """Whether a rule names the resource, in whatever version."""
-    return _names(rule.groups, resource.group) and any(resource_names(name, resource.plural) for name in rule.resources)
+def may_name(rule: ResourceRule, kinds: ResourceKinds, resource: Resource) -> bool:
+    """Whether a rule names the resource, in whatever version, or may name it."""
+    names = any(resource_names(name, resource.plural) for name in rule.resources)
+    return (names and _names(rule.groups, resource.group)) or _may_name(rule, kinds, resource)
+
+
+def _may_name(rule: ResourceRule, kinds: ResourceKinds, resource: Resource) -> bool:
+    """Whether a rule names the resource in case that it is called otherwise than it seems."""
+    return any(kinds.may_have_name(resource, group, name) for group in rule.groups for name in rule.resources)
 
 
 def resource_names(name: str, plural: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
-from renderer.admission.resources import resource_of
+from renderer.admission.resources import ResourceKinds
 from renderer.admission.server_view import server_view
 from renderer.cel.work import Extent, extent_of
 from renderer.kubernetes.json_values import as_map, map_at, text_at
@@ -25,13 +25,15 @@ class Param(Struct, frozen=True):
 class Params:
     """The objects of the tree that may be params, found by apiVersion and kind."""
 
-    def __init__(self, bodies: Iterable[Body], kinds: Iterable[tuple[str, str] | None]) -> None:
-        param_kinds = {kind for kind in kinds if kind}
+    def __init__(
+        self, bodies: Iterable[Body], kinds: ResourceKinds, param_kinds: Iterable[tuple[str, str] | None]
+    ) -> None:
+        self._kinds = kinds
         self._params: dict[int, Param] = {}  # by the identity of bodies, which `_bodies` keeps
-        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in param_kinds}
+        self._bodies: dict[tuple[str, str], list[Body]] = {kind: [] for kind in param_kinds if kind}
         for body in bodies:
             kind = (text_at(body, "apiVersion"), text_at(body, "kind"))
-            if kind in param_kinds:
+            if kind in self._bodies:
                 self._bodies[kind].append(body)
 
     def of(self, policy: AdmissionPolicy, binding: Binding, request: CreateRequest) -> Sequence[Param | None]:
@@ -40,7 +42,7 @@ class Params:
         if policy.param_kind is None or reference is None:
             return (None,)
         version, kind = policy.param_kind
-        is_namespaced = resource_of({"apiVersion": version, "kind": kind}).is_namespaced is not False
+        is_namespaced = self._kinds.resource_of({"apiVersion": version, "kind": kind}).is_namespaced is not False
         namespace = (reference.namespace or request.namespace) if is_namespaced else ""
         if is_namespaced and not namespace:
             raise NotJudged(f"the namespace of the param {kind} '{reference.name}'")

@@ -191,6 +191,8 @@ def _without_program(expression: PolicyExpression, problems: Sequence[Problem]) 
         return Compiled(expression, unknown=what)
     if "recursion" in problems[0].message:
         return Compiled(expression, unknown=_DEEP)
+    if "String must end with" in problems[0].message:
+        return Compiled(expression, unknown="a raw string that ends with a backslash")
     if "kubernetes.Optional" in problems[0].message:
         return Compiled(expression, unknown="other functions of optional values than hasValue and value")
     return Compiled(expression, problem=problems[0])

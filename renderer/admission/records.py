@@ -134,6 +134,7 @@ class Resource(Struct, frozen=True):
     kind: str
     plural: str
     is_namespaced: bool | None  # None where that is not known
+    is_guessed: bool = False  # the plural is what Kubernetes' tools would make of the kind, and may be another one
 
 
 class NotJudged(Exception):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import os
+from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
+from renderer import schema_validation
 from renderer.admission.records import Resource
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
 
 _IRREGULAR: Final = {"Endpoints": "endpoints", "PodMetrics": "pods", "NodeMetrics": "nodes"}
@@ -23,6 +26,7 @@ EXEMPT: Final = frozenset(
 )
 """Kinds of admissionregistration.k8s.io, which no policy judges."""
 ADMISSION_GROUP: Final = "admissionregistration.k8s.io"
+DEFINITION: Final = "CustomResourceDefinition"
 
 _SEVERAL_VERSIONS: Final = {
     "autoscaling": ("v1", "v2"),
@@ -37,19 +41,62 @@ _ONE_VERSION: Final = frozenset(
 )  # fmt: skip
 
 
-def resource_of(body: Body) -> Resource:
-    """The resource of an object."""
-    names_namespace = bool(map_at(body, "metadata").get("namespace"))
-    return _resource(str(body.get("apiVersion", "")), str(body.get("kind", "")), names_namespace)
+class ResourceKinds:
+    """The resources of kinds: CustomResourceDefinitions of the tree say them, of other kinds they are worked out."""
+
+    def __init__(self, bodies: Iterable[Body] = ()) -> None:
+        self._defined: dict[tuple[str, str], set[tuple[str, bool]]] = {}  # by group and kind: plural, is it namespaced
+        self._known: dict[tuple[str, str, bool], Resource] = {}
+        for body in bodies:
+            spec = map_at(body, "spec")
+            group, kind, name = text_at(spec, "group"), text_at(spec, "names", "kind"), text_at(spec, "names", "plural")
+            if text_at(body, "kind") == DEFINITION and name:
+                resource = name, text_at(spec, "scope") != "Cluster"
+                self._defined.setdefault((group, kind), set()).add(resource)
+
+    def resource_of(self, body: Body) -> Resource:
+        """The resource of an object."""
+        names_namespace = bool(map_at(body, "metadata").get("namespace"))
+        key = str(body.get("apiVersion", "")), str(body.get("kind", "")), names_namespace
+        if key not in self._known:
+            self._known[key] = self._resource(*key)
+        return self._known[key]
+
+    def _resource(self, api_version: str, kind: str, names_namespace: bool) -> Resource:
+        group, _, version = api_version.rpartition("/")
+        defined = sorted(self._defined.get((group, kind), ()))
+        if defined:
+            name, is_namespaced = defined[0]
+            scope = is_namespaced if len(defined) == 1 else None
+            return Resource(group, version, kind, name, scope, is_guessed=len(defined) > 1)
+        is_known = is_built_in(group) or schema_validation.has_schema(schema_validation.name_of(api_version, kind))
+        scope = False if kind in wellknown.CLUSTER_SCOPED else None
+        if scope is None and (is_built_in(group) or names_namespace):
+            scope = True
+        return Resource(group, version, kind, plural(kind), scope, is_guessed=not is_known)
+
+    def may_have_name(self, resource: Resource, group: str, name: str) -> bool:
+        """Whether a resource may have a name that a rule for a group, or for all (`*`), has."""
+        name, _, subresource = name.partition("/")
+        if not resource.is_guessed or subresource not in ("", "*") or name == "*":
+            return False
+        if group == "*":  # the plural of a kind begins as the kind does
+            return name.startswith(resource.kind.lower()[:-1])
+        others = {
+            other
+            for (defined_group, kind), names in self._defined.items()
+            for other, _ in names
+            if defined_group == group and kind != resource.kind
+        }
+        return group == resource.group and name not in others and name not in _known_names(group)
 
 
-@lru_cache(maxsize=1024)
-def _resource(api_version: str, kind: str, names_namespace: bool) -> Resource:
-    group, _, version = api_version.rpartition("/")
-    scope = False if kind in wellknown.CLUSTER_SCOPED else None
-    if scope is None and (is_built_in(group) or names_namespace):
-        scope = True
-    return Resource(group, version, kind, plural(kind), scope)
+@cache
+def _known_names(group: str) -> frozenset[str]:
+    """The resources of a group whose schemas we have."""
+    folder = os.path.dirname(schema_validation.path_of(f"output/{group}/any"))
+    files = os.listdir(folder) if os.path.isdir(folder) else ()
+    return frozenset(plural(file.rpartition("_")[0]) for file in files)
 
 
 def is_built_in(group: str) -> bool:

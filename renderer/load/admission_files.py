@@ -10,12 +10,13 @@ from renderer import yamlio
 from renderer.api import AdmissionDocuments, RenderPolicy
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rule import read_error
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import as_texts, map_at, maps_at, text_at
 from renderer.output.file_header import MARK
 from renderer.source.tree import FileSystem, ReadableFile, glob
 from renderer.yamlio import Document
 
 _KEY = "admission"
+_RULES = ("resourceRules", "excludeResourceRules")
 _OF_NAMESPACES = (b"namespaceObject", b"namespaceSelector")  # what asks for Namespaces
 
 
@@ -42,8 +43,21 @@ def admission_documents(policy: RenderPolicy, file_system: FileSystem, base: str
     kinds = {text_at(item.value, "spec", "paramKind", "kind") for item in documents} - {""}
     if any(word in document.data for document in documents for word in _OF_NAMESPACES):
         kinds.add("Namespace")
+    if any(map(_names_custom_resources, documents)):
+        kinds.add("CustomResourceDefinition")
     facts = tuple(_facts(files, read, kinds)) if kinds else ()
     return AdmissionDocuments(tuple(documents), facts, tuple(problems))
+
+
+def _names_custom_resources(document: Document) -> bool:
+    """Whether a policy or a binding has a rule for resources that a CustomResourceDefinition may define."""
+    matches = (map_at(document.value, "spec", field) for field in ("matchConstraints", "matchResources"))
+    rules = [rule for match in matches for field in _RULES for rule in maps_at(match, field)]
+    return any(
+        as_texts(rule.get("resources")) != ["*"] and any("." in group or group == "*" for group in groups)
+        for rule in rules
+        if (groups := as_texts(rule.get("apiGroups")))
+    )
 
 
 def _parse(file: ReadableFile) -> tuple[list[Document], Sequence[Diagnostic]]:
