@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 TREE: Final = 2  # fields of the serialized message, and of CheckedExpr
+_REFERENCES: Final = 2
 EXPRESSION: Final = 4
 SOURCE: Final = 5
 ID: Final = 2  # fields of Expr: its number, and its kinds
@@ -145,16 +146,19 @@ def inner_expressions(kind: int, content: bytes) -> Iterator[bytes]:
 
 def with_names(tree: bytes, names: Mapping[int, str]) -> bytes:
     """The tree with identifiers in the place of the expressions with these numbers."""
-    return _replaced(tree, (TREE, EXPRESSION), names)
-
-
-def _replaced(data: bytes, path: tuple[int, ...], names: Mapping[int, str]) -> bytes:
-    """A message whose expression stands at a path of fields."""
     return b"".join(
-        raw if number != path[0] else
-        _field(number, _replaced(content, path[1:], names) if path[1:] else _renamed(content, names))
-        for number, content, raw in _parts(data)
-    )  # fmt: skip
+        _field(number, _checked_with_names(content, names)) if number == TREE else raw
+        for number, content, raw in _parts(tree)
+    )
+
+
+def _checked_with_names(checked: bytes, names: Mapping[int, str]) -> bytes:
+    """A CheckedExpr: what it refers to by the numbers would hide the new names."""
+    return b"".join(
+        _field(number, _renamed(content, names)) if number == EXPRESSION else raw
+        for number, content, raw in _parts(checked)
+        if number != _REFERENCES or _varint(first(fields_by_number(content), 1), 0)[0] not in names
+    )
 
 
 def _renamed(data: bytes, names: Mapping[int, str]) -> bytes:

@@ -46,7 +46,7 @@ class Reads:
         self.names: dict[int, ReadPath] = {}  # by number, the expressions that give what is not known
         self.numbers: dict[ReadPath, int] = {}  # the first expressions that select a field of a name
         self.variables: set[str] = set()  # that a tree names
-        self._unknown = list(unknown)
+        self._unknown = sorted(unknown)
         self._values: dict[str, Paths] = {}  # of variables
 
     def add(self, program: Program, variable: str = "") -> None:
@@ -68,7 +68,7 @@ class Reads:
         """An expression whose whole value counts."""
         paths = self._value(data, names)
         self.whole |= paths
-        for path in paths:
+        for path in sorted(paths) if self._unknown else ():
             for unknown in self._unknown:
                 if len(path) < len(unknown) and _alike(path, unknown):
                     self.names.setdefault(number_of(data), path)
@@ -111,7 +111,7 @@ class Reads:
 
     def _note_enumeration(self, data: bytes, paths: Iterable[ReadPath]) -> None:
         """Notes an expression whose fields are counted or walked over, if one of them may be there or not."""
-        for path in paths:
+        for path in sorted(paths) if self._unknown else ():
             for unknown in self._unknown:
                 if len(unknown) == len(path) + 1 and unknown[-1] != ANY and _alike(path, unknown):
                     self.names.setdefault(number_of(data), path)

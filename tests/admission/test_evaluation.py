@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +10,9 @@ import yaml
 
 from renderer import yamlio
 from renderer.admission.judge import Judge
-from renderer.admission.policy_files import read_admission_files
-from renderer.admission.records import KnownNamespace
+from renderer.admission.policy_files import AdmissionFiles, read_admission_files
+from renderer.admission.programs import problems_of
+from renderer.admission.records import AdmissionPolicy, KnownNamespace
 from tests.admission.policies import Judged
 
 POLICY = """
@@ -44,6 +45,38 @@ SERVICE = {
 NAMESPACES = {"llm": KnownNamespace({"env": "prod"})}
 
 
+def files_of(spec: Mapping[str, Any], binding: Mapping[str, Any] | None = None) -> AdmissionFiles:
+    policy, bound = yaml.safe_load_all(POLICY)
+    policy["spec"].update(spec)
+    bound["spec"].update(binding or {})
+    documents, problems = yamlio.parse("policy.yaml", yaml.dump_all([policy, bound], width=10**6).encode())
+    files = read_admission_files(documents)
+    assert not problems
+    assert not files.problems
+    return files
+
+
+def policy_of(spec: Mapping[str, Any]) -> AdmissionPolicy:
+    return files_of(spec).policies["p"]
+
+
+def judge_of(
+    spec: Mapping[str, Any],
+    namespaces: Mapping[str, KnownNamespace] = NAMESPACES,
+    binding: Mapping[str, Any] | None = None,
+    bodies: Sequence[Any] = (),
+) -> Judge:
+    files = files_of(spec, binding)
+    return Judge(files.policies, files.bindings, bodies, namespaces)
+
+
+def judged_each(spec: Mapping[str, Any], bodies: Sequence[Any]) -> Iterator[list[str]]:
+    """The messages about each object, by one judge."""
+    judge = judge_of(spec)
+    for body in bodies:
+        yield [verdict.decision.message for verdict in judge.verdicts(Judged(body))]
+
+
 def judged(
     spec: Mapping[str, Any],
     body: object = DEPLOYMENT,
@@ -52,14 +85,7 @@ def judged(
     bodies: Sequence[Any] = (),
 ) -> tuple[list[str], list[str]]:
     """The messages of denials, and the reasons why something is not judged."""
-    policy, bound = yaml.safe_load_all(POLICY)
-    policy["spec"].update(spec)
-    bound["spec"].update(binding or {})
-    documents, problems = yamlio.parse("policy.yaml", yaml.dump_all([policy, bound]).encode())
-    files = read_admission_files(documents)
-    assert not problems
-    assert not files.problems
-    judge = Judge(files.policies, files.bindings, bodies, namespaces)
+    judge = judge_of(spec, namespaces, binding, bodies)
     verdicts = [verdict.decision.message for verdict in judge.verdicts(Judged(body))]
     return verdicts, [item.reason for item in judge.take_unjudged()]
 
@@ -110,6 +136,9 @@ def of(expression: str, **more: Any) -> dict[str, Any]:
             "expression 'string(object.nosuch)' resulted in error: no such key: nosuch",
         ),
         (of("object.spec.template.spec.containers[0].imagePullPolicy != 'Always'", message="defaulted"), "defaulted"),
+        (of(".object.metadata.name + .request.name != 'webweb'", message="dotted"), "dotted"),
+        (of("object.metadata.`name` != 'web'", message="quoted"), "quoted"),
+        (of(r"r'\d' == object.kind || request.name != 'web'", message="raw"), "raw"),
     ],
 )  # fmt: skip
 def test_verdicts(spec: dict[str, Any], message: str | None) -> None:
@@ -144,6 +173,14 @@ def test_what_is_not_judged(expression: str, reason: str) -> None:
         "object.spec.replicas == 3 || request.userInfo.username == 'a'",
         "!(object.spec.replicas == 4 && request.userInfo.username == 'a')",
         "'request.userInfo' != object.metadata.name",
+        "object.spec.replicas == 3 || size(object.metadata) == 1",
+        "!(object.spec.replicas == 4 && [object.metadata].exists(m, m.uid == ''))",
+        "[1, 2].exists(i, i == 2 || object.metadata['uid'] == '')",
+        "dyn(object).metadata.name == 'web' && object['metadata'].?name.orValue('') == 'web'",
+        "object != null && oldObject == null && has(object.metadata) && request != null && namespaceObject != null",
+        "object.spec.template.spec.containers.size() == 1 && object.all(k, k != 'a')",
+        "optional.of(object.metadata).optMap(m, m.name).orValue('') == 'web'",
+        "object.metadata.filter(k, true).size() > 0 || true",
     ],
 )
 def test_what_is_not_known_matters_only_where_it_decides(expression: str) -> None:
@@ -161,6 +198,92 @@ def test_what_the_server_chooses() -> None:
     assert judged(of("has(object.spec.clusterIP)"), SERVICE) == ([], ["object.spec.clusterIP (the server sets it)"])
     body = {**SERVICE, "spec": {**SERVICE["spec"], "clusterIP": "None"}}  # type: ignore[dict-item]
     assert judged(of("object.spec.clusterIP == 'None'"), body) == ([], [])
+
+
+UID = "object.metadata.uid (the server sets it)"
+METADATA = "object.metadata as a whole"
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("object.metadata['uid'] == ''", UID),
+        ("object['metadata'].uid == ''", UID),
+        ("object.metadata.?uid.hasValue()", UID),
+        ("object.metadata[?'uid'].orValue('') == ''", UID),
+        ("has(object.metadata.uid)", UID),
+        (".object.metadata.uid == ''", UID),
+        ("dyn(object).metadata.uid == ''", UID),
+        ("variables.metadata.uid == ''", UID),
+        ("has(variables.metadata.uid)", UID),
+        ("variables.either.uid == ''", UID),
+        ("variables.object.metadata.uid == ''", UID),
+        ("'uid' in object.metadata", UID),
+        ("object.metadata[variables.key] == ''", "object.metadata.creationTimestamp (the server sets it)"),
+        ("optional.of(object.metadata).optMap(m, m.uid).hasValue()", UID),
+        ("[object.metadata].exists(m, m.uid == '')", METADATA),
+        ("{'a': object.metadata}.a.uid == ''", METADATA),
+        ("object.metadata.map(k, k).size() == 3", METADATA),
+        ("object.metadata.all(k, k != 'uid')", METADATA),
+        ("size(object.metadata) == 3", METADATA),
+        ("object.metadata.size() == 3", METADATA),
+        ("object.metadata == {'name': 'web'}", METADATA),
+        ("string(object.metadata) == ''", METADATA),
+        ("object == oldObject", "object as a whole"),
+        ("variables.key in object.metadata", METADATA),
+        ("request.?dryRun.orValue(false)", "request.dryRun (whether it is a dry run)"),
+        (".request.options != null", "request.options (the options of the request)"),
+        ("authorizer == null", "authorizer (who may do what)"),
+        ("namespaceObject.metadata.?creationTimestamp.hasValue()",
+         "namespaceObject.metadata.creationTimestamp (the server sets it)"),
+        ("namespaceObject.status['conditions'] == []", "namespaceObject.status.conditions (the server sets it)"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["validations", "matchConditions", "auditAnnotations"])
+def test_what_the_server_sets_by_detours(expression: str, reason: str, place: str) -> None:
+    variables = {
+        "object": "object",
+        "metadata": "variables.object['metadata']",
+        "either": "object.spec.replicas == 3 ? object.metadata : object.spec",
+        "key": "'u' + 'id'",
+    }
+    spec: dict[str, Any] = of("true")
+    spec["variables"] = [{"name": name, "expression": text} for name, text in variables.items()]
+    if place == "validations":
+        spec |= of(expression)
+    elif place == "matchConditions":
+        spec["matchConditions"] = [{"name": "a", "expression": expression}]
+    else:
+        spec["auditAnnotations"] = [{"key": "a", "valueExpression": f"string({expression})"}]
+    assert judged(spec) == ([], [reason])
+
+
+def test_a_message_does_not_tell_what_the_server_sets() -> None:
+    spec = of("false", message="m", messageExpression="'the uid is ' + object.metadata['uid']")
+    assert judged(spec) == (["m"], [])
+
+
+def test_an_error_beside_what_is_not_known() -> None:
+    variables = [{"name": "who", "expression": "request.userInfo.username"}]
+    spec = {**of("object.nosuch == 1 || variables.who == 'a'"), "variables": variables}
+    assert judged(spec) == ([], ["request.userInfo (who creates an object)"])
+
+
+def test_fields_of_some_kinds_that_the_server_sets() -> None:
+    ports = "object.spec.ports as a whole"
+    assert judged(of("object.spec.ports.size() == 1 && object.spec.ports[0].port == 80"), SERVICE) == ([], [])
+    assert judged(of("object.spec.ports == [{'port': 80}]"), SERVICE) == ([], [ports])
+    chosen: Any = {**SERVICE, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30080}]}}
+    assert judged(of("object.spec.ports[0].nodePort == 30080"), chosen) == ([], [])
+    group = "object.spec['clusterIPs'].size() == 1"
+    assert judged(of(group), SERVICE) == ([], ["object.spec.clusterIPs (the server sets it)"])
+
+
+def test_the_uid_of_a_param() -> None:
+    spec = {**of("params.metadata.uid == ''"), "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
+    reference = {"name": "limits", "namespace": "rules", "parameterNotFoundAction": "Deny"}
+    reason = "params.metadata.uid (the server sets it)"
+    assert judged(spec, binding={"paramRef": reference}, bodies=[PARAM]) == ([], [reason])
 
 
 def test_a_namespace_that_nobody_knows() -> None:
@@ -271,3 +394,182 @@ def test_a_value_that_grows_without_bounds(expression: str) -> None:
     denials, reasons = judged(spec)
     assert denials == []
     assert reasons[0] in ("more memory than llmaz allows", "a value that is too large here")
+
+
+def test_names_tell_objects_apart_however_they_are_spelled() -> None:
+    names = ["aaa", "web", "zzz"]
+    bodies = [{**DEPLOYMENT, "metadata": {"name": name, "namespace": "llm"}} for name in names]
+    for name in (".request.name", "request . name", "dyn(request)['name']", ".object.metadata.name"):
+        assert [*judged_each(of(f"{name} != 'zzz'", message="m"), bodies)] == [[], [], ["m"]], name
+
+
+GATEWAYS = "gateway.example.com"
+PARAMETERS: Any = {"apiVersion": f"{GATEWAYS}/v1", "kind": "GatewayParameters", "metadata": {"name": "a"}}
+
+
+def definition(kind: str, plural: str, scope: str = "Namespaced") -> dict[str, Any]:
+    spec = {"group": GATEWAYS, "names": {"kind": kind, "plural": plural}, "scope": scope}
+    return {"kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{GATEWAYS}"}, "spec": spec}
+
+
+def about(resource: str, group: str = GATEWAYS, **more: Any) -> dict[str, Any]:
+    rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
+    return {**of("false", message="m"), "matchConstraints": {"resourceRules": [{**rule, **more}]}}
+
+
+def test_the_plural_of_a_definition() -> None:
+    known = [definition("GatewayParameters", "gatewayparameters")]
+    assert judged(about("gatewayparameters"), PARAMETERS, bodies=known) == (["m"], [])
+    assert judged(about("gatewayparameterses"), PARAMETERS, bodies=known) == ([], [])
+    assert judged(about("gatewayparameters", scope="Cluster"), PARAMETERS, bodies=known) == ([], [])
+    cluster = [definition("GatewayParameters", "gatewayparameters", "Cluster")]
+    assert judged(about("gatewayparameters", scope="Cluster"), PARAMETERS, bodies=cluster) == (["m"], [])
+
+
+NOBODY = f"the resource of the kind GatewayParameters of {GATEWAYS}, whose CustomResourceDefinition nobody has"
+
+
+@pytest.mark.parametrize(
+    ("spec", "bodies", "reasons"),
+    [
+        (about("gatewayparameters"), [], [NOBODY]),
+        (about("gatewayparameters", "*"), [], [NOBODY]),
+        (about("deployments", "*"), [], []),
+        (about("gatewayparameters", "apps"), [], []),
+        (about("gatewayparameters/status"), [], []),
+        (about("listeners"), [definition("Listener", "listeners")], []),
+        (about("listeners"), [], [NOBODY]),
+        (about("gatewayparameters", operations=["DELETE"]), [], []),
+        (
+            about("gatewayparameters"),
+            [definition("GatewayParameters", "gatewayparameters"), definition("GatewayParameters", "aaa")],
+            [NOBODY],
+        ),
+    ],
+)  # fmt: skip
+def test_a_kind_without_a_definition(spec: dict[str, Any], bodies: list[Any], reasons: list[str]) -> None:
+    assert judged(spec, PARAMETERS, bodies=bodies) == ([], reasons)
+
+
+def test_a_kind_that_may_be_excluded() -> None:
+    spec = about("*")
+    excluded = {**spec["matchConstraints"]["resourceRules"][0], "resources": ["gatewayparameters"]}
+    spec["matchConstraints"]["excludeResourceRules"] = [excluded]
+    assert judged(spec, PARAMETERS) == ([], [NOBODY])
+    assert judged(spec, PARAMETERS, bodies=[definition("GatewayParameters", "gatewayparameters")]) == ([], [])
+
+
+ITEMS = 8_000
+LONG: Any = {
+    **DEPLOYMENT,
+    "spec": {
+        "template": {
+            "spec": {"containers": [{"name": f"c{i}", "args": [str(i)]} for i in range(ITEMS)]},
+            "metadata": {"annotations": {f"k{i}": "v" for i in range(ITEMS)}},
+        }
+    },
+}
+STEPS = ["more steps than llmaz runs"]
+MEMORY = ["more memory than llmaz allows"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "reasons"),
+    [
+        ("variables.c.distinct().size() == 8000", []),
+        ("sets.contains(variables.c, variables.c) && sets.equivalent(variables.c, variables.c)", []),
+        ("!sets.intersects(variables.c, [1])", []),
+        ("variables.c.indexOf(1) == -1 && variables.c.lastIndexOf(1) == -1", []),
+        ("variables.c.all(c, c.name.startsWith('c') && c.args == c.args && c.name.find('[0-9]+') != '')", []),
+        ("variables.c.exists_one(c, c.name == 'c7')", []),
+        ("variables.c.all(c, c in variables.c)", STEPS),
+        ("variables.c.all(c, variables.c.indexOf(c) >= 0)", STEPS),
+        ("variables.c.all(c, sets.contains(variables.c, [c]))", STEPS),
+        ("variables.c.all(c, variables.c == variables.c)", STEPS),
+        ("variables.c.all(c, (variables.c + [c]).size() > 1)", STEPS),
+        ("lists.range(1000).map(i, variables.c).flatten().size() > 1", MEMORY),
+        ("variables.k.all(k, object.spec.template.metadata.annotations.filter(a, a == k).size() == 1)", MEMORY),
+        ("variables.k.map(k, k).join(',').split(',').all(k, k in variables.k)", MEMORY),
+        ("optional.of(variables.c).optMap(l, l.all(c, c in l)).orValue(true)", MEMORY),
+    ],
+)  # fmt: skip
+def test_long_lists(expression: str, reasons: list[str]) -> None:
+    variables = [
+        {"name": "c", "expression": "object.spec.template.spec.containers"},
+        {"name": "k", "expression": "object.spec.template.metadata.annotations"},
+    ]
+    assert judged({**of(expression), "variables": variables}, LONG) == ([], reasons)
+
+
+@pytest.mark.parametrize(
+    ("first", "step", "last"),
+    [
+        ("object.spec.replicas", "variables.v{0} + 1", "variables.v{0} == 3 + {0}"),
+        ("[1]", "variables.v{0} + [1]", "variables.v{0}.size() == 1 + {0}"),
+        ("object.spec", "true ? variables.v{0} : object", "variables.v{0}.replicas == 3"),
+        ("1", "string(variables.v{0}).size()", "variables.v{0} == 1"),
+    ],
+)
+def test_a_long_chain_of_variables(first: str, step: str, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from renderer.admission import programs
+
+    made: list[object] = []
+    environment = programs.CelEnvironment
+
+    def counted(*arguments: Any) -> Any:
+        made.append(arguments)
+        return environment(*arguments)
+
+    monkeypatch.setattr(programs, "CelEnvironment", counted)
+    count = 600
+    chain = [{"name": f"v{i + 1}", "expression": step.format(i)} for i in range(count)]
+    spec = {**of(last.format(count)), "variables": [{"name": "v0", "expression": first}, *chain]}
+    assert judged(spec) == ([], [])
+    assert len(made) <= 4
+
+
+def test_types_of_variables_are_checked_however_long_their_chain_is() -> None:
+    steps = [
+        "1",
+        "string(variables.v0)",
+        "variables.v1.size()",
+        "[variables.v2]",
+        "variables.v3[0]",
+        "variables.v4 > 1",
+    ]
+    variables = [{"name": f"v{i}", "expression": text} for i, text in enumerate(steps)]
+    problems = {
+        text: [problem.message for _, problem in problems_of(policy_of({**of(text), "variables": variables}))]
+        for text in ("variables.v5", "variables.v5 == 1", "variables.v4 == 'a'", "variables.v1 == 'a'")
+    }
+    assert [bool(messages) for messages in problems.values()] == [False, True, True, False]
+    late = {**of("true"), "variables": [{"name": "a", "expression": "variables.b"}, {"name": "b", "expression": "1"}]}
+    assert [problem.message for _, problem in problems_of(policy_of(late))] == ["undeclared reference to 'variables.b'"]
+
+
+def test_what_the_server_takes_is_no_error() -> None:
+    for text in (r"r'\' == request.name", " + ".join(["object.spec.replicas"] * 40) + " == 1"):
+        assert [*problems_of(policy_of(of(text)))] == []
+        assert judged(of(text))[1] != []
+
+
+def test_an_unknown_field_of_a_request_however_it_is_spelled() -> None:
+    def places(text: str) -> list[tuple[int, int]]:
+        return [(problem.line, problem.column) for _, problem in problems_of(policy_of(of(text)))]
+
+    assert places("true && request.nosuch == 1") == [(1, 17)]
+    assert places("true &&\n .request . nosuch == 1") == [(2, 13)]
+    assert places("[{'nosuch': true}].all(request, request.nosuch) && object.?request.nosuch.orValue(true)") == []
+
+
+def test_many_nulls() -> None:
+    """The CEL library gives away references to None, without which the program ends."""
+    import sys
+
+    nulls = ", ".join(["null"] * 200)
+    spec = {**of("variables.nulls.size() == 200"), "variables": [{"name": "nulls", "expression": f"[{nulls}]"}]}
+    judged(spec)
+    before = sys.getrefcount(None)
+    for _ in range(20):
+        judged(spec)
+    assert sys.getrefcount(None) > before - 2000

@@ -10,11 +10,11 @@ import pytest
 from renderer.admission import judge
 from renderer.cel.compiler import CelEnvironment
 from renderer.cel.functions import MODULES, functions_named
-
-KUBERNETES = functions_named(MODULES.values())
 from renderer.cel.reads import Reads, projection
 from tests.admission import policies
 from tests.admission.objects import objects
+
+KUBERNETES = functions_named(MODULES.values())
 
 
 def test_what_is_alike_gets_the_same_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

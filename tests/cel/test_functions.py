@@ -6,9 +6,9 @@ import pytest
 
 from renderer.cel.compiler import CelEnvironment, CompileError
 from renderer.cel.functions import MODULES, functions_named
+from renderer.cel.messages import server_words
 
 KUBERNETES = functions_named(MODULES.values())
-from renderer.cel.messages import server_words
 
 DATA = {"object": {"a": 1, "f": 1.5, "l": [3, 1, 2], "m": {"x": 1}, "n": None, "s": "abc"}}
 TRUE = (
