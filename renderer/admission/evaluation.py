@@ -17,7 +17,7 @@ from renderer.cel.reads import ReadPath
 from renderer.cel.work import Extent, extent_of
 
 _LONGEST_MESSAGE: Final = 5 * 1024
-_MAX_MEMORY: Final = 1 << 24  # bytes
+MAX_MEMORY: Final = 1 << 24  # bytes
 _ITEMS: Final = 100  # about so many has a list for each of which a macro makes a value
 # What is looked at for one expression, and for all of a policy, at most. The server's limits, in units of its own, are
 # 10,000,000 for all and a tenth of that for each call.
@@ -139,7 +139,7 @@ class Evaluation:
         for name in compiled.variables:
             extent = extent.with_other(self._extents.get(name, Extent()))
         work = compiled.work
-        if extent.size * work.growth * (_ITEMS if work.macros else 1) > _MAX_MEMORY:
+        if extent.size * work.growth * (_ITEMS if work.macros else 1) > MAX_MEMORY:
             raise NotJudged("more memory than llmaz allows")
         cost = work.cost(extent)
         if cost > _MAX_WORK or self._work + cost > _MAX_WORK_OF_POLICY:

@@ -103,7 +103,9 @@ def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequ
             raise NotJudged(f"{resource.plural} in another version, to which the server converts them")
         if _may_name(rule, request.kinds, resource) and _fits(rule, request, versions, is_named=True):
             of_group = f" of {resource.group}" if resource.group else ""
-            raise NotJudged(f"the resource of the kind {resource.kind}{of_group}, whose {DEFINITION} nobody has")
+            raise NotJudged(
+                f"the resource of the kind {resource.kind}{of_group}, whose {DEFINITION} is not in the tree"
+            )
     return False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 from renderer.admission.judge import Verdict
 from renderer.admission.programs import problems_of
 from renderer.admission.records import AdmissionPolicy, PolicyExpression, UnjudgedReason
-from renderer.admission.source_text import place_in_file, read_paths, without_literals
+from renderer.admission.source_text import place_in_file, read_paths, read_variables
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.kubernetes.json_values import text_at, value_at
@@ -79,8 +78,7 @@ def _field(body: object, policy: AdmissionPolicy, expression: PolicyExpression) 
     """The field that a denial is best told at: the first that the expression names and the object has, else one of its
     variables.
     """
-    names = re.findall(r"(?<![\w.])variables\s*\.\s*(\w+)", without_literals(expression.text))
-    variables = [policy.variables[name] for name in names if name in policy.variables]
+    variables = [policy.variables[name] for name in read_variables(expression.text) if name in policy.variables]
     for text in (expression, *variables):
         for path in read_paths(text.text):
             if value_at(body, *path) is not None:

@@ -10,9 +10,13 @@ from renderer.diagnostics import Path
 from renderer.yamlio import Document
 
 _LITERAL: Final = re.compile(
-    r"""[rR]?(?:"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|//[^\n]*""", re.DOTALL
+    r"""(?:[rR][bB]?|[bB][rR])(?:"{3}.*?"{3}|'{3}.*?'{3}|"[^"\n]*"|'[^'\n]*')"""  # raw ones, without escapes
+    r"""|"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|//[^\n]*""",
+    re.DOTALL,
 )
-_PATH: Final = re.compile(r"(?<![\w.])object((?:\s*\.\s*[A-Za-z_]\w*)+)\s*(\(?)")
+_ROOT: Final = r"(?<![\w.\])}])\.?\s*"  # stands before the name of a variable
+_PATH: Final = re.compile(_ROOT + r"object((?:\s*\.\s*[A-Za-z_]\w*)+)\s*(\(?)")
+_VARIABLE: Final = re.compile(_ROOT + r"variables\s*\.\s*(\w+)")
 
 
 def without_literals(text: str) -> str:
@@ -29,6 +33,11 @@ def read_paths(text: str) -> list[Path]:
         if path and path not in paths:
             paths.append(path)
     return paths
+
+
+def read_variables(text: str) -> list[str]:
+    """The variables of the policy that an expression names, in the order in which they stand there."""
+    return _VARIABLE.findall(without_literals(text))
 
 
 def place_in_file(document: Document, path: Path, text: str, line: int, column: int) -> tuple[int, int]:

@@ -33,7 +33,7 @@ def _identity(value: object) -> object:
     """What two values have in common where CEL takes them for equal: numbers of any type, but no number and a boolean.
     It can be looked up in sets.
     """
-    return repr(_shape(value)) if isinstance(value, (list, dict)) else _shape(value)
+    return ("items", repr(_shape(value))) if isinstance(value, (list, dict)) else _shape(value)
 
 
 def _shape(value: object) -> object:

@@ -154,10 +154,10 @@ class Reads:
             self.present |= self._value(arguments[0], names)
         elif name == "size" or (name in _EQUALITY and any(map(is_constant, arguments))):
             for argument in arguments:  # of what is equal to no constant, or only counted, nothing else is looked at
-                paths = self._value(argument, names)
-                self.whole |= paths
+                counted = self._value(argument, names)
+                self.whole |= counted
                 if name == "size":
-                    self._note_enumeration(argument, paths)
+                    self._note_enumeration(argument, counted)
         else:
             for argument in arguments:
                 self._take(argument, names)

@@ -97,7 +97,7 @@ class Work(Struct, frozen=True):
             longest, units = max(longest, extent.characters), units + extent.characters
         if "lists.range" in self.functions:
             longest, units = max(longest, _RANGE), units + _RANGE
-        times = sum(count * min(longest**power, MAX_STEPS) for power, count in self.operations.items())
+        times: int = sum(count * min(longest**power, MAX_STEPS) for power, count in self.operations.items())
         return times * units * self.growth
 
 

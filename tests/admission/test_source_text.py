@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from renderer import yamlio
-from renderer.admission.source_text import place_in_file, read_paths, without_literals
+from renderer.admission.source_text import place_in_file, read_paths, read_variables, without_literals
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,8 @@ def test_literals_are_no_names() -> None:
         '"',
     ]
     assert len(without_literals("'a' + 'b'")) == 9
+    raw = r"""r'\' == request.a || br"\" == request.b || '\'request.c' == '' """
+    assert [word for word in without_literals(raw).split() if "." in word] == ["request.a", "request.b"]
 
 
 def test_what_an_expression_reads() -> None:
@@ -47,3 +49,5 @@ def test_what_an_expression_reads() -> None:
         "object.spec.replicas > 1 && has(object.spec.a) && object.spec.b.all(x, x > 1) && 'object.c' != object.d['e']"
     )
     assert read_paths(text) == [("spec", "replicas"), ("spec", "a"), ("spec", "b"), ("d",)]
+    assert read_paths(".object.spec.replicas > 1 && a.object.b && f(x).object.c") == [("spec", "replicas")]
+    assert read_variables(".variables.a > variables . b && x.variables.c == 'variables.d'") == ["a", "b"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib import import_module
+
 import pytest
 
 from renderer.cel.compiler import CelEnvironment, CompileError
@@ -138,3 +142,46 @@ def test_a_value_that_cannot_be_handed_over(environment: CelEnvironment) -> None
 def test_too_many_steps(environment: CelEnvironment) -> None:
     text = "lists.range(1000).all(a, lists.range(1000).all(b, a + b >= 0))"
     assert environment.compile(text).evaluate(environment.activation(DATA)).is_bounded
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_is_named_by_what_is_in_it(module: str) -> None:
+    functions = import_module(f"renderer.cel.{module}").FUNCTIONS
+    words = set(MODULES[module].split())
+    parts = [set(function.name.split(".")) for function in functions]
+    of_other_types_too = {"string", "hasValue", "value"}
+    assert [part for part in parts if part.isdisjoint(words | of_other_types_too)] == []
+    assert words <= set().union(*parts)
+
+
+def test_a_module_is_loaded_where_an_expression_names_it() -> None:
+    text = (
+        "import sys\n"
+        "from renderer.admission.programs import compile_policy\n"
+        "from renderer.cel.functions import MODULES, functions_named\n"
+        "functions_named(['object.spec.replicas > 1', \"quantity('1') == quantity('2')\"])\n"
+        "print(*(name for name in MODULES if f'renderer.cel.{name}' in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["quantities"]
+
+
+@pytest.mark.parametrize(
+    ("items", "distinct"),
+    [
+        ("[1, 1.0, 1u, true, 'true', '1', 2]", "[1, true, 'true', '1', 2]"),
+        ("[[1, 2], [1.0, 2u], [2, 1]]", "[[1, 2], [2, 1]]"),
+        ("[{'a': 1, 'b': [2]}, {'b': [2.0], 'a': 1u}, {'a': true}]", "[{'a': 1, 'b': [2]}, {'a': true}]"),
+        ("[b'a', 'a', null, null]", "[b'a', 'a', null]"),
+        ("[3, 1, 3, 2, 1]", "[3, 1, 2]"),
+        ("[\"('list', [1])\", [1]]", "[\"('list', [1])\", [1]]"),
+    ],
+)  # fmt: skip
+def test_what_is_equal_in_lists(environment: CelEnvironment, items: str, distinct: str) -> None:
+    for text in (
+        f"dyn({items}).distinct() == dyn({distinct})",
+        f"sets.equivalent(dyn({items}), dyn({distinct}))",
+        f"dyn({items}).indexOf(dyn({items})[1]) == [0, 1].filter(i, dyn({items})[i] == dyn({items})[1])[0]",
+        f"dyn({items}).lastIndexOf(dyn({items})[0]) < dyn({items}).size()",
+    ):
+        assert environment.compile(text).evaluate(environment.activation(DATA)).value is True, text
