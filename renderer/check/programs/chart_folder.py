@@ -27,12 +27,22 @@ class LocalChart(Struct, frozen=True):
     def links_out(self, folder: str) -> Iterator[Diagnostic]:
         """An error for each of its links that leads out of the folder of charts."""
         root = os.path.realpath(folder)
-        entries = [self.path]
-        for parent, folders, files in os.walk(self.path):
-            entries += [os.path.join(parent, name) for name in (*folders, *files)]
-        for path in sorted(entries):
+        for path in sorted(chart_entries(self.path, folder)):
             if os.path.islink(path) and not is_inside(target := os.path.realpath(path), root):
                 yield make_diagnostic("E121", Origin(NamedSource(path)), target=target)
+
+
+def chart_entries(path: str, folder: str) -> Iterator[str]:
+    """The files and folders of a chart. Helm follows links to folders: those that stay in the folder of charts are
+    walked, too, each once.
+    """
+    yield path
+    root, visited = os.path.realpath(folder), set[str]()
+    for parent, folders, files in os.walk(path, followlinks=True):
+        visited.add(os.path.realpath(parent))
+        yield from (os.path.join(parent, name) for name in (*folders, *files))
+        targets = {name: os.path.realpath(os.path.join(parent, name)) for name in folders}
+        folders[:] = [name for name in folders if is_inside(targets[name], root) and targets[name] not in visited]
 
 
 def locate_chart(name: str, version: str, folder: str) -> LocalChart | None:

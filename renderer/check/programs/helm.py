@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from renderer.check.programs.built_objects import built_objects
 from renderer.check.programs.chart_folder import LocalChart, locate_chart
+from renderer.check.programs.chart_schemas import value_schemas
 from renderer.check.programs.process import ProgramOutput, run_program
 from renderer.check.programs.release_values import ReleaseValues, ValueIndex, release_values
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
@@ -40,7 +41,7 @@ def render_charts(documents: Sequence[Document], folder: str) -> RenderedCharts:
         if text_at(document.value, "kind") == _KIND and text_at(document.value, "apiVersion").startswith(_GROUP):
             release = _Release(document, documents)
             if chart := _chart(release, folder, rendered.problems):
-                _render(release, chart, rendered)
+                _render(release, chart, folder, rendered)
     return rendered
 
 
@@ -99,8 +100,11 @@ def _chart(release: _Release, folder: str, problems: list[Diagnostic]) -> LocalC
     return None if links else chart
 
 
-def _render(release: _Release, chart: LocalChart, rendered: RenderedCharts) -> None:
-    output = _run_helm(release, chart)
+def _render(release: _Release, chart: LocalChart, folder: str, rendered: RenderedCharts) -> None:
+    schemas = value_schemas(chart.path, folder)
+    for what in schemas.left_out:
+        rendered.problems.append(make_diagnostic("N565", release.origin, what=what, **release.words))
+    output = _run_helm(release, chart, schemas.is_judged)
     if output.error:
         what = output.error.replace(os.path.abspath(chart.path), chart.path)
         rendered.problems.append(make_diagnostic("E565", release.origin, what=what))
@@ -115,9 +119,11 @@ def _render(release: _Release, chart: LocalChart, rendered: RenderedCharts) -> N
     rendered.releases.append(release.document)
 
 
-def _run_helm(release: _Release, chart: LocalChart) -> ProgramOutput:
+def _run_helm(release: _Release, chart: LocalChart, is_judged: bool) -> ProgramOutput:
     with tempfile.TemporaryDirectory() as scratch:
         options = ["--skip-tests", f"--namespace={release.namespace}"]
+        if not is_judged:
+            options.append("--skip-schema-validation")
         for i, text in enumerate(release.values.texts):
             with open(f"{scratch}/{i}.yaml", "w", encoding="utf-8") as file:
                 file.write(text)

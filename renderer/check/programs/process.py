@@ -1,8 +1,14 @@
-"""Runs a program on files of the tree: bounded, without plugins, and without network as far as its environment goes."""
+"""Runs a program on files of the tree: bounded, without plugins, and without network.
+
+Where the system has it, the program gets a network namespace of its own, in which no interface is up. Elsewhere its
+environment alone keeps it from the network, and all that it might fetch is refused before it starts.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -10,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 
 from msgspec import Struct
 
@@ -20,8 +27,11 @@ HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "PATH", "
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 SECONDS = 60.0
 MOST_BYTES = 64 * 1024 * 1024
+MOST_MEMORY = 2 * 1024 * 1024 * 1024  # bytes that it may write to, which Go asks for as it needs them
+_UNSHARE = ("--map-root-user", "--net", "--")  # of util-linux; all that it starts has no network
 _MOST_ERROR = 16 * 1024  # bytes of what it says of a failure
 _ADVICE = "Use --debug flag to render out invalid YAML"
+_CRASH = re.compile(rb"(?:fatal error|runtime|panic): [^\n]*")  # of a Go program, before the stacks of all its threads
 _NO_PROXY = "http://127.0.0.1:9"  # nothing listens on the port `discard`
 
 
@@ -45,13 +55,14 @@ def run_program(name: str, arguments: Sequence[str], *, scratch: str) -> Program
     """The output of a program of the PATH, or why there is none. `scratch`: an empty folder in which it may write.
     Raises RenderError where there is no such program.
 
-    Its environment has no PATH, so that it finds neither git nor plugins, no home, and a proxy that does not answer.
+    Its environment has no PATH, so that it finds neither git nor plugins, no home, and a proxy that does not answer. It
+    runs in a network namespace, where an unprivileged user may have one.
     """
     program = shutil.which(name)
     if not program:
         raise RenderError([make_diagnostic("E562", Origin(NamedSource(name)))])
     environment = dict.fromkeys(HOMES, scratch) | dict.fromkeys(PROXIES, _NO_PROXY)
-    result = run_command([program, *arguments], environment, SECONDS)
+    result = run_command([*network_namespace(), program, *arguments], environment, SECONDS, MOST_MEMORY)
     if result.stopped:
         return ProgramOutput(b"", result.stopped)
     if result.status == 0:
@@ -59,9 +70,26 @@ def run_program(name: str, arguments: Sequence[str], *, scratch: str) -> Program
     return ProgramOutput(b"", _last_error(result.message) or "it failed")
 
 
-def run_command(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> CommandResult:
+@cache
+def network_namespace() -> tuple[str, ...]:
+    """The words that start a program in a network namespace of its own; none where the system does not allow one."""
+    unshare, true = shutil.which("unshare"), shutil.which("true")
+    if not unshare or not true:
+        return ()
+    words = (unshare, *_UNSHARE)
+    with suppress(OSError):
+        if run_command([*words, true], {}, SECONDS).status == 0:
+            return words
+    return ()
+
+
+def run_command(
+    command: Sequence[str], environment: Mapping[str, str], seconds: float, memory: int = 0
+) -> CommandResult:
     """What a command prints in this environment. It is ended, with all that it has started, after so many seconds, when
     it prints too much, and when this process is interrupted. Raises OSError where it cannot be started.
+
+    `memory`: how many bytes each of its processes may write to, where the system can bound that; 0 for any.
     """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -72,6 +100,7 @@ def run_command(command: Sequence[str], environment: Mapping[str, str], seconds:
             env=environment,
             start_new_session=True,
         )
+        _bound_memory(process.pid, memory)
         timer = threading.Timer(seconds, _end, (process,))
         timer.start()
         data = None
@@ -83,13 +112,23 @@ def run_command(command: Sequence[str], environment: Mapping[str, str], seconds:
             process.communicate()
             timed_out = not timer.is_alive()
             timer.cancel()
+        errors.seek(0)
+        crash = _CRASH.match(errors.read(_MOST_ERROR))
         errors.seek(max(0, errors.seek(0, os.SEEK_END) - _MOST_ERROR))
-        message = errors.read().decode("utf-8", "replace").strip()
+        message = (crash[0] if crash else errors.read()).decode("utf-8", "replace").strip()
     if len(data) > MOST_BYTES:
         return CommandResult(process.returncode, b"", message, f"it printed more than {MOST_BYTES:,} bytes")
     if timed_out:
         return CommandResult(process.returncode, b"", message, f"it took more than {seconds:g} s")
+    if memory and crash and b"memory" in crash[0]:
+        return CommandResult(process.returncode, b"", message, f"it needed more than {memory:,} bytes of memory")
     return CommandResult(process.returncode, data, message)
+
+
+def _bound_memory(pid: int, memory: int) -> None:
+    if memory and hasattr(resource, "prlimit"):
+        with suppress(OSError):  # it has ended already, or has a lower limit
+            resource.prlimit(pid, resource.RLIMIT_DATA, (memory, memory))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
