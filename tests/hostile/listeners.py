@@ -1,7 +1,8 @@
 """Listeners on 127.0.0.1 and ::1, which show whether a program asks the addresses that its input names.
 
 Nobody answers: the kernel keeps each connection and each datagram until `seen` is asked. So there is no thread, and
-processes that are forked meanwhile share them.
+processes that are forked meanwhile share them. No program that llmaz starts has a network namespace meanwhile: from
+there it would not be heard, whatever it asked.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
+from unittest import mock
+
+from renderer.check.programs import process
 
 HOSTS = ("127.0.0.1", "::1")
 COUNT = 3
@@ -34,7 +38,7 @@ class Listeners:
 @contextlib.contextmanager
 def listeners(count: int = COUNT) -> Iterator[Listeners]:
     """Listens on that many free ports of each host, the same ones on both."""
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack, mock.patch.object(process, "network_namespace", tuple):
         sockets: dict[int, list[socket.socket]] = {}
         while len(sockets) < count:
             with contextlib.suppress(OSError):  # the port is taken on another host, or by UDP

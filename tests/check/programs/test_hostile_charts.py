@@ -28,9 +28,8 @@ spec: {chart: {spec: {chart: vllm}}, values: {a: 1}}
 
 @pytest.fixture
 def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listeners]:
-    """Listeners of the loopback, which helm could reach, beside a folder of charts and a secret file."""
+    """Listeners that helm could reach, beside a folder of charts and a secret file."""
     monkeypatch.setenv("PATH", str(tool("helm").parent))
-    monkeypatch.setattr(process, "network_namespace", tuple)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret.json").write_text('{"required": ["CANARY"]}')
     (tmp_path / "charts/vllm/templates").mkdir(parents=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from renderer.check.programs import process
 from tests.conftest import Llmaz
 from tests.programs import tool
 
@@ -146,6 +147,7 @@ def test_no_address_is_asked(
     name: str, listener: Listener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz
 ) -> None:
     monkeypatch.setenv("PATH", str(tool("kustomize").parent))
+    monkeypatch.setattr(process, "network_namespace", tuple)  # so that the names alone keep it from asking
     write_tree(tmp_path, name, listener)
     monkeypatch.chdir(tmp_path)
     done = llmaz("check", "--kustomize", ".")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,48 @@ def test_a_program_finds_no_other_program_and_no_home(programs: Path, tmp_path: 
     assert {environment[name] for name in ("HOME", "PATH", "TMPDIR", "HELM_PLUGINS")} == {str(tmp_path)}
     assert environment["HTTPS_PROXY"] == "http://127.0.0.1:9"
     assert set(environment) <= {*process.HOMES, *process.PROXIES, "PWD", "SHLVL", "_"}
+
+
+@pytest.fixture
+def probed() -> Iterator[None]:
+    """The namespace is looked for anew."""
+    process.network_namespace.cache_clear()
+    yield
+    process.network_namespace.cache_clear()
+
+
+def test_a_network_namespace_where_the_system_allows_one(programs: Path, tmp_path: Path, probed: None) -> None:
+    script(programs, "shown", "echo shown")
+    script(programs, "unshare", f'echo "$@" >> {tmp_path}/asked; while [ "$1" != -- ]; do shift; done; shift; "$@"')
+    for _ in range(2):
+        assert run_program("shown", [], scratch=str(tmp_path)).data == b"shown\n"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[0].startswith("--map-root-user --net -- ")
+    assert asked[1:] == [f"--map-root-user --net -- {programs}/shown"] * 2
+
+
+@pytest.mark.parametrize("unshare", ["echo 'unshare failed: Operation not permitted' >&2; exit 1", ""])
+def test_no_network_namespace_where_the_system_allows_none(
+    unshare: str, programs: Path, tmp_path: Path, probed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(programs, "shown", "echo shown")
+    if unshare:
+        script(programs, "unshare", unshare)
+    else:
+        monkeypatch.setenv("PATH", str(programs))
+    assert run_program("shown", [], scratch=str(tmp_path)).data == b"shown\n"
+    assert process.network_namespace() == ()
+
+
+def test_what_is_written_in_a_network_namespace_is_ours(programs: Path, tmp_path: Path) -> None:
+    script(programs, "writing", "echo a > $HOME/a; exit 7")
+    assert run_program("writing", [], scratch=str(tmp_path)).error == "it failed"
+    assert ((tmp_path / "a").stat().st_uid, (tmp_path / "a").read_text()) == (os.getuid(), "a\n")
+
+
+def test_a_crash_is_told_in_a_line(programs: Path, tmp_path: Path) -> None:
+    script(programs, "crashing", 'printf "panic: no\\n\\ngoroutine 1:\\nError: a\\n" >&2; exit 2')
+    assert run_program("crashing", [], scratch=str(tmp_path)).error == "panic: no"
 
 
 @pytest.mark.parametrize("option", ["--kustomize", "--charts"])
