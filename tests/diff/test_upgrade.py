@@ -338,3 +338,47 @@ def test_a_version_that_pip_does_not_find(
     assert "0.0.1: pip cannot install it: Could not find a version that satisfies" in done.err
     assert "hint: see whether pip finds it: pip download --no-deps llmaz-renderer==0.0.1\n" in done.err
     assert os.listdir(tree / "empty") == []
+
+
+CODE = "open({canary!r}, 'a').write(__file__)\n"
+LINKS = "[global]\nno-index = false\nfind-links = {tree}\nindex-url = file://{tree}\n"
+PLACES = ("sitecustomize.py", "usercustomize.py", "pip.py", "venv.py", "json.py", "renderer/__init__.py")
+
+
+def write_traps(tree: Path, canary: Path) -> None:
+    """All that might be run, installed or obeyed in place of what the command line names."""
+    for name in (*PLACES, "renderer/__main__.py", "llmaz-renderer==0.0.1/setup.py"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text(CODE.format(canary=str(canary)))
+    for name in ("pip.conf", "pip.ini", ".pip/pip.conf", ".config/pip/pip.conf", "setup.cfg", "pyvenv.cfg"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(LINKS.format(tree=tree))
+    (tree / "evil.pth").write_text(f"import os; {CODE.format(canary=str(canary))}")
+    for name in ("0.0.1", "v0.0.1", "llmaz-renderer-0.0.1", "llmaz_renderer"):
+        shutil.copy(make_wheel(tree, "llmaz-renderer"), tree / name)
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "v0.0.1"])
+def test_nothing_of_the_tree_takes_the_place_of_a_version(
+    version: str, tree: Path, tmp_path: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_traps(tree, tmp_path / "canary")
+    for name, value in (("PIP_NO_INDEX", "1"), ("PIP_FIND_LINKS", str(tmp_path / "empty"))):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", str(tree))
+    (tmp_path / "empty").mkdir()
+    done = llmaz("diff", "--llmaz", version)
+    assert "pip fetches llmaz-renderer 0.0.1 and what it needs from the network\n" in done.err
+    assert "pip cannot install it: Could not find a version that satisfies" in done.err
+    assert not (tmp_path / "canary").exists()
+
+
+def test_nothing_of_the_tree_takes_the_place_of_a_wheel(
+    tree: Path, tmp_path: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_traps(tree, tmp_path / "canary")
+    monkeypatch.setenv("PYTHONPATH", str(tree))
+    done = llmaz("diff", "--llmaz", make_wheel(tmp_path / "dist", "llmaz-renderer"))
+    assert "rendered nothing: " in done.err
+    assert "No module named renderer.__main__" in done.err
+    assert not (tmp_path / "canary").exists()

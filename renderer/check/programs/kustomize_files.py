@@ -127,7 +127,8 @@ class KustomizeFiles:
         if is_there and not _is_fetched(name, field):
             return target
         hint = f"write './{name}'" if is_there else "copy it into the tree, and name it by its path"
-        what = "an address to kustomize" if is_there else "not a file or folder of this tree"
+        kind = "an address" if is_address(name) else "a repository"
+        what = f"{kind} to kustomize" if is_there else "not a file or folder of this tree"
         self.problems.append(make_diagnostic("E564", origin, name=name, what=what, hint=hint))
         return ""
 

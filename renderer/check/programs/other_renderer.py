@@ -48,8 +48,11 @@ class RendererSource(Struct, frozen=True):
 
 
 def renderer_source(text: str) -> RendererSource:
-    """What `--llmaz` names. Raises RenderError for what is neither a wheel of llmaz nor a version."""
-    if re.fullmatch(_VERSION, text) and not text.endswith(".whl") and not os.path.exists(text):
+    """What `--llmaz` names. Raises RenderError for what is neither a wheel of llmaz nor a version.
+
+    A version is one whatever the tree holds: no file of that name takes its place.
+    """
+    if re.fullmatch(_VERSION, text) and not text.endswith(".whl"):
         return RendererSource(text, text.removeprefix("v"))
     source = RendererSource(text, "", text)
     try:
