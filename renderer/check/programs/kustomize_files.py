@@ -42,9 +42,10 @@ class KustomizeFiles:
         self.origin = Origin(NamedSource(folder))  # of the kustomization itself
         self._root = tree_root(folder) or os.path.realpath(folder)
         self._documents: dict[str, list[Document]] = {}  # by the path of their file
-        # As kustomize does, links are followed before a name in the folder is.
-        self._folders = [(os.path.realpath(folder), "")]
-        self._named = set(self._folders)
+        # As kustomize does, links are followed before a name in the folder is. What several kustomizations take for
+        # plugins is read for the first of them: whether something is fetched is the same for all.
+        self._folders = [(real := os.path.realpath(folder), "")]
+        self._visited = {(real, False)}  # folders, and plugins' folders and files
         while self._folders:
             self._visit(*self._folders.pop())
 
@@ -105,18 +106,19 @@ class KustomizeFiles:
     def _follow_name(self, target: str, folder: str, user: str, field: str) -> None:
         """Reads a file or folder that a kustomization in `folder` names in a field."""
         user = folder if field in PLUGINS else user
+        place = (os.path.realpath(target), bool(user))
+        if not target or place in self._visited or field not in (*PATCHES, *_FOLDERS):
+            return
+        self._visited.add(place)
         if os.path.isdir(target):
-            place = (os.path.realpath(target), user)
-            if place not in self._named:
-                self._named.add(place)
-                self._folders.append(place)
-        elif target and field in (*PATCHES, *_FOLDERS):
-            is_new = target not in self._documents
-            for document in self._read(target):
-                if is_new:
-                    self.objects += document.objects
-                if user and field in _FOLDERS:
-                    self._follow(document, user)
+            self._folders.append((place[0], user))
+            return
+        is_new = target not in self._documents
+        for document in self._read(target):
+            if is_new:
+                self.objects += document.objects
+            if user and field in _FOLDERS:
+                self._follow(document, user)
 
     def _target(self, folder: str, name: str, field: str, origin: Origin) -> str:
         """The path of a file or folder of the tree; '' for what is none, which is a problem."""

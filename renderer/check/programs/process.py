@@ -62,7 +62,11 @@ def run_program(name: str, arguments: Sequence[str], *, scratch: str) -> Program
     if not program:
         raise RenderError([make_diagnostic("E562", Origin(NamedSource(name)))])
     environment = dict.fromkeys(HOMES, scratch) | dict.fromkeys(PROXIES, _NO_PROXY)
-    result = run_command([*network_namespace(), program, *arguments], environment, SECONDS, MOST_MEMORY)
+    try:
+        result = run_command([*network_namespace(), program, *arguments], environment, SECONDS, MOST_MEMORY)
+    except (OSError, ValueError) as error:  # an argument that is too long, or holds NUL: a name of the input
+        what = error.strerror if isinstance(error, OSError) else error
+        return ProgramOutput(b"", f"it cannot be started: {what}")
     if result.stopped:
         return ProgramOutput(b"", result.stopped)
     if result.status == 0:

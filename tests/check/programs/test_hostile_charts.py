@@ -204,3 +204,10 @@ def test_time_is_bounded(heard: Listeners, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(process, "SECONDS", 1.0)
     template = "{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}"
     assert "helm: it took more than 1 s [E565]" in render({"templates/a.yaml": template})[1]
+
+
+@pytest.mark.parametrize("field", ["releaseName", "targetNamespace"])
+def test_a_release_whose_name_no_command_line_can_hold(field: str, heard: Listeners) -> None:
+    release = RELEASE.replace(b"spec: {", f'spec: {{{field}: "a\\0b", '.encode())
+    rendered = render_charts(yamlio.parse("release.yaml", release)[0], "charts")
+    assert [problem.message for problem in rendered.problems] == ["helm: it cannot be started: embedded null byte"]

@@ -50,6 +50,7 @@ PLUGIN = "apiVersion: builtin\nkind: {}\nmetadata: {{name: a}}\n"
 PATCH = PLUGIN.format("PatchTransformer") + "path: URL\n"
 LINE = '{"apiVersion":"builtin","kind":"PatchTransformer","metadata":{"name":"a"},"path":"URL"}'
 CHANGE = """patch: '[{"op": "replace", "path": "/path", "value": "URL"}]'\ntarget: {kind: PatchTransformer}\n"""
+DEPTH = 400  # of folders, each of which names the next; Python's own stack is no deeper than 1,000
 FOLDERS = ("example.com/x", "github.com/a/b", "base?ref=v1", "app@1.2")
 FIELDS = {
     "resources": "resources: [URL]",
@@ -200,3 +201,15 @@ def test_what_lies_in_the_tree_is_built(
         (tmp_path / path).write_text(content)
     done = llmaz("check", "--kustomize", ".")
     assert (done.code, done.err.count("\n")) == (0, 1), done.err
+
+
+def test_many_folders_one_below_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    monkeypatch.setenv("PATH", str(tool("kustomize").parent))
+    monkeypatch.chdir(tmp_path)
+    for i in range(DEPTH):
+        (tmp_path / str(i)).mkdir()
+        (tmp_path / str(i) / "kustomization.yaml").write_text(f"resources: [../{i + 1}]\n")
+    (tmp_path / str(DEPTH)).mkdir()
+    (tmp_path / str(DEPTH) / "kustomization.yaml").write_text("resources: [map.yaml]\n")
+    (tmp_path / str(DEPTH) / "map.yaml").write_text(FILES["map.yaml"])
+    assert llmaz("check", "--kustomize", "0").code == 0

@@ -76,6 +76,12 @@ def test_what_is_written_in_a_network_namespace_is_ours(programs: Path, tmp_path
     assert ((tmp_path / "a").stat().st_uid, (tmp_path / "a").read_text()) == (os.getuid(), "a\n")
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a" * 2_000_000])
+def test_an_argument_that_no_program_can_have(name: str, programs: Path, tmp_path: Path) -> None:
+    script(programs, "shown", "echo shown")
+    assert run_program("shown", [name], scratch=str(tmp_path)).error.startswith("it cannot be started: ")
+
+
 def test_a_crash_is_told_in_a_line(programs: Path, tmp_path: Path) -> None:
     script(programs, "crashing", 'printf "panic: no\\n\\ngoroutine 1:\\nError: a\\n" >&2; exit 2')
     assert run_program("crashing", [], scratch=str(tmp_path)).error == "panic: no"
