@@ -28,6 +28,7 @@ from renderer.adopt.neighbours import (
     tell_service,
 )
 from renderer.adopt.open_models import SharedModel, share_models
+from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.playground import (
     CommentedBody,
     complete_playground,
@@ -39,6 +40,7 @@ from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
+from renderer.adopt.template_origins import TemplateOrigins
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.rule import NamedSource
@@ -49,7 +51,6 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.load.index import engine_catalog
 from renderer.load.render_config import render_config
 from renderer.result import RenderResult
-from renderer.secrets.detection import hide_secrets
 from renderer.source.memory import memory_tree
 from renderer.source.paths import CONFIG
 from renderer.yamlio import Document
@@ -122,6 +123,20 @@ class _Draft(Struct):
     diagnostics: Collector
 
 
+class _Copy(Struct):
+    """An object beside the workloads that is written as it is, but for its secrets, which are told."""
+
+    document: Document
+    body: Body
+    problems: list[Diagnostic]
+
+
+def _copy(document: Document) -> _Copy:
+    diagnostics = Collector()
+    body = without_server_fields(plain_body(document, diagnostics))
+    return _Copy(document, body, diagnostics.problems)
+
+
 class _Run:
     """One adoption."""
 
@@ -130,13 +145,14 @@ class _Run:
         self.folder = folder
         self.adoption = Adoption()
         self.drafts: list[_Draft] = []
-        self.extra: list[Document] = []
+        self.extra: list[_Copy] = []
         self.token: HubToken | None = None
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the apps that are adopted
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
         self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
+        self.partial: set[Identity] = set()  # the objects of llmaz's API of which something is lost
         self.paths: dict[int, str] = {}  # the file of each draft, object and document that is written, by its id
         self.model_paths: dict[str, str] = {}  # the file of each OpenModel of a draft, by its name
 
@@ -190,8 +206,10 @@ class _Run:
             elif diagnostics.problems:
                 self._refuse(_shown(item.body), diagnostics)
             else:
-                self.converted.append(item)
                 known.add(identity)
+                self.converted.append(replace(item, body=plain_body(item.document, diagnostics)))
+                self.adoption.problems += diagnostics.problems
+                self.partial |= {identity} if diagnostics.problems else set()
         self.names |= {key for kind, key in known if kind in _APPS}
 
     def _adopted(self, workload: ServingWorkload, findings: Sequence[Diagnostic]) -> AdoptedWorkload | None:
@@ -250,14 +268,14 @@ class _Run:
         port, used = engine_port_of(adopted), set[int]()
         if own := own_service(adopted, selecting, port):
             spec = playground.body["spec"]
-            spec["service"] = {**service_spec(own), **spec.get("service", {})}
+            spec["service"] = {**service_spec(plain_body(own, diagnostics)), **spec.get("service", {})}
             used |= {id(service) for service in selecting if service.value == own.value}  # listed twice, too
             self.replaced.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
             for what, why in lost_of_service(own):
                 diagnostics.add("W951", own.origin("spec", "ports", 0, "name"), what=what, why=why)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
-            playground.body["spec"]["elasticConfig"] = elastic_config(autoscaler)
+            playground.body["spec"]["elasticConfig"] = elastic_config(plain_body(autoscaler, diagnostics))
             used.add(id(autoscaler))
             becomes = f"spec.elasticConfig of {adopted.workload.name}"
             self.replaced.setdefault(adopted.key, []).append((autoscaler, becomes))
@@ -290,12 +308,12 @@ class _Run:
             kind, (namespace, name) = identity = _identity(value)
             if not is_beside(document) or [*invalid_names(namespace, name)]:
                 self.adoption.left.append(_shown(value))
-            elif is_config_map(document) and hide_secrets(value) != value:
+            elif (copy := _copy(document)).problems and is_config_map(document):
                 problem = make_diagnostic("W957", document.origin("metadata", "name"), name=name)
                 self.adoption.problems.append(problem)
                 self.adoption.left.append(_shown(value))
             elif known.setdefault(identity, value) is value:
-                self.extra.append(document)
+                self.extra.append(copy)
             elif known[identity] != value:
                 diagnostics = Collector()
                 diagnostics.add("E959", document.origin("metadata", "name"), what=kind, name=name)
@@ -319,8 +337,8 @@ class _Run:
             self.paths[id(draft)] = names.of_workload("" if is_one else namespace, name)
         for item in sorted(self.converted, key=lambda item: _identity(item.body)):
             self.paths[id(item)] = names.of_object(item.body)
-        for document in sorted(self.extra, key=lambda document: _identity(document.value)):
-            self.paths[id(document)] = names.of_object(document.value, EXTRA)
+        for copy in sorted(self.extra, key=lambda copy: _identity(copy.body)):
+            self.paths[id(copy)] = names.of_object(copy.body, EXTRA)
 
     def _say(self, document: Document, becomes: str) -> None:
         self.adoption.beside.append(document)
@@ -340,19 +358,24 @@ class _Run:
         }
         for draft in self.drafts:
             self._complete(draft, workloads.get(draft.adopted.key, {}))
+            self._remove_secrets(draft)
         result = self._render_valid()
         if not self.drafts and not self.converted:
             return
         self.adoption.files = self._files()
         self.adoption.problems += result.problems
         self.adoption.rendered = _objects(result)
-        for document in self.extra:
-            self._say(document, f"{self.paths[id(document)]}, as it is")
+        for copy in self.extra:
+            self._say(
+                copy.document, f"{self.paths[id(copy)]}, {'without its secrets' if copy.problems else 'as it is'}"
+            )
+            self.adoption.problems += copy.problems
         for draft in self.drafts:
             self._finish(draft)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
-            state = IN_PART if self._shown_path(item) in failing else ADOPTED
+            is_partial = self._shown_path(item) in failing or _identity(item.body) in self.partial
+            state = IN_PART if is_partial else ADOPTED
             self.adoption.objects.append(AdoptedObject(_shown(item.body), state, self.paths[id(item)]))
 
     def _complete(self, draft: _Draft, rendered: Body) -> None:
@@ -363,6 +386,12 @@ class _Run:
             return
         rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
         complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
+
+    def _remove_secrets(self, draft: _Draft) -> None:
+        """Takes what secrets are left out of what is written, wherever they came from."""
+        origins = TemplateOrigins(draft.adopted.workload.document.origin())
+        for commented in (draft.shared.model, draft.playground):
+            commented.body = without_secrets(commented.body, origins, draft.diagnostics)
 
     def _render_valid(self) -> RenderResult:
         """Renders the files, without those that have errors: their workloads are refused, and objects beside them left.
@@ -384,9 +413,9 @@ class _Run:
         """Refuses what has errors, by the files: all workloads, where no file of theirs has the error. What stood only
         beside them is left.
         """
-        lost = [document for document in self.extra if self._shown_path(document) in errors]
-        for document in lost:
-            self._refuse_document(document, _shown(document.value), errors[self._shown_path(document)])
+        lost = [copy for copy in self.extra if self._shown_path(copy) in errors]
+        for copy in lost:
+            self._refuse_document(copy.document, _shown(copy.body), errors[self._shown_path(copy)])
         broken = [draft for draft in self.drafts if self._shown_path(draft) in errors]
         if not broken and not lost:
             broken = self.drafts
@@ -398,16 +427,16 @@ class _Run:
         removed = {id(item) for item in (*lost, *broken)}
         self.drafts = [draft for draft in self.drafts if id(draft) not in removed]
         is_beside = self._neighbours()
-        remaining = [document for document in self.extra if id(document) not in removed]
-        self.extra = [document for document in remaining if is_beside(document)]
-        self.adoption.left += [_shown(document.value) for document in remaining if not is_beside(document)]
+        remaining = [copy for copy in self.extra if id(copy) not in removed]
+        self.extra = [copy for copy in remaining if is_beside(copy.document)]
+        self.adoption.left += [_shown(copy.body) for copy in remaining if not is_beside(copy.document)]
 
     def _refuse_document(self, document: Document, name: str, error: Diagnostic) -> None:
         problem = make_diagnostic("E958", document.origin(), what=error.text)
         self.adoption.problems.append(problem)
         self.adoption.objects.append(AdoptedObject(name, REFUSED, problem.message))
 
-    def _shown_path(self, item: _Draft | ConvertedObject | Document) -> str:
+    def _shown_path(self, item: _Draft | ConvertedObject | _Copy) -> str:
         """The file of what is written, as problems name it."""
         return os.path.relpath(os.path.join(self.folder, self.paths[id(item)]))
 
@@ -438,8 +467,8 @@ class _Run:
             files[path] = _text_of(bodies)
         for item in self.converted:
             files[self.paths[id(item)]] = commented_text(item.body, item.comments)
-        for document in self.extra:
-            files[self.paths[id(document)]] = yamlio.dump(without_server_fields(document.value))
+        for copy in self.extra:
+            files[self.paths[id(copy)]] = yamlio.dump(copy.body)
         return files
 
     def _sorted_drafts(self) -> list[_Draft]:

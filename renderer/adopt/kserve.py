@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from renderer.adopt import pod_merge
 from renderer.adopt.go_expressions import fill_expressions
-from renderer.adopt.plain_secrets import remove_secrets, tell_secret_address
+from renderer.adopt.plain_secrets import tell_secret_address, without_secrets
 from renderer.adopt.server_defaults import SERVER_METADATA
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import read_fields
@@ -142,7 +142,7 @@ class _Service:
                 self._move_initializer(key)
                 self._say_arguments(key, engine, key in default_pods)
             if key in self.spec:
-                remove_secrets(self.spec[key], (key,), self.origins, self.diagnostics)
+                self.spec[key] = without_secrets(self.spec[key], self.origins, self.diagnostics, (key,))
                 place = self._place(key)[1:] if self._engine(key) else ()
                 self.spec[key] = pod_merge.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
         main = "template" if "template" in self.spec else "worker"

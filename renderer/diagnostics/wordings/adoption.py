@@ -25,9 +25,7 @@ ADOPTION: Final[dict[str, Wording]] = {
         "no workload here runs a known engine",
         "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines",
     ),
-    "E957": Wording(
-        "{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"
-    ),
+    "E957": Wording("{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"),
     "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),
     "E959": Wording("another {what} is also called '{name}'", "adopt them one by one, or rename one of them"),
     "W951": Wording("{what} is lost: {why}", "before the move, fix what needs it"),
@@ -77,10 +75,7 @@ ADOPTION: Final[dict[str, Wording]] = {
     "E965": Wording("{what} cannot be adopted: {why}", "{hint}"),
     "W965": Wording("'{word}' is not known here, and is lost", "{hint}"),
     "W966": Wording("this is lost: {why}"),
-    "W967": Wording(
-        "{what} is here in plain text, and is not copied",
-        "put it into a Secret, and write valueFrom.secretKeyRef",
-    ),
+    "W967": Wording("{what} is here in plain text, and is not copied", "{hint}"),
     "W968": Wording(
         "'{expression}' is left as it is: it is not a simple reference to a field that has a value",
         "write its value instead",
