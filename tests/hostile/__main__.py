@@ -70,7 +70,7 @@ def main() -> int:
         numbers = [arguments.only] if arguments.only is not None else range(arguments.count)
         failed = told(in_parallel(numbers, arguments.seed, arguments.command, arguments.workers))
     if arguments.growth or not (arguments.no_growth or arguments.only is not None or arguments.command):
-        failed |= growth.main()
+        failed |= growth.measure_all()
     click.echo(f"{(time.monotonic() - begun) / 60:.1f} minutes")
     return failed
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import io
 import os
 import re
 import resource
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +14,6 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from renderer import cli
 from tests.hostile import (
     admissions,
     adoptions,
@@ -32,9 +28,9 @@ from tests.hostile import (
 from tests.hostile.aims import Aim, Attempt, Ended
 from tests.hostile.listeners import Listeners
 from tests.hostile.renderings import HELM
+from tests.hostile.running import SECONDS, TooLong, leash, run
 from tests.programs import TOOLS
 
-SECONDS = 5.0  # of one processor
 AIMS: tuple[Aim, ...] = (
     *renderings.AIMS,
     *(part.AIM for part in (adoptions, cutovers, live_dumps, policies, admissions, kustomizations, helm_releases)),
@@ -69,43 +65,6 @@ def listed(folder: Path) -> dict[str, tuple[int, int]]:
             status = os.lstat(path := os.path.join(place, name))
             entries[path] = (status.st_ino, status.st_size)
     return entries
-
-
-class TooLong(BaseException):
-    """The processor was busy for more than SECONDS."""
-
-
-@contextlib.contextmanager
-def leash() -> Iterator[None]:
-    """Ends what uses a processor too long. Raises TooLong."""
-
-    def stop(*_: object) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def run(arguments: tuple[str, ...]) -> tuple[object, str]:
-    """Exit code and all that was printed, of one run in this process; of `--stdout` the manifests alone."""
-    out = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True)
-    aside = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") if "--stdout" in arguments else out
-    code: object = 0
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(aside):
-            try:
-                cli.run(list(arguments))
-            except SystemExit as end:
-                code = end.code or 0
-    finally:
-        gc.unfreeze()
-        gc.enable()
-    return code, out.buffer.getvalue().decode("utf-8")
 
 
 class Outcome(NamedTuple):
