@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from renderer.diff.live.compared import PodPair
@@ -70,30 +70,26 @@ def loads_weights(finding: Finding) -> bool:
     pods = finding.pods
     if not pods or not finding.added:
         return False
-    loaders = [body for body in pods.ours.loaders if not _has_container(pods.theirs.loaders, text_at(body, "name"))]
     if finding.of_loader:
-        return _has_container(loaders, finding.container)
-    volumes = {text_at(mount, "name") for body in loaders for mount in maps_at(body, "volumeMounts")}
-    volumes -= {text_at(volume, "name") for volume in maps_at(pods.theirs.spec, "volumes")}
-    return _of_volume(finding, volumes)
+        return finding.container in pods.new_loaders
+    return _of_volume(finding, pods.new_loader_volumes)
 
 
-def _of_volume(finding: Finding, names: set[str]) -> bool:
+def _of_volume(finding: Finding, names: Set[str]) -> bool:
     """Whether a field is of one of these volumes of ours, or of where the engine mounts it."""
     if finding.path[:2] == ("spec", "volumes"):
         return finding.path[2][1:-1] in names
     if not finding.pods or finding.container != RUNNER or finding.field[:1] != ("volumeMounts",):
         return False
-    mounts = maps_at(finding.pods.ours.container(RUNNER), "volumeMounts")
-    return any(mount.get("name") in names and f"[{mount.get('mountPath')}]" == finding.field[1] for mount in mounts)
+    return text_at(finding.pods.ours.mounts(RUNNER).get(finding.field[1][1:-1]), "name") in names - {""}
 
 
 def shares_memory(finding: Finding) -> bool:
     """The volume of shared memory, or where the engine mounts it."""
     if not finding.pods or not finding.added:
         return False
-    mounts = maps_at(finding.pods.ours.container(RUNNER), "volumeMounts")
-    return _of_volume(finding, {text_at(mount, "name") for mount in mounts if mount.get("mountPath") == _SHARED_MEMORY})
+    mount = finding.pods.ours.mounts(RUNNER).get(_SHARED_MEMORY, {})
+    return _of_volume(finding, {text_at(mount, "name")})
 
 
 def is_new_probe(finding: Finding) -> bool:
@@ -177,12 +173,7 @@ def prepares(finding: Finding) -> bool:
     )
     if finding.path[:2] == ("spec", "initContainers"):
         return finding.path[2][1:-1] in steps
-    config = {
-        text_at(volume, "name")
-        for volume in maps_at(pods.ours.spec, "volumes")
-        if text_at(volume, "configMap", "name") == finding.pair.ours.key.name + wellknown.CONFIG_MAP
-    }
-    return _of_volume(finding, volumes | config)
+    return _of_volume(finding, volumes | pods.ours.volumes_of_map(finding.pair.ours.key.name + wellknown.CONFIG_MAP))
 
 
 def names_engine(finding: Finding) -> bool:
@@ -264,4 +255,4 @@ def distributes(finding: Finding) -> bool:
     ):
         return False
     limits = map_at(finding.pods.ours.container(finding.container), "resources", "limits")
-    return any(finding.value == amount for amount in limits.values())
+    return finding.value in limits.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, Final
 
@@ -58,11 +58,18 @@ class ObjectSide:
         pod = self.pods.get("leader")
         return pod.engines[pod.engine].port if pod and pod.engine else None
 
+    @cached_property
+    def _ports(self) -> Mapping[str, object]:
+        """The numbers of the ports of the leaders' containers, by their names."""
+        containers = maps_at(self.pods["leader"].spec, "containers") if "leader" in self.pods else []
+        ports: dict[str, object] = {}
+        for entry in (entry for body in containers for entry in maps_at(body, "ports")):
+            ports.setdefault(text_at(entry, "name"), entry.get("containerPort"))
+        return ports
+
     def port_number(self, port: object) -> object:
         """The number of a port of the leaders' containers that goes by a name; anything else as it is."""
-        containers = maps_at(self.pods["leader"].spec, "containers") if "leader" in self.pods else []
-        ports = [entry for body in containers for entry in maps_at(body, "ports")]
-        return next((entry.get("containerPort") for entry in ports if entry.get("name") == port), port)
+        return self._ports.get(port, port) if isinstance(port, str) else port
 
     def selects(self, selector: Mapping[str, Any], namespace: str) -> frozenset[str]:
         """Whose pods of the workload a selector leads to."""
@@ -81,6 +88,16 @@ class Workloads:
 
     def __init__(self, sides: Iterable[ObjectSide]) -> None:
         self.sides: Final = [side for side in sides if side.is_workload]
+
+    @cached_property
+    def by_name(self) -> Mapping[tuple[str, str, str], ObjectSide]:
+        """By namespace, kind and name."""
+        return {(side.key.namespace, side.key.kind, side.key.name): side for side in self.sides}
+
+    @cached_property
+    def names(self) -> frozenset[tuple[object, object]]:
+        """Their kinds and names."""
+        return frozenset((side.key.kind, side.key.name) for side in self.sides)
 
     @cached_property
     def _by_label(self) -> Mapping[tuple[str, str, str], Iterable[ObjectSide]]:
@@ -176,6 +193,19 @@ class PodPair:
     def counterparts(self) -> Counterparts:
         """Which container and which volumes have other names."""
         return match_pods(self.theirs, self.ours)
+
+    @cached_property
+    def new_loaders(self) -> Mapping[str, Mapping[str, Any]]:
+        """The loaders of ours that theirs has not, by name."""
+        known = {text_at(body, "name") for body in self.theirs.loaders}
+        return {name: body for body in self.ours.loaders if (name := text_at(body, "name")) not in known}
+
+    @cached_property
+    def new_loader_volumes(self) -> Set[str]:
+        """The names of the volumes that these mount, and theirs does not have."""
+        loaders = self.new_loaders.values()
+        volumes = {text_at(mount, "name") for body in loaders for mount in maps_at(body, "volumeMounts")}
+        return volumes - self.theirs.volumes.keys()
 
     @cached_property
     def commands(self) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, same
 from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding
 from renderer.diff.live.fields import pair_leaves
@@ -117,12 +118,16 @@ def _is_about_serving(side: ObjectSide, around: Surrounding, serving: set[tuple[
     if side.key.kind in ("Service", "PodDisruptionBudget"):
         return bool(around.engines.selected_by(side))
     target = (side.key.namespace, text_at(side.view, "spec", "scaleTargetRef", "name"))
-    return target in serving or bool(_backend_names(side.view) & _service_names(around, side.key.namespace, serving))
+    backends = {_workload_name(name) for name in _backend_names(side.view)} | _backend_names(side.view)
+    return target in serving or any((side.key.namespace, name) in serving for name in backends)
 
 
-def _service_names(around: Surrounding, namespace: str, serving: set[tuple[str, str]]) -> set[str]:
-    names = {name for place, name in serving if place == namespace}
-    return names | {f"{name}{suffix}" for name in names for suffix in (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE)}
+def _workload_name(service: str) -> str:
+    """The name of the workload that a Service of the operator's or of ours leads to."""
+    for suffix in (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE):
+        if service.endswith(suffix):
+            return service.removesuffix(suffix)
+    return service
 
 
 def _backend_names(value: object, *, within: bool = False) -> set[str]:
@@ -230,12 +235,25 @@ class Shown:
     def __init__(self, pair: LivePair) -> None:
         self.pair: Final = pair
         self._bodies: dict[int, Any] = {}
+        self._hidden: dict[tuple[int, Path], list[str]] = {}
 
     def body(self, side: ObjectSide) -> Any:
         """An object with its secrets hidden."""
         if id(side) not in self._bodies:
             self._bodies[id(side)] = hide_secrets(side.view)
         return self._bodies[id(side)]
+
+    def _secrets(self, side: ObjectSide, container: Path) -> list[str]:
+        """The values of a container's variables that are hidden."""
+        key = id(side), container
+        if key not in self._hidden:
+            entries = enumerate(maps_at(side.view, *container, "env"))
+            self._hidden[key] = [
+                str(entry["value"])
+                for i, entry in entries
+                if entry.get("value") and value_at(self.body(side), *container, "env", i, "value") == HIDDEN
+            ]
+        return self._hidden[key]
 
     def values(self, key: Key, old: Leaf | None, new: Leaf | None) -> tuple[object, object]:
         """Both values of a field, with secrets hidden."""
@@ -253,8 +271,6 @@ class Shown:
             is_start = last == "command" and isinstance(leaf.value, str)  # the words before an engine's options
             return leaf.value if is_start else value_at(self.body(side), *leaf.place)
         value = str(leaf.value)
-        for i, entry in enumerate(maps_at(side.view, *leaf.place[:-2], "env")):
-            hidden = value_at(self.body(side), *leaf.place[:-2], "env", i, "value")
-            if hidden == HIDDEN and entry.get("value"):
-                value = value.replace(str(entry["value"]), HIDDEN)
+        for secret in self._secrets(side, leaf.place[:-2]):
+            value = value.replace(secret, HIDDEN)
         return hide_secrets([last.removeprefix(OPTION), value])[-1]

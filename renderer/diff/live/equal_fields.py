@@ -6,7 +6,7 @@ from typing import Final
 
 from renderer.diff.live import command_options
 from renderer.diff.live.finding import Finding
-from renderer.diff.live.pods import volume_source
+from renderer.diff.live.pods import parents
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.resolve.pod.pods import RUNNER
@@ -38,9 +38,9 @@ def has_token(finding: Finding) -> bool:
     """The hub's token in the engine, which a new loader has from the same Secret and key."""
     if not finding.dropped or not finding.commands or not finding.pods or finding.field[:1] != ("env",):
         return False
-    body = finding.pods.theirs.container(finding.pods.commands[finding.container])
-    name = finding.field[1][1:-1]
-    secret = next((map_at(e, "valueFrom", "secretKeyRef") for e in maps_at(body, "env") if e.get("name") == name), {})
+    theirs = finding.pods.theirs
+    variable = theirs.variable(finding.pods.commands[finding.container], finding.field[1][1:-1])
+    secret = map_at(variable, "valueFrom", "secretKeyRef")
     wanted_part = {key: secret.get(key) for key in ("name", "key")}
     variables = [entry for loader in finding.pods.ours.loaders for entry in maps_at(loader, "env")]
     references = [map_at(entry, "valueFrom", "secretKeyRef") for entry in variables]
@@ -52,8 +52,8 @@ def is_in_arguments(finding: Finding) -> bool:
     """A variable that the command line of theirs names."""
     if not finding.dropped or not finding.commands or not finding.pods or finding.field[:1] != ("env",):
         return False
-    body = finding.pods.theirs.container(finding.pods.commands[finding.container])
-    return finding.field[1][1:-1] in {*command_options.references(body)} and finding.field[-1] == "value"
+    named = finding.pods.theirs.references(finding.pods.commands[finding.container])
+    return finding.field[1][1:-1] in named and finding.field[-1] == "value"
 
 
 def has_revision(finding: Finding) -> bool:
@@ -88,7 +88,7 @@ def requests_limit(finding: Finding) -> bool:
     side = finding.pods.ours if finding.added else finding.pods.theirs
     commands = finding.pods.commands
     name = finding.container if finding.added else commands.get(finding.container, finding.container)
-    part = next((body for body in [*maps_at(side.spec, "containers"), *side.loaders] if body.get("name") == name), {})
+    part = side.container(name) or next((body for body in side.loaders if body.get("name") == name), {})
     other = finding.pods.theirs if finding.added else finding.pods.ours
     other_name = commands.get(finding.container, finding.container) if finding.added else finding.container
     limits = (map_at(body, "resources", "limits") for body in (part, other.container(other_name)))
@@ -126,11 +126,8 @@ def targets_counterpart(finding: Finding) -> bool:
     place = finding.pair.ours.key.namespace
     old, new = (map_at(side.view, "spec", "scaleTargetRef") for side in (finding.pair.theirs, finding.pair.ours))
     around = finding.pair.around
-    counterpart = {
-        (workload.key.kind, workload.key.name): around.pairs.get(id(workload))
-        for workload in around.theirs.sides
-        if workload.key.namespace == place
-    }.get((text_at(old, "kind"), text_at(old, "name")))
+    scaled = around.theirs.by_name.get((place, text_at(old, "kind"), text_at(old, "name")))
+    counterpart = around.pairs.get(id(scaled))
     return bool(counterpart and (counterpart.key.kind, counterpart.key.name) == (new.get("kind"), new.get("name")))
 
 
@@ -151,8 +148,7 @@ def targets_workload(finding: Finding) -> bool:
         return False
     old, new = (map_at(side.view, "spec", "scaleTargetRef") for side in (finding.pair.theirs, finding.pair.ours))
     is_theirs = text_at(old, "apiVersion").startswith(_OPERATOR_GROUP) and old.get("name") == new.get("name")
-    names = {(side.key.kind, side.key.name) for side in finding.pair.around.ours.sides}
-    return is_theirs and (new.get("kind"), new.get("name")) in names
+    return is_theirs and (new.get("kind"), new.get("name")) in finding.pair.around.ours.names
 
 
 def is_scaled(finding: Finding) -> bool:
@@ -204,16 +200,11 @@ def has_same_volume(finding: Finding) -> bool:
     if finding.path[:2] == ("spec", "volumes"):
         name = finding.path[2][1:-1]
     elif finding.container == RUNNER and finding.field[:1] == ("volumeMounts",):
-        body = side.container(RUNNER if finding.added else pods.commands.get(RUNNER, RUNNER))
-        mounts = {f"[{text_at(mount, 'mountPath')}]": mount for mount in maps_at(body, "volumeMounts")}
-        name = text_at(mounts.get(finding.field[1]), "name")
+        mounts = side.mounts(RUNNER if finding.added else pods.commands.get(RUNNER, RUNNER))
+        name = text_at(mounts.get(finding.field[1][1:-1]), "name")
     else:
         return False
-    source = volume_source(side.spec, name)
-    names = [text_at(volume, "name") for volume in maps_at(other.spec, "volumes")]
-    others = [other_source for name in names if (other_source := volume_source(other.spec, name))]
-    return bool(source) and any(_is_within(source, place) or _is_within(place, source) for place in others)
-
-
-def _is_within(source: str, other: str) -> bool:
-    return f"{source}/".startswith(f"{other}/")
+    source = side.volume_sources.get(name, "")
+    return bool(source) and (
+        source in other.source_parents or any(parent in other.sources_of_volumes for parent in parents(source))
+    )

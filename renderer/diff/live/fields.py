@@ -122,13 +122,12 @@ class PodLeaves:
     def _is_engine_port(self, key: Key, value: object, name: str) -> bool:
         """Whether a field of an engine's container is its port, by number or by name; or the name of the port."""
         port, last = self._side.engines[name].port, key[-1]
-        container = self._side.container(name)
-        ports = maps_at(container, "ports")
         if key[4] == "ports" and key[5] == f"[{_HTTP}]":
             return (last == "containerPort" and value == port) or (
                 last == "name" and (not self._is_ours or value == _HTTP)
             )
         if last == "port" and key[-2] in _PORT_FIELDS:
+            ports = maps_at(self._side.container(name), "ports")
             number = next((entry.get("containerPort") for entry in ports if entry.get("name") == value), value)
             return port is not None and number == port
         if key[4] == "env" and key[5].strip("[]") in self._side.engines[name].port_variables:

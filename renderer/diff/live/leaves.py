@@ -50,12 +50,13 @@ def flatten(value: object, key: Key, place: Path, name_item: Namer) -> Iterator[
         for field, item in value.items():
             yield from flatten(item, (*key, str(field)), (*place, str(field)), name_item)
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        known: set[str] = set()
+        known: dict[str, int] = {}  # how often a name was given
         for i, item in enumerate(value):
             name = name_item(key, item) or _name(key[-1], item) or str(i)
-            while name in known:
-                name += " again"
-            known.add(name)
+            while count := known.get(name):
+                known[name] = count + 1
+                name += " again" if count == 1 else f" again {count}"
+            known[name] = 1
             if key[-1] in _WHOLE:
                 yield (*key, f"[{name}]"), Leaf(item, (*place, i))
             else:

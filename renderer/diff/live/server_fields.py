@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from renderer.admission.server_view import server_value, server_view
@@ -39,6 +40,7 @@ _ASSIGNED: Final[Mapping[str, tuple[str, ...]]] = {
 # What LeaderWorkerSet's webhook fills in (docs/design/drift.md#leaderworkersets-webhook).
 _NETWORK: Final = {"subdomainPolicy": "Shared"}
 _ROLLING: Final = {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
+_MANY_KEYS: Final = 100  # more than any type of the server's has whose defaults depend on each other
 _SUB_GROUPS: Final = {"subGroupPolicyType": "LeaderWorker"}
 
 
@@ -79,13 +81,35 @@ def template_paths(view: Mapping[str, Any]) -> dict[Path, str]:
 
 def is_default(view: Mapping[str, Any], place: Path) -> bool:
     """Whether the server fills in the value at a place of a comparable object by itself."""
-    shorter = copy.deepcopy(dict(view))
-    parent = value_at(shorter, *place[:-1])
+    parent = value_at(view, *place[:-1])
     if not isinstance(parent, dict) or place[-1] not in parent:
         return False
-    del parent[place[-1]]
-    filled: object = comparable(shorter)
-    return value_at(filled, *place) == value_at(view, *place)
+    filled: object = comparable(_surroundings(view, place))
+    return bool(value_at(filled, *(0 if isinstance(part, int) else part for part in place)) == parent[place[-1]])
+
+
+def _surroundings(value: Any, place: Path) -> Any:
+    """What decides about the default at a place, which is left out: no default depends on another item of a list, but
+    some on whether there are any. So it stays small however long the lists of the object are.
+    """
+    part, *rest = place
+    if isinstance(value, list):
+        return [_surroundings(value[int(part)], tuple(rest))]
+    shorter = {key: _outline(value[key], place[-1]) for key in _some_keys(value, place[-1]) if key != part}
+    return {**shorter, part: _surroundings(value[part], tuple(rest))} if rest else shorter
+
+
+def _outline(value: Any, name: object) -> Any:
+    """A value with one item of each list; of long maps with some of the keys, and the one of this name."""
+    if isinstance(value, dict):
+        return {key: _outline(value[key], name) for key in _some_keys(value, name)}
+    return [_outline(value[0], name)] if isinstance(value, list) and value else value
+
+
+def _some_keys(value: Mapping[str, Any], name: object) -> Iterable[Any]:
+    if len(value) <= _MANY_KEYS:
+        return value
+    return {**dict.fromkeys(itertools.islice(value, _MANY_KEYS)), **({name: None} if name in value else {})}
 
 
 def _without_bookkeeping(metadata: Mapping[str, Any]) -> dict[str, Any]:
