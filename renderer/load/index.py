@@ -90,7 +90,7 @@ class InputIndex:
                 self.foreign_documents += [] if outside else [ForeignDocument(document, file)]
                 continue
             if pattern and kind and kind not in ("RenderConfig", "RenderPolicy"):
-                self.problems.append(refuse_to_pass(document.origin("kind"), str(value.get("kind")), pattern))
+                self.problems.append(refuse_to_pass(document.origin("kind"), str(document.value.get("kind")), pattern))
             if self.environment and isinstance(value, dict):
                 self.patchable.setdefault(str(value.get("kind")), set()).add(self.environment.keys(value)[-1])
                 document = self.environment.with_origins(document, parsed.patched)

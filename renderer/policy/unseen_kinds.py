@@ -11,7 +11,7 @@ from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.pod_parts import Kind
 from renderer.load.validation import GROUPS
-from renderer.policy.objects import NO_DEFINITIONS, Definitions, judged_object, kind_of, list_items
+from renderer.policy.objects import NO_DEFINITIONS, Definitions, judged_object, kind_of
 from renderer.policy.rules import judges_pods
 from renderer.yamlio import Document
 
@@ -36,7 +36,7 @@ def _documents_of_definitions(scope: Scope) -> Iterator[Document]:
             continue  # reported when it is read as input
         if b"CustomResourceDefinition" in data:
             for document in yamlio.parse(file.name, data)[0]:
-                yield from list_items(document)
+                yield from document.objects
 
 
 def unseen_kinds(
