@@ -1,10 +1,14 @@
 """Where kinds have pods, and parts of pods: by kind for what is known, by its CRD for any other.
 
-A path is written with dots; `*` stands for each item of a list or value of a map, `**` for any number of levels.
+pod_parts.json has by API group where its CRDs are, and by kind the maps with fields of pods; `!` behind a path says
+that the map is a whole pod, in which no containers need be written. A path is written with dots; `*` stands for each
+item of a list or value of a map, `**` for any number of levels.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, TypeAlias
@@ -18,6 +22,7 @@ Kind: TypeAlias = tuple[str, str]  # API group and name
 Path: TypeAlias = tuple[str | int, ...]
 Pattern: TypeAlias = tuple[str, ...]
 
+_FILE: Final = os.path.join(os.path.dirname(__file__), "pod_parts.json")
 CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 ACCOUNTS: Final = ("serviceAccountName", "serviceAccount", "taskServiceAccountName")
 PRIORITIES: Final = ("priorityClassName", "podPriorityClassName")
@@ -26,7 +31,7 @@ _WILDCARDS: Final = ("*", "**")
 _DEEPEST: Final = 64  # levels of a CRD's schema that are looked at
 
 _TEMPLATE: Final = "spec.template.spec"
-_LWS: Final = "leaderWorkerTemplate.leaderTemplate.spec {0}leaderWorkerTemplate.workerTemplate.spec"
+_GROUP: Final = "{0}.leaderWorkerTemplate.leaderTemplate.spec {0}.leaderWorkerTemplate.workerTemplate.spec"
 _PODS: Final[Mapping[str, str]] = {
     "/Pod": "spec",
     "/PodTemplate": "template.spec",
@@ -37,116 +42,11 @@ _PODS: Final[Mapping[str, str]] = {
     "apps/StatefulSet": _TEMPLATE,
     "batch/CronJob": "spec.jobTemplate.spec.template.spec",
     "batch/Job": _TEMPLATE,
-    "leaderworkerset.x-k8s.io/LeaderWorkerSet": f"spec.{_LWS.format('spec.')}",
-    f"{disaggregated_sets.GROUP}/DisaggregatedSet": f"spec.roles.*.spec.{_LWS.format('spec.roles.*.spec.')}",
+    "leaderworkerset.x-k8s.io/LeaderWorkerSet": _GROUP.format("spec"),
+    f"{disaggregated_sets.GROUP}/DisaggregatedSet": _GROUP.format("spec.roles.*.spec"),
     "keda.sh/ScaledJob": "spec.jobTargetRef.template.spec",
 }
 """Whole pods, by API group and kind: these kinds have nothing of a pod anywhere else."""
-
-_ARGO: Final = "{0} {0}.templateDefaults {0}.templates.* {0}.**.inline {0}.**.executor {0}.**.artifactGC"
-_RAY: Final = "{0}.headGroupSpec.template.spec {0}.workerGroupSpecs.*.template.spec"
-_RAY_JOB: Final = f"{_RAY.format('{0}.rayClusterSpec')} {{0}}.submitterPodTemplate.spec"
-_KSERVE_LLM: Final = (
-    "spec.template spec.worker spec.prefill.template spec.prefill.worker"
-    " spec.router.scheduler.template spec.router.scheduler.tokenizer.template"
-)
-_SPARK: Final = "{0}.driver {0}.executor {0}.batchSchedulerOptions {0}.driver.template.spec {0}.executor.template.spec"
-_RUNTIME: Final = "spec spec.workerSpec"
-_OME_RUNTIME: Final = (
-    "spec spec.workers spec.routerConfig spec.engineConfig spec.engineConfig.leader spec.engineConfig.worker"
-    " spec.decoderConfig spec.decoderConfig.leader spec.decoderConfig.worker"
-)
-_JOBS: Final = "template.spec.replicatedJobs.*.template.spec.template.spec"
-_PATCHES: Final = f"runtimePatches.*.trainingRuntimeSpec.{_JOBS}"
-_ENVOY: Final = "spec.provider.kubernetes.*.pod spec.provider.kubernetes.*.patch.value.spec.template.spec"
-_PARTS: Final[Mapping[str, str]] = {
-    # KServe 0.19, config/crd/full
-    "serving.kserve.io/InferenceService": (
-        "spec.predictor! spec.transformer! spec.explainer! spec.predictor.workerSpec spec.canary.*.predictor!"
-        " spec.canary.*.predictor.workerSpec spec.**.logger.storage"
-    ),
-    "serving.kserve.io/ServingRuntime": _RUNTIME,
-    "serving.kserve.io/ClusterServingRuntime": _RUNTIME,
-    "serving.kserve.io/LLMInferenceService": _KSERVE_LLM,
-    "serving.kserve.io/LLMInferenceServiceConfig": _KSERVE_LLM,
-    "serving.kserve.io/InferenceGraph": "spec",
-    "serving.kserve.io/LocalModelCache": "spec",
-    "serving.kserve.io/LocalModelNamespaceCache": "spec",
-    "serving.kserve.io/LocalModelNodeGroup": "",
-    "serving.kserve.io/ClusterStorageContainer": "",
-    # OME, config/crd/full
-    "ome.io/InferenceService": (
-        "spec.predictor spec.predictor.workerSpec spec.router spec.engine spec.engine.leader spec.engine.worker"
-        " spec.decoder spec.decoder.leader spec.decoder.worker"
-    ),
-    "ome.io/ServingRuntime": _OME_RUNTIME,
-    "ome.io/ClusterServingRuntime": _OME_RUNTIME,
-    "ome.io/BenchmarkJob": "spec.podOverride",
-    # Argo Workflows, manifests/base/crds/full, and Argo Events, pkg/apis/events
-    "argoproj.io/Workflow": _ARGO.format("spec"),
-    "argoproj.io/WorkflowTemplate": _ARGO.format("spec"),
-    "argoproj.io/ClusterWorkflowTemplate": _ARGO.format("spec"),
-    "argoproj.io/CronWorkflow": _ARGO.format("spec.workflowSpec"),
-    "argoproj.io/WorkflowTaskSet": "spec.tasks.* spec.**.inline spec.**.executor spec.**.artifactGC",
-    "argoproj.io/WorkflowEventBinding": "spec.**.artifactGC",
-    "argoproj.io/Sensor": "spec.template",
-    "argoproj.io/EventSource": "spec.template",
-    # NVIDIA's NIM operator, config/crd/bases
-    "apps.nvidia.com/NIMService": "spec",
-    "apps.nvidia.com/NIMCache": "spec",
-    "apps.nvidia.com/NIMBuild": "spec",
-    "apps.nvidia.com/NIMPipeline": "spec.services.*.spec",
-    "apps.nvidia.com/NemoCustomizer": "spec",
-    "apps.nvidia.com/NemoDatastore": "spec",
-    "apps.nvidia.com/NemoEntitystore": "spec",
-    "apps.nvidia.com/NemoEvaluator": "spec spec.argoWorkflows",
-    "apps.nvidia.com/NemoGuardrail": "spec",
-    # KubeRay, helm-chart/kuberay-operator/crds
-    "ray.io/RayCluster": _RAY.format("spec"),
-    "ray.io/RayService": _RAY.format("spec.rayClusterConfig"),
-    "ray.io/RayJob": _RAY_JOB.format("spec"),
-    "ray.io/RayCronJob": _RAY_JOB.format("spec.jobTemplate"),
-    # Kubeflow Trainer, manifests/base/crds, and Spark operator, config/crd/bases
-    "trainer.kubeflow.org/TrainingRuntime": f"spec.{_JOBS}",
-    "trainer.kubeflow.org/ClusterTrainingRuntime": f"spec.{_JOBS}",
-    "trainer.kubeflow.org/TrainJob": f"spec.{_PATCHES} spec.podTemplateOverrides.*.spec",
-    "trainer.kubeflow.org/OptimizationJob": f"spec.trainJobTemplate.spec.{_PATCHES}",
-    "sparkoperator.k8s.io/SparkApplication": _SPARK.format("spec"),
-    "sparkoperator.k8s.io/ScheduledSparkApplication": _SPARK.format("spec.template"),
-    "sparkoperator.k8s.io/SparkConnect": "spec.server.template.spec spec.executor.template.spec",
-    # Strimzi, packaging/install/cluster-operator
-    "kafka.strimzi.io/Kafka": "spec.*.template.pod",
-    "kafka.strimzi.io/KafkaConnect": "spec.template.pod spec.template.buildPod",
-    "kafka.strimzi.io/KafkaMirrorMaker2": "spec.template.pod spec.template.buildPod",
-    "kafka.strimzi.io/KafkaNodePool": "spec.template.pod",
-    "kafka.strimzi.io/KafkaBridge": "spec.template.pod",
-    # Tekton, config/300-crds, and Knative, config/core/300-resources
-    "tekton.dev/TaskRun": "spec spec.podTemplate",
-    "tekton.dev/PipelineRun": (
-        "spec spec.podTemplate spec.taskRunTemplate spec.taskRunTemplate.podTemplate spec.taskRunSpecs.*"
-        " spec.taskRunSpecs.*.podTemplate spec.taskRunSpecs.*.taskPodTemplate"
-    ),
-    "tekton.dev/CustomRun": "spec",
-    "serving.knative.dev/Service": _TEMPLATE,
-    "serving.knative.dev/Configuration": _TEMPLATE,
-    "serving.knative.dev/Revision": "spec",
-    # vLLM's production stack, operator/config/crd/bases
-    "production-stack.vllm.ai/VLLMRouter": "spec",
-    "production-stack.vllm.ai/VLLMRuntime": "spec.deploymentConfig",
-    "production-stack.vllm.ai/CacheServer": "spec",
-    # Prometheus operator, example/prometheus-operator-crd-full, and OpenTelemetry's, config/crd/bases
-    "monitoring.coreos.com/Prometheus": "spec",
-    "monitoring.coreos.com/PrometheusAgent": "spec",
-    "monitoring.coreos.com/Alertmanager": "spec",
-    "monitoring.coreos.com/ThanosRuler": "spec",
-    "opentelemetry.io/OpenTelemetryCollector": "spec spec.targetAllocator",
-    "opentelemetry.io/TargetAllocator": "spec",
-    "opentelemetry.io/OpAMPBridge": "spec",
-    # Envoy Gateway, whose CRD is among our schemas
-    "gateway.envoyproxy.io/EnvoyProxy": _ENVOY,
-    "gateway.envoyproxy.io/EnvoyExtensionPolicy": "",
-}
-"""Maps with fields of pods, by API group and kind. `!`: a whole pod, in which no containers need be written."""
 
 _WORKFLOWS: Final = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow", "WorkflowTaskSet")
 _VOLUMES: Final[Mapping[Kind, Path]] = {
@@ -184,7 +84,18 @@ def whole_pods(kind: Kind) -> tuple[PodPart, ...] | None:
 
 def pod_parts(kind: Kind) -> tuple[PodPart, ...] | None:
     """Where a kind of others has pods or parts of them; None for a kind that is not known."""
-    return _parts(_PARTS.get(f"{kind[0]}/{kind[1]}"))
+    return _known_parts().get(kind)
+
+
+@cache
+def _known_parts() -> Mapping[Kind, tuple[PodPart, ...]]:
+    with open(_FILE, "rb") as file:
+        groups: dict[str, dict[str, dict[str, list[str]]]] = json.loads(file.read())
+    return {
+        (group, name): tuple(map(_part, paths))
+        for group, known in groups.items()
+        for name, paths in known["kinds"].items()
+    }
 
 
 def yaml_texts(kind: Kind) -> tuple[Pattern, ...]:
@@ -201,14 +112,16 @@ def volume_path(kind: Kind) -> Path | None:
 def is_known(kind: Kind) -> bool:
     """Whether it is known where objects of the kind have pods, or that they have none."""
     group, name = kind
-    return "." not in group or group in _PODLESS_GROUPS or f"{group}/{name}" in _PODS or f"{group}/{name}" in _PARTS
+    return "." not in group or group in _PODLESS_GROUPS or f"{group}/{name}" in _PODS or kind in _known_parts()
 
 
 @cache
 def _parts(text: str | None) -> tuple[PodPart, ...] | None:
-    if text is None:
-        return None
-    return tuple(PodPart(tuple(path.rstrip("!").split(".")), path.endswith("!")) for path in text.split())
+    return None if text is None else tuple(map(_part, text.split()))
+
+
+def _part(path: str) -> PodPart:
+    return PodPart(tuple(path.rstrip("!").split(".")), path.endswith("!"))
 
 
 def find(value: object, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, object]]:

@@ -253,6 +253,9 @@ class MadeUp(NamedTuple):
     text: str
     body: Body
 
+    def __str__(self) -> str:
+        return f"{self.number}, {self.spelling}: {self.text}"
+
 
 def made_up(count: int) -> Iterator[MadeUp]:
     """So many objects, the same every time."""
@@ -301,15 +304,15 @@ def policy() -> RenderPolicy:
 def about_spellings(client: Client, count: int | None, say: Callable[[str], None]) -> tuple[int, int, int]:
     """The objects that were compared, 0, and the differences, each of which is said."""
     start = time.monotonic()
-    found = compare(client, count or COUNT)
-    for difference in found.differences:
+    compared = compare(client, count or COUNT)
+    for difference in compared.differences:
         say(f"  {difference}")
     say(
-        f"spellings: {count or COUNT} made-up objects, in {found.spellings} of {len(SPELLINGS)} spellings taken by the"
-        f" server; {found.accepted} stored, {found.denied} of them denied, different on {len(found.differences)}"
-        f" ({time.monotonic() - start:.0f} s)"
+        f"spellings: {count or COUNT} made-up objects, in {compared.spellings} of {len(SPELLINGS)} spellings that the"
+        f" server takes; {compared.accepted} stored, {compared.denied} of them denied,"
+        f" different on {len(compared.differences)} ({time.monotonic() - start:.0f} s)"
     )
-    return found.accepted, 0, len(found.differences)
+    return compared.accepted, 0, len(compared.differences)
 
 
 class Comparison(NamedTuple):
@@ -331,11 +334,13 @@ def compare(client: Client, count: int) -> Comparison:
     for subject, body in zip(subjects, stored, strict=True):
         if body is None:
             continue
-        written, kept = verdict(judge, subject.text), verdict(judge, json.dumps(body))
-        accepted, denied = accepted + 1, denied + bool(kept)
+        written, stored_verdict = verdict(judge, subject.text), verdict(judge, json.dumps(body))
+        accepted, denied = accepted + 1, denied + bool(stored_verdict)
         spellings.add(subject.spelling)
-        if written != kept:
-            differences.append(f"{subject.number}, {subject.spelling}: {written} as {subject.text}, {kept} as stored")
+        if written != stored_verdict:
+            differences.append(
+                f"{subject.number}, {subject.spelling}: {written} as {subject.text}, {stored_verdict} as stored"
+            )
         seen, there = _pods(server_view(yamlio.parse("made-up.yaml", subject.text.encode())[0][0].value)), _pods(body)
         if seen != there:
             differences.append(f"{subject.number}, {subject.spelling}: admission sees {seen}, stored is {there}")

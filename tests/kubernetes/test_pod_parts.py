@@ -10,7 +10,7 @@ from renderer import yamlio
 from renderer.kubernetes import pod_parts
 from renderer.policy.objects import judged_object
 
-KINDS = [*pod_parts._PODS, *pod_parts._PARTS]
+KINDS = [*pod_parts._PODS, *("/".join(kind) for kind in pod_parts._known_parts())]
 
 
 def placed(pattern: tuple[str, ...], value: object) -> Any:

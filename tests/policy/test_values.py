@@ -103,12 +103,12 @@ def test_not_zero(value: object) -> None:
 
 
 def test_the_verdict_does_not_depend_on_the_order_of_keys() -> None:
-    made = [*policy_spellings.made_up(200)]
-    assert [subject.text for subject in made] == [subject.text for subject in policy_spellings.made_up(200)]
+    subjects = [*policy_spellings.made_up(200)]
+    assert [subject.text for subject in subjects] == [subject.text for subject in policy_spellings.made_up(200)]
     assert (
         len({subject.spelling for subject in policy_spellings.made_up(1000)}) == len(policy_spellings.SPELLINGS) == 40
     )
-    denied = sum(bool(policy_spellings.verdict(policy(), subject.text)) for subject in made)
+    denied = sum(bool(policy_spellings.verdict(policy(), subject.text)) for subject in subjects)
     assert 20 < denied < 200  # some are allowed
 
 
