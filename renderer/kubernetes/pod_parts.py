@@ -53,7 +53,7 @@ _VOLUMES: Final[Mapping[Kind, Path]] = {
     ("", "PersistentVolume"): ("spec",),
     ("serving.kserve.io", "LocalModelNodeGroup"): ("spec", "persistentVolumeSpec"),
 }
-_PODLESS_GROUPS: Final = frozenset(
+PODLESS_GROUPS: Final = frozenset(
     (
         *(
             f"{name}.k8s.io"
@@ -112,7 +112,7 @@ def volume_path(kind: Kind) -> Path | None:
 def is_known(kind: Kind) -> bool:
     """Whether it is known where objects of the kind have pods, or that they have none."""
     group, name = kind
-    return "." not in group or group in _PODLESS_GROUPS or f"{group}/{name}" in _PODS or kind in _known_parts()
+    return "." not in group or group in PODLESS_GROUPS or f"{group}/{name}" in _PODS or kind in _known_parts()
 
 
 @cache

@@ -14,7 +14,6 @@ from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.pod_parts import ACCOUNTS, CONTAINERS, DefinedKind, Kind
 from renderer.plan import Body, Manifest
-from renderer.resolve.kube.images import split_image
 from renderer.yamlio import Document, read_nested_texts
 
 _POD_FIELDS = (*CONTAINERS, "volumes", "hostNetwork", "hostPID")  # by which a pod is known in other kinds
@@ -134,7 +133,7 @@ class JudgedObject:
     @cached_property
     def _parts(self) -> _Parts:
         parts = _Parts([], [], [], [])
-        if self.kind in PODLESS:
+        if not has_parts(self.kind):
             return parts
         places = pod_parts.whole_pods(self.kind)
         for place in places or ():
@@ -247,8 +246,14 @@ def _add_image(parts: _Parts, value: Mapping[str, object], path: Path, *, is_kno
         if reference := text_at(image, "reference"):
             parts.images.append(LocatedText((*path, "image", "reference"), reference))
         field, reference = _composed_image(image)
-        if reference and (is_known or image.get("registry") or split_image(reference)[0] != "docker.io"):
+        if reference and (is_known or _names_registry(reference)):
             parts.images.append(LocatedText((*path, "image", field), reference))
+
+
+def _names_registry(reference: str) -> bool:
+    """Whether an image says its registry, so that no other one is put before it."""
+    first, slash, _ = reference.partition("/")
+    return bool(slash) and ("." in first or ":" in first or first == "localhost")
 
 
 def _composed_image(image: Mapping[str, object]) -> tuple[str, str]:
@@ -282,4 +287,4 @@ def _search(parts: _Parts, value: object, path: Path, *, is_known: bool) -> None
 
 def has_parts(kind: Kind) -> bool:
     """Whether objects of the kind may have pods, images or security contexts."""
-    return kind not in PODLESS
+    return kind not in PODLESS and kind[0] not in pod_parts.PODLESS_GROUPS

@@ -117,3 +117,29 @@ def test_an_old_account_is_located_at_its_name() -> None:
         "a.yaml", b"apiVersion: v1\nkind: Pod\nspec:\n  serviceAccount: x\n  containers: [{name: a}]\n"
     )[0][0]
     assert judged_object(document, None).pods[0].accounts() == [(("spec", "serviceAccount"), "x")]
+
+
+@pytest.mark.parametrize(
+    ("image", "is_judged"),
+    [
+        ({"repository": "evil.example/x", "tag": "v1"}, True),
+        ({"repository": "x/y", "registry": "evil.example"}, True),
+        ({"name": "x/y", "registry": "evil.example"}, True),
+        ({"repository": "evil.example", "tag": "5000/x"}, True),
+        ({"repository": "docker.io/x/y"}, True),
+        ({"repository": "ghcr.io/org/app", "tag": 1, "digest": f"sha256:{'0' * 64}"}, False),
+        ({"repository": "x/y", "tag": "v1"}, False),  # of a registry that only the chart knows
+        ({"name": "evil.example/x"}, False),
+        ({"repository": "", "tag": ""}, False),
+    ],
+)
+def test_images_in_parts_of_other_kinds(image: dict[str, Any], is_judged: bool) -> None:
+    body = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {}, "spec": {"image": image}}
+    assert codes(body) == (["E815"] if is_judged else [])
+
+
+def test_a_definition_has_no_pods() -> None:
+    fields = {"containers": {"type": "array"}, "image": {"type": "string"}, "hostNetwork": {"type": "boolean"}}
+    body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"properties": fields}}
+    document = yamlio.parse("a.yaml", yamlio.dump(body).encode())[0][0]
+    assert judged_object(document, None).pods == []
