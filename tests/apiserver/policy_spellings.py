@@ -225,8 +225,9 @@ KINDS: Final[Mapping[str, Callable[[Node], Node]]] = {
 def _others(chance: Chance) -> Node:
     """An object without a pod that a policy is about."""
     host, name, folder = chance.choice(HOSTS), chance.choice(NAMES), chance.choice(FOLDERS)
-    header = {"name": chance.choice(("x-ai-eg-model", "X-AI-EG-Model")), "value": name}
-    header |= chance.choice(({}, {"type": "Exact"}, {"type": None}, {"type": "RegularExpression"}, {"type": ""}))
+    header: Node = {"name": chance.choice(("x-ai-eg-model", "X-AI-EG-Model")), "value": name}
+    if (how := chance.choice(("-", "Exact", None, "RegularExpression", ""))) != "-":
+        header["type"] = how
     matches = chance.choice(([{"headers": [header]}], [], None))
     volume = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "local": None}
     parents, endpoint = [{"name": "a"}], {"fqdn": {"hostname": host, "port": 443}, "ip": None}
@@ -288,9 +289,9 @@ def verdict(policy: RenderPolicy, data: str) -> Verdict:
     return Counter((denial.code, json.dumps(denial.words, sort_keys=True)) for denial in denials)
 
 
-def _pods(body: Body) -> list[Node]:
+def _pods(body: Mapping[str, Any]) -> list[Node]:
     """The fields of its pods that a policy is about, as ValidatingAdmissionPolicies see them."""
-    places = whole_pods(kind_of(body)) or ()
+    places = whole_pods(kind_of(dict(body))) or ()
     specs = [spec for place in places for _, spec in find(body, place.pattern) if isinstance(spec, dict)]
     return [{field: spec.get(field) for field in SEEN} for spec in specs]
 

@@ -16,7 +16,7 @@ from tests.apiserver import policy_spellings
 # What k8s.io/kubernetes v1.36.3 converts in pkg/apis/core/v1/conversion.go (PodSpec in both directions,
 # dropInitContainerAnnotations), fills in by pkg/apis/core/v1/defaults.go (SetDefaults_PodSpec, SetDefaults_Volume), and
 # has in no other generated conversion of pods. v1.37.2 has moved the first into defaults.go.
-CONVERTED = {
+CONVERTED: dict[str, tuple[dict[str, Any], str]] = {
     "serviceAccount is used where serviceAccountName is ''": (
         {"serviceAccountName": "", "serviceAccount": "x"},
         "E819",
