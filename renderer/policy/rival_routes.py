@@ -72,7 +72,8 @@ def _host_path(spec: Body, host: str, parent: int) -> Path:
 def _hidden_host(policy: RenderPolicy, judged: JudgedObject, host: str, hidden: str, path: Path) -> Denial:
     models = f"of models for '{hidden}'" if hidden else "of models, which are for any host"
     what = f"may not match every public name: requests for '{host}' miss the routes {models}"
-    hint = "take a host that is not below it" if hidden else "give these hosts of their own by gateway.hostnames"
+    apart = "give the routes of models hosts of their own, by gateway.hostnames where they are rendered"
+    hint = "take a host that is not below it" if hidden else apart
     return name_denial(policy, judged.namespace, judged.origin(path), what, f"{hint}, or take another Gateway")
 
 
