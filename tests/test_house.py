@@ -214,7 +214,7 @@ GLOSSARY_FILES = {
         *("check/graph/route_matches", "check/graph/route_timeouts", "check/graph/routes", "resolve/apps/model_routes"),
         *("resolve/gateway/packed_routes", "resolve/gateway/route_backends", "resolve/apps/app_routes"),
         *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
-        *("resolve/traffic/model_route", "resolve/traffic/packed_routes"),
+        *("resolve/traffic/model_route", "resolve/traffic/packed_routes", "policy/rival_routes"),
     },
     "role": {"resolve/apps/role_apps", "resolve/rules/roles", "resolve/workload/role_pair"},
     "run context": {"resolve/workload/run_context"},

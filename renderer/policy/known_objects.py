@@ -53,9 +53,7 @@ class RoutedHost:
 
 
 class KnownObjects:
-    """The objects of a run, looked into where a rule asks. `judged`: returns those that are judged themselves;
-    `others`: those that are not; `names`: the public names of rendered routes.
-    """
+    """The objects of a run, looked into where a rule asks."""
 
     def __init__(
         self,
@@ -64,6 +62,9 @@ class KnownObjects:
         names: Callable[[], Sequence[ClaimedName]] = lambda: (),
         external: ExternalObjects | None = None,
     ) -> None:
+        """`judged`: returns those that are judged themselves; `others`: the rest; `names`: returns the public names of
+        rendered routes; `external`: what else is known.
+        """
         self._judged, self._others, self._names = judged, others, names
         self._external = external or ExternalObjects()
 

@@ -152,8 +152,8 @@ class Site:
         """Takes one object away, and the HTTPRoute that the AI gateway made of it."""
         self.stack.cluster.client("DELETE", self.stack.cluster.path(body))
         if body["kind"] == "AIGatewayRoute":
-            made = {**body, "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"}
-            self.stack.cluster.client("DELETE", self.stack.cluster.path(made))
+            http_route = {**body, "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute"}
+            self.stack.cluster.client("DELETE", self.stack.cluster.path(http_route))
 
     def _delete(self, path: str, metadata: Body) -> None:
         namespace = metadata.get("namespace", "")

@@ -31,12 +31,12 @@ def attachments(view: ObjectView, spec: Body, namespace: str) -> Iterator[tuple[
     for i, parent in enumerate(maps_at(spec, "parentRefs")):
         kind = kind_in(text_at(parent, "group", default=GATEWAY_GROUP), text_at(parent, "kind", default="Gateway"))
         place = named_place(parent, namespace)
-        found = []
+        at_parent = []
         if kind == "Gateway":
-            found = [*_at_gateway(view, place, parent, namespace, hostnames)]
+            at_parent = [*_at_gateway(view, place, parent, namespace, hostnames)]
         elif kind in LISTENER_SETS and (body := view.find(kind, *place)):
-            found = [*_at_listener_set(body, place[0], parent, hostnames)]
-        yield from ((i, attachment) for attachment in found)
+            at_parent = [*_at_listener_set(body, place[0], parent, hostnames)]
+        yield from ((i, attachment) for attachment in at_parent)
 
 
 def _at_gateway(
@@ -46,8 +46,8 @@ def _at_gateway(
     if not gateway:
         yield Attachment(place, text_at(parent, "sectionName"), tuple(hostnames) or ("",))
         return
-    wanted = {key: parent[key] for key in ("sectionName", "port") if isinstance(parent.get(key), (str, int))}
-    admission = listener_admission(view, gateway, place, wanted, namespace)
+    section_and_port = {key: parent[key] for key in ("sectionName", "port") if isinstance(parent.get(key), (str, int))}
+    admission = listener_admission(view, gateway, place, section_and_port, namespace)
     for listener, host in zip(admission.listeners, admission.hosts, strict=True):
         if hosts := _narrowed(hostnames, host):
             yield Attachment(place, listener, hosts)

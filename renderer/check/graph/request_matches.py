@@ -99,9 +99,9 @@ def _of_http_route(match: Body) -> RequestMatch:
 
 def _of_grpc_route(match: Body) -> RequestMatch:
     """A call of gRPC has the path `/service/method`. Envoy Gateway takes a method alone for a header."""
-    wanted, headers = map_at(match, "method"), len(list_at(match, "headers"))
-    service, method = text_at(wanted, "service"), text_at(wanted, "method")
-    if text_at(wanted, "type") == EXPRESSION and (service or method):
+    call, headers = map_at(match, "method"), len(list_at(match, "headers"))
+    service, method = text_at(call, "service"), text_at(call, "method")
+    if text_at(call, "type") == EXPRESSION and (service or method):
         return RequestMatch(EXPRESSION, f"/{service or '.+'}/{method}", headers=headers)
     if service:
         path = f"/{service}/{method}" if method else f"/{service}"
