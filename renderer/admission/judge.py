@@ -239,7 +239,7 @@ class _Facts:
     @cached_property
     def view(self) -> Mapping[str, object]:
         """The object as a policy sees it."""
-        return server_view(self.request.body)
+        return self.request.kinds.view_of(self.request.body)
 
     @cached_property
     def extent(self) -> Extent:

@@ -9,7 +9,6 @@ from msgspec import Struct
 from renderer.admission.matching import CreateRequest, selects
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import ResourceKinds
-from renderer.admission.server_view import server_view
 from renderer.cel.work import Extent, extent_of
 from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body
@@ -63,6 +62,6 @@ class Params:
         """The param of a body, the same each time."""
         param = self._params.get(id(body))
         if param is None:
-            view = server_view(body)
+            view = self._kinds.view_of(body)
             param = self._params[id(body)] = Param(view, extent_of(view))
         return param

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
 from renderer import schema_validation
 from renderer.admission.records import Resource
+from renderer.admission.server_view import Completion, completion, server_view
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Body
 
 _IRREGULAR: Final = {"Endpoints": "endpoints", "PodMetrics": "pods", "NodeMetrics": "nodes"}
@@ -46,6 +47,8 @@ class ResourceKinds:
 
     def __init__(self, bodies: Iterable[Body] = ()) -> None:
         self._defined: dict[tuple[str, str], set[tuple[str, bool]]] = {}  # by group and kind: plural, is it namespaced
+        self._schemas: dict[tuple[str, str], Mapping[str, object]] = {}  # by apiVersion and kind
+        self._completions: dict[tuple[str, str], Completion | None] = {}
         self._known: dict[tuple[str, str, bool], Resource] = {}
         for body in bodies:
             spec = map_at(body, "spec")
@@ -53,6 +56,9 @@ class ResourceKinds:
             if text_at(body, "kind") == DEFINITION and name:
                 resource = name, text_at(spec, "scope") != "Cluster"
                 self._defined.setdefault((group, kind), set()).add(resource)
+                for version in maps_at(spec, "versions"):
+                    schema = map_at(version, "schema", "openAPIV3Schema")
+                    self._schemas.setdefault((f"{group}/{version.get('name')}", kind), schema)
 
     def resource_of(self, body: Body) -> Resource:
         """The resource of an object."""
@@ -74,6 +80,13 @@ class ResourceKinds:
         if scope is None and (is_built_in(group) or names_namespace):
             scope = True
         return Resource(group, version, kind, plural(kind), scope, is_guessed=not is_known)
+
+    def view_of(self, body: Body) -> Mapping[str, object]:
+        """The object as a policy sees it."""
+        key = str(body.get("apiVersion", "")), str(body.get("kind", ""))
+        if key in self._schemas and key not in self._completions:
+            self._completions[key] = completion(self._schemas[key], {})
+        return server_view(body, self._completions.get(key))
 
     def may_have_name(self, resource: Resource, group: str, name: str) -> bool:
         """Whether a resource may have a name that a rule for a group, or for all (`*`), has."""

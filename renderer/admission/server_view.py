@@ -13,7 +13,7 @@ import msgspec
 from renderer import schema_validation
 from renderer.admission.defaults import CONSTANTS, RULES
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import without_nulls
+from renderer.kubernetes.json_values import as_map, without_nulls
 from renderer.plan import Body
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")
@@ -22,8 +22,10 @@ _NEVER_EMPTY: Final = ("quantity", "intOrString")  # structs in Go
 _Writer = Callable[[Any], Any]
 
 
-def server_view(body: Body) -> Mapping[str, Any]:
-    """The object as a policy sees it, in plain types. Of a kind that we do not know, it is the object itself."""
+def server_view(body: Body, complete: Completion | None = None) -> Mapping[str, Any]:
+    """The object as a policy sees it, in plain types. Of a kind that we do not know, it is the object itself, with what
+    `complete` fills in.
+    """
     version, kind = str(body.get("apiVersion")), str(body.get("kind"))
     text = msgspec.json.encode(body)
     plain: dict[str, Any] = msgspec.json.decode(text)
@@ -32,7 +34,7 @@ def server_view(body: Body) -> Mapping[str, Any]:
     if name is not None:
         return _struct_writer(name)(plain)
     plain = without_nulls(plain) if b"null" in text else plain
-    complete = _completion_of_kind(version, kind) if "/" in version else None
+    complete = complete or (_completion_of_kind(version, kind) if "/" in version else None)
     return complete(plain) if complete else plain
 
 
@@ -143,11 +145,11 @@ def _write_quantity(value: Any) -> Any:
 # ---- kinds of CRDs ----
 
 
-class _Completion:
+class Completion:
     """Fills in the defaults of a CRD below a node of its schema."""
 
     def __init__(
-        self, fields: Mapping[str, _Completion], defaults: Mapping[str, object], items: _Completion | None
+        self, fields: Mapping[str, Completion], defaults: Mapping[str, object], items: Completion | None
     ) -> None:
         self._fields = fields  # only those with defaults below them
         self._defaults, self._items = defaults, items
@@ -167,23 +169,24 @@ class _Completion:
 
 
 @cache
-def _completion_of_kind(version: str, kind: str) -> _Completion | None:
+def _completion_of_kind(version: str, kind: str) -> Completion | None:
     """What fills in the defaults of a kind; None where there are none, or the kind is not known."""
     name = schema_validation.name_of(version, kind)
     if not schema_validation.has_schema(name):
         return None
     schema = schema_validation.read_schema(name)
-    return _completion(schema, schema.get("$defs", {}))
+    return completion(schema, schema.get("$defs", {}))
 
 
-def _completion(schema: Any, definitions: Mapping[str, Any]) -> _Completion | None:
+def completion(schema: Any, definitions: Mapping[str, Any]) -> Completion | None:
+    """What fills in the defaults of a schema; None where it has none."""
     node = _resolved(schema, definitions)
-    properties = {name: _resolved(field, definitions) for name, field in (node.get("properties") or {}).items()}
-    below = {name: _completion(field, definitions) for name, field in properties.items()}
+    properties = {name: _resolved(field, definitions) for name, field in as_map(node.get("properties")).items()}
+    below = {name: completion(field, definitions) for name, field in properties.items()}
     fields = {name: complete for name, complete in below.items() if complete}
     defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
-    items = _completion(node["items"], definitions) if "items" in node else None
-    return _Completion(fields, defaults, items) if fields or defaults or items else None
+    items = completion(node["items"], definitions) if "items" in node else None
+    return Completion(fields, defaults, items) if fields or defaults or items else None
 
 
 def _resolved(schema: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -191,5 +194,5 @@ def _resolved(schema: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     node: dict[str, Any] = schema if isinstance(schema, dict) else {}
     while "$ref" in node:
         more = {key: value for key, value in node.items() if key != "$ref"}
-        node = {**definitions[node["$ref"].rpartition("/")[2]], **more}
+        node = {**definitions.get(str(node["$ref"]).rpartition("/")[2], {}), **more}
     return node
