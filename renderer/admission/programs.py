@@ -118,10 +118,10 @@ class _Environments:
         for _ in range(_ROUNDS):
             environment = self.with_variables(types)
             compiled = self._compiled(lambda _, environment=environment: environment)  # type: ignore[misc]
-            found = {name: _type_of(item) for name, item in compiled.items()}
-            if found == types:
+            types_found = {name: _type_of(item) for name, item in compiled.items()}
+            if types_found == types:
                 return compiled
-            types = found
+            types = types_found
         return self._compiled(self.with_variables)
 
     def _compiled(self, environment_of: Callable[[Mapping[str, str]], CelEnvironment]) -> Mapping[str, Compiled]:

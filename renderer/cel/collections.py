@@ -74,8 +74,8 @@ def _extreme(name: str, sign: int) -> Callable[[Sequence[object]], object]:
 
 
 def _index_of(items: Sequence[object], element: object) -> int:
-    wanted = _identity(element)
-    return next((i for i, item in enumerate(items) if _identity(item) == wanted), -1)
+    identity = _identity(element)
+    return next((i for i, item in enumerate(items) if _identity(item) == identity), -1)
 
 
 def _last_index_of(items: Sequence[object], element: object) -> int:

@@ -514,11 +514,11 @@ def test_long_lists(expression: str, reasons: list[str]) -> None:
     ],
 )
 def test_a_long_chain_of_variables(first: str, step: str, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[object] = []
+    environments: list[object] = []
     initialize = CelEnvironment.__init__
 
     def counted(self: CelEnvironment, *arguments: Any) -> None:
-        made.append(arguments)
+        environments.append(arguments)
         initialize(self, *arguments)
 
     monkeypatch.setattr(CelEnvironment, "__init__", counted)
@@ -526,7 +526,7 @@ def test_a_long_chain_of_variables(first: str, step: str, last: str, monkeypatch
     chain = [{"name": f"v{i + 1}", "expression": step.format(i)} for i in range(count)]
     spec = {**of(last.format(count)), "variables": [{"name": "v0", "expression": first}, *chain]}
     assert judged(spec) == ([], [])
-    assert len(made) <= 4
+    assert len(environments) <= 4
 
 
 def test_types_of_variables_are_checked_however_long_their_chain_is() -> None:
