@@ -107,8 +107,10 @@ class ResourceKinds:
 @cache
 def _known_names(group: str) -> frozenset[str]:
     """The resources of a group whose schemas we have."""
-    folder = os.path.dirname(schema_validation.path_of(f"output/{group}/any"))
-    files = os.listdir(folder) if os.path.isdir(folder) else ()
+    try:
+        files = os.listdir(os.path.dirname(schema_validation.path_of(f"output/{group}/any")))
+    except (FileNotFoundError, NotADirectoryError):
+        files = []
     return frozenset(plural(file.rpartition("_")[0]) for file in files)
 
 

@@ -38,9 +38,10 @@ _PASSING: Final = ("dyn", "optional.of", "optional.ofNonZeroValue", "orValue", "
 
 
 class Reads:
-    """What expressions read of `object` and of the other names. `unknown`: paths whose values are not known."""
+    """What expressions read of `object` and of the other names."""
 
     def __init__(self, unknown: Iterable[ReadPath] = ()) -> None:
+        """`unknown`: paths whose values are not known."""
         self.whole: set[ReadPath] = set()  # paths whose whole value counts
         self.present: set[ReadPath] = set()  # paths that only have to be there
         self.names: dict[int, ReadPath] = {}  # by number, the expressions that give what is not known

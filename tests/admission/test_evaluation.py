@@ -454,6 +454,12 @@ def test_a_kind_without_a_definition(spec: dict[str, Any], bodies: list[Any], re
     assert judged(spec, PARAMETERS, bodies=bodies) == ([], reasons)
 
 
+@pytest.mark.parametrize("group", ["Ex ample.com", "../x.com", "a\x00.com", "x.com\n"])
+def test_a_group_that_is_none(group: str) -> None:
+    body = {**PARAMETERS, "apiVersion": f"{group}/v1"}
+    assert judged(about("gatewayparameters", group), body)[0] == []
+
+
 def test_a_kind_that_may_be_excluded() -> None:
     spec = about("*")
     excluded = {**spec["matchConstraints"]["resourceRules"][0], "resources": ["gatewayparameters"]}

@@ -39,6 +39,7 @@ PLACES = {
     "diff/live/pods.py is_loader": (1, "a name of ours"),
     "diff/live/pods.py weights": (1, "re.escape"),
     "admission/evaluation.py _evaluate_variable": (1, "words of a message"),
+    "admission/source_text.py ": (2, "patterns of ours"),
     "cel/compiler.py _config": (1, "names of ours"),
     "cel/texts.py _no_clause": (1, "words of a message"),
     "cel/texts.py _quote": (1, "what CEL's strings.quote does"),
