@@ -6,6 +6,7 @@ import io
 import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -15,6 +16,7 @@ from renderer.check.programs.helm import RenderedCharts, render_charts
 from tests.hostile.listeners import Listeners, listeners
 from tests.programs import tool
 
+Member: TypeAlias = tuple[str, bytes, dict[str, object]]
 CHART = "apiVersion: v2\nname: {}\nversion: 1.0.0\n"
 OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: {{ EXPRESSION | quote }}}\n"
 FILES = OBJECT.replace("EXPRESSION", '.Files.Get "files/x"')
@@ -50,10 +52,10 @@ def render(files: Mapping[str, str] = {}) -> tuple[RenderedCharts, str]:
     return rendered, text
 
 
-def archive(*members: tuple[str, bytes, dict[str, object]]) -> bytes:
+def archive(*members: Member) -> bytes:
     """The archive of a chart, with more members."""
-    chart = ("vllm/Chart.yaml", CHART.format("vllm").encode(), {})
-    template = ("vllm/templates/a.yaml", FILES.encode(), {})
+    chart: Member = ("vllm/Chart.yaml", CHART.format("vllm").encode(), {})
+    template: Member = ("vllm/templates/a.yaml", FILES.encode(), {})
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, data, properties in (chart, template, *members):
@@ -100,7 +102,7 @@ def test_a_schema_that_refers_elsewhere(name: str, place: str, heard: Listeners,
 
 def test_a_schema_in_an_archive_or_behind_a_link(heard: Listeners, tmp_path: Path) -> None:
     text = f'{{"$ref": "{heard.addresses()[0]}/a.json"}}'
-    schema = ("below/values.schema.json", text.encode(), {})
+    schema: Member = ("below/values.schema.json", text.encode(), {})
     data = archive(("below/Chart.yaml", CHART.format("below").encode(), {}), schema)
     (tmp_path / "charts/vllm/charts").mkdir()
     (tmp_path / "charts/vllm/charts/below-1.0.0.tgz").write_bytes(data)
