@@ -106,17 +106,15 @@ _YAML_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # line breaks as libyam
 
 
 class LocatedReader:
-    """Reads a file: `read()` returns its documents as nodes.
-
-    `disputes`: whether a key that a mapping has before it merges another one with that key is a problem, since some
-    readers take the one and some the other; the same for two merge keys.
-    """
+    """Reads a file: `read()` returns its documents as nodes."""
 
     def __init__(
         self, name: str, data: bytes, parser: event_parser.EventParser | None = None, *, disputes: bool = False
     ) -> None:
         self.name = name
         self.data = data
+        # Whether a key that a mapping has before it merges another one with that key is a problem, since some readers
+        # take the one and some the other; the same for two merge keys.
         self.disputes = disputes
         self.parser = parser or event_parser.Parser  # makes events of bytes
         self.problems: list[Diagnostic] = []  # of the YAML, complete after `read()`

@@ -88,8 +88,8 @@ def test_folders_that_kustomize_takes_for_repositories(tmp_path: Path) -> None:
 
 def test_files_that_kustomize_takes_for_addresses(tmp_path: Path) -> None:
     spellings = [f"{head}{rest}" for head, rest in itertools.product(ADDRESSES, REST)]
-    taken = refused(_is_file_taken, spellings, tmp_path)
+    refused_names = refused(_is_file_taken, spellings, tmp_path)
     ours = {name for name in spellings if is_address(name.encode().decode("unicode_escape"))}
-    assert taken <= ours
+    assert refused_names <= ours
     # It cannot read these as addresses: that a file of the tree is called so is no reason to look as closely.
-    assert all(name[:4].lower() == "http" and name.endswith(UNREADABLE) for name in ours - taken)
+    assert all(name[:4].lower() == "http" and name.endswith(UNREADABLE) for name in ours - refused_names)

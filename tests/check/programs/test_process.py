@@ -52,9 +52,9 @@ def test_a_network_namespace_where_the_system_allows_one(programs: Path, tmp_pat
     script(programs, "unshare", f'echo "$@" >> {tmp_path}/asked; while [ "$1" != -- ]; do shift; done; shift; "$@"')
     for _ in range(2):
         assert run_program("shown", [], scratch=str(tmp_path)).data == b"shown\n"
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert asked[0].startswith("--map-root-user --net -- ")
-    assert asked[1:] == [f"--map-root-user --net -- {programs}/shown"] * 2
+    command_lines = (tmp_path / "asked").read_text().splitlines()
+    assert command_lines[0].startswith("--map-root-user --net -- ")
+    assert command_lines[1:] == [f"--map-root-user --net -- {programs}/shown"] * 2
 
 
 @pytest.mark.parametrize("unshare", ["echo 'unshare failed: Operation not permitted' >&2; exit 1", ""])
