@@ -320,3 +320,20 @@ def test_random_bytes_never_raise() -> None:
         assert all(problem.line >= 1 and problem.column >= 1 for problem in problems)
         for document in documents:
             assert document.locate(("a", 0, "b"))[0] >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a: 1\n<<: {a: 2}\n", [(2, "the key 'a' is given twice, first in line 1")]),
+        ("<<: {a: 1}\n<<: {b: 2}\n", [(2, "the key '<<' is given twice, first in line 1")]),
+        ("a: [{b: 1, <<: {b: 2}}]\n", [(1, "the key 'b' is given twice, first in line 1")]),
+        ("<<: {a: 1}\na: 2\n", []),
+        ("a: 1\n<<: {b: 2}\n", []),
+        ("<<: [{a: 1}, {a: 2}]\n", []),
+    ],
+)
+def test_merge_keys_that_readers_take_differently(text: str, found: list[tuple[int, str]]) -> None:
+    _, problems = yamlio.parse("a.yaml", text.encode(), disputes=True)
+    assert [(problem.line, problem.message) for problem in problems] == found
+    assert yamlio.parse("a.yaml", text.encode())[1] == []
