@@ -122,6 +122,11 @@ class _Draft(Struct):
     beside: list[Document]  # Services and autoscalers that stay as they are
     diagnostics: Collector
 
+    @property
+    def written(self) -> tuple[CommentedBody, CommentedBody]:
+        """The objects that it becomes."""
+        return self.shared.model, self.playground
+
 
 class _Copy(Struct):
     """An object beside the workloads that is written as it is, but for its secrets, which are told."""
@@ -275,7 +280,9 @@ class _Run:
                 diagnostics.add("W951", own.origin("spec", "ports", 0, "name"), what=what, why=why)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
-            playground.body["spec"]["elasticConfig"] = elastic_config(plain_body(autoscaler, diagnostics))
+            playground.body["spec"]["elasticConfig"] = elastic_config(
+                {**autoscaler.value, "spec": plain_body(autoscaler, diagnostics, ("spec",))}
+            )
             used.add(id(autoscaler))
             becomes = f"spec.elasticConfig of {adopted.workload.name}"
             self.replaced.setdefault(adopted.key, []).append((autoscaler, becomes))
@@ -358,7 +365,7 @@ class _Run:
         }
         for draft in self.drafts:
             self._complete(draft, workloads.get(draft.adopted.key, {}))
-            self._remove_secrets(draft)
+        self._remove_secrets()
         result = self._render_valid()
         if not self.drafts and not self.converted:
             return
@@ -387,10 +394,11 @@ class _Run:
         rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
         complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
 
-    def _remove_secrets(self, draft: _Draft) -> None:
+    def _remove_secrets(self) -> None:
         """Takes what secrets are left out of what is written, wherever they came from."""
-        origins = TemplateOrigins(draft.adopted.workload.document.origin())
-        for commented in (draft.shared.model, draft.playground):
+        bodies = {id(commented): (draft, commented) for draft in self.drafts for commented in draft.written}
+        for draft, commented in bodies.values():
+            origins = TemplateOrigins(draft.adopted.workload.document.origin())
             commented.body = without_secrets(commented.body, origins, draft.diagnostics)
 
     def _render_valid(self) -> RenderResult:

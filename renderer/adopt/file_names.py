@@ -15,7 +15,8 @@ EXTRA: Final = "extra"
 """The folder of objects that stay as they are."""
 _OUTPUT = "rendered"  # the folder of the output, where llmaz.yaml names none
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
-_FILES = {name.lower().rpartition(".")[0] or name.lower() for name in (*KUSTOMIZATIONS, CONFIG, POLICY)}
+# What a program reads as its own, or Windows has a device of.
+_RESERVED = _DEVICES | {name.lower().removesuffix(".yaml") for name in (*KUSTOMIZATIONS, CONFIG, POLICY)}
 _FOLDERS = {EXTRA, _OUTPUT, *PACKAGE_FOLDERS}
 _LONGEST = 200  # characters of a name, of the 255 bytes that file systems take
 
@@ -30,7 +31,7 @@ class FileNames:
 
     def of_workload(self, namespace: str, name: str) -> str:
         """The file of a workload, called after it: in a folder of its namespace, where one is given."""
-        return self._file(f"{name}-playground" if _is_reserved(name) else name, self._folder(namespace))
+        return self._file(f"{name}-playground" if name in _RESERVED else name, self._folder(namespace))
 
     def of_object(self, body: Mapping[str, Any], folder: str = "") -> str:
         """The file of another object, called after its kind, namespace and name."""
@@ -39,15 +40,10 @@ class FileNames:
 
     def _folder(self, namespace: str) -> str:
         if namespace and namespace not in self._folder_of:
-            is_free = namespace not in _FOLDERS and not _is_reserved(namespace)
+            is_free = namespace not in _FOLDERS | _RESERVED
             self._folder_of[namespace] = self._folders.take(namespace if is_free else f"namespace-{namespace}")
         return self._folder_of.get(namespace, "")
 
     def _file(self, name: str, folder: str) -> str:
         free = self._names.setdefault(folder, FreeNames()).take(name[:_LONGEST].rstrip(".-"))
         return f"{folder}/{free}.yaml" if folder else f"{free}.yaml"
-
-
-def _is_reserved(name: str) -> bool:
-    """Whether a program reads a file of this name as its own, or Windows has a device of that name."""
-    return name in _FILES or name.partition(".")[0] in _DEVICES

@@ -339,7 +339,7 @@ class _Service:
 
     def _remove_variable(self, engine: dict[str, Any], place: Path, index: int) -> None:
         env = engine["env"]
-        self.origins.remove_item((*place, "env"), index, len(env))
+        self.origins.remove_items((*place, "env"), {index}, len(env))
         del env[index]
         if not env:
             del engine["env"]
@@ -390,7 +390,7 @@ class _Service:
                 env = engine.setdefault("env", [])
                 self.origins.copy((*self._place(key), "env", len(env)), self.origins((*place, "env", i)))
                 env.append(variable)
-        self.origins.remove_item((key, "initContainers"), index, len(containers))
+        self.origins.remove_items((key, "initContainers"), {index}, len(containers))
         del containers[index]
         if not containers:
             del self.spec[key]["initContainers"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from renderer.adopt.template_origins import TemplateOrigins
@@ -49,8 +49,9 @@ class _Place:
         hint = _NO_REFERENCE if _NAMING.isdisjoint(self.path) else _REFERENCE
         tell_secret(self.origins(self.path), name, self.diagnostics, hint)
 
-    def remove_item(self, index: int, length: int) -> None:
-        self.origins.remove_item(self.path, index, length)
+    def remove_items(self, indexes: Set[int], length: int) -> None:
+        if indexes:
+            self.origins.remove_items(self.path, indexes, length)
 
 
 def _plain_map(body: Mapping[str, Any], shown: Mapping[str, Any], place: _Place) -> dict[str, Any]:
@@ -76,22 +77,21 @@ def _plain_list(items: list[Any], shown: list[Any], place: _Place) -> list[Any]:
     if any(isinstance(item, str) for item in items):
         return _without_words(items, shown, place)
     plain: list[Any] = []
-    remaining = len(items)
-    for item, shown_item in zip(items, shown, strict=True):
-        index = len(plain)
+    removed: set[int] = set()
+    for i, (item, shown_item) in enumerate(zip(items, shown, strict=True)):
         if item == shown_item:
             plain.append(item)
         elif _is_pair(item) and item["value"] != shown_item["value"]:
-            place.at(index).at("value").tell(str(item["name"]))
-            place.remove_item(index, remaining)
-            remaining -= 1
+            place.at(i).at("value").tell(str(item["name"]))
+            removed.add(i)
         elif isinstance(item, dict):
-            plain.append(_plain_map(item, shown_item, place.at(index)))
+            plain.append(_plain_map(item, shown_item, place.at(i)))
         elif isinstance(item, list):
-            plain.append(_plain_list(item, shown_item, place.at(index)))
+            plain.append(_plain_list(item, shown_item, place.at(i)))
         else:
-            place.at(index).tell("")
+            place.at(i).tell("")
             plain.append(shown_item)
+    place.remove_items(removed, len(items))
     return plain
 
 
@@ -113,10 +113,8 @@ def _without_words(words: list[Any], shown: list[Any], place: _Place) -> list[An
         if i not in removed and word != shown[i]:
             place.at(i).tell("")
             remaining[i] = shown[i]
-    for i in sorted(removed, reverse=True):
-        place.remove_item(i, len(remaining))
-        del remaining[i]
-    return remaining
+    place.remove_items(removed, len(words))
+    return [word for i, word in enumerate(remaining) if i not in removed]
 
 
 def tell_secret(origin: Origin, name: str, diagnostics: Collector, hint: str = _REFERENCE) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from renderer.diagnostics import Origin, Path
 
 
@@ -55,13 +57,15 @@ class TemplateOrigins:
             field = inner
         field.fields.pop(path[-1], None)
 
-    def remove_item(self, path: Path, index: int, length: int) -> None:
-        """Moves the items behind one of a list of this length, which is removed, one place down."""
-        later = [self((*path, i)) for i in range(index + 1, length)]
-        for i in range(index, length):
-            self.forget((*path, i))
-        for i, origin in enumerate(later, index):
-            self.copy((*path, i), origin)
+    def remove_items(self, path: Path, indexes: Set[int], length: int) -> None:
+        """Moves the items of a list of this length behind those that are removed."""
+        origins = [self((*path, i)) for i in range(length)]
+        items = self._field(path).fields
+        fields = [items.pop(i, None) or _Field() for i in range(length)]
+        for place, i in enumerate(i for i in range(length) if i not in indexes):
+            items[place] = fields[i]
+            if not fields[i].origin:
+                fields[i].origin, fields[i].is_copy = origins[i], True
 
     def _field(self, path: Path) -> _Field:
         field = self._top
