@@ -8,8 +8,8 @@ from collections.abc import Iterable
 class FreeNames:
     """Hands out names, each of them once. Names that differ in case only are one."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = {name.casefold() for name in taken}
+    def __init__(self, others: Iterable[str] = ()) -> None:
+        self._taken = {name.casefold() for name in others}
         self._numbers: dict[str, int] = {}  # the last one behind each name
 
     def take(self, name: str) -> str:

@@ -24,13 +24,13 @@ class SharedModel(Struct):
 
 
 def share_models(
-    workloads: Sequence[AdoptedWorkload], taken: Iterable[str]
+    workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]
 ) -> dict[tuple[str, str], tuple[SharedModel, str]]:
-    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `taken`: the names
+    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `other_models`: the names
     of other OpenModels.
     """
     models: dict[str, SharedModel] = {}
-    names = FreeNames(taken)
+    names = FreeNames(other_models)
     claims: dict[tuple[str, str], tuple[SharedModel, str]] = {}
     for adopted in workloads:
         identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)

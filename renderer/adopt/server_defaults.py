@@ -81,8 +81,8 @@ def without_server_fields(value: Mapping[str, Any]) -> dict[str, Any]:
     """An object without what a server and kubectl write into it."""
     metadata = {key: item for key, item in map_at(value, "metadata").items() if key not in SERVER_METADATA}
     annotations = map_at(metadata, "annotations")
-    if kept := {key: text for key, text in annotations.items() if key not in WRITTEN_ANNOTATIONS}:
-        metadata["annotations"] = kept
+    if remaining := {key: text for key, text in annotations.items() if key not in WRITTEN_ANNOTATIONS}:
+        metadata["annotations"] = remaining
     else:
         metadata.pop("annotations", None)
     body = {**value, "metadata": metadata}
