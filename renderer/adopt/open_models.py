@@ -26,8 +26,8 @@ class SharedModel(Struct):
 def share_models(
     workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]
 ) -> dict[tuple[str, str], tuple[SharedModel, str]]:
-    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `other_models`: the names
-    of other OpenModels.
+    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `other_models`:
+    their names, which none of these gets.
     """
     models: dict[str, SharedModel] = {}
     names = FreeNames(other_models)
