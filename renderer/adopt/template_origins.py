@@ -61,7 +61,7 @@ class TemplateOrigins:
         """Moves the items of a list of this length behind those that are removed."""
         origins = [self((*path, i)) for i in range(length)]
         items = self._field(path).fields
-        fields = [items.pop(i, None) or _Field() for i in range(length)]
+        fields = [items.pop(i, _Field()) for i in range(length)]
         for place, i in enumerate(i for i in range(length) if i not in indexes):
             items[place] = fields[i]
             if not fields[i].origin:
