@@ -225,9 +225,10 @@ def _hand_over(models: Sequence[CutoverModel], dump: ClusterDump, tool: GitopsTo
 
 
 def _mend_services(dump: ClusterDump, left: Sequence[Name]) -> Iterator[ScriptLine]:
+    names = {*left}
     for document in dump.services:
         namespace, name = name_of(document)
-        is_left = (namespace, name.removesuffix(LB_SERVICE)) in left
+        is_left = (namespace, name.removesuffix(LB_SERVICE)) in names
         if operations := [*([] if is_left else _without_owner(document.value)), *_with_selector(document.value)]:
             yield patch("services", (namespace, name), operations)
 
@@ -285,8 +286,9 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
     if not owners and models:
         yield remark("Its custom resources are not in the dump. Each model has one of these, or both:")
         owners = [(kind, model.name) for kind in _RESOURCES for model in models]
+    names = {*left}
     for kind, owner_name in owners:
-        if owner_name not in left:
+        if owner_name not in names:
             yield kubectl("delete", _RESOURCES[kind], owner_name, "--cascade=orphan", "--ignore-not-found")
     for document in dump.autoscalers:
         namespace, name = name_of(document)
@@ -300,9 +302,9 @@ def _delete(dump: ClusterDump, models: Sequence[CutoverModel], left: Sequence[Na
         yield remark(f"The CRDs stay, since deleting them deletes what is not handed over: {labels}.")
         return
     kinds = ",".join(_RESOURCES.values())
-    names = [name_of(document)[1] for document in dump.definitions] or [*_DEFINITIONS]
+    definitions = [name_of(document)[1] for document in dump.definitions] or [*_DEFINITIONS]
     yield remark("Only if no Playground and no Service of llmaz is left in any namespace:")
-    delete = shlex.join(("kubectl", "delete", "customresourcedefinitions", *names, "--ignore-not-found"))
+    delete = shlex.join(("kubectl", "delete", "customresourcedefinitions", *definitions, "--ignore-not-found"))
     yield shell(f'left=$(kubectl get {kinds} -A -o name) && [ -z "$left" ] && {delete}')
     yield remark("Do not uninstall the operator's release or Application if it also installed LeaderWorkerSet: that")
     yield remark("deletes its CRD, and with it every model.")

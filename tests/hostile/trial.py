@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from renderer.check.programs import process
 from tests.hostile import (
     admissions,
     adoptions,
@@ -83,16 +84,21 @@ def aim_of(random: Random) -> Aim:
 
 @contextlib.contextmanager
 def surroundings() -> Iterator[None]:
-    """The programs that tests get are found, and such a program may take as much memory as it reserves."""
+    """The programs that tests get are found, and such a program may take as much memory as it reserves. Nothing else is
+    found: without `unshare` there is no network namespace, so that a request would arrive.
+    """
     before = resource.getrlimit(resource.RLIMIT_AS)
     path = os.environ["PATH"]
-    os.environ["PATH"] = f"{TOOLS}{os.pathsep}{path}"
+    forget = getattr(getattr(process, "network_namespace", None), "cache_clear", lambda: None)
+    forget()
+    os.environ["PATH"] = str(TOOLS)
     resource.setrlimit(resource.RLIMIT_AS, (before[1], before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
         os.environ["PATH"] = path
+        forget()
 
 
 def trial(number: int, seed: int, listening: Listeners, only: str = "") -> Outcome:

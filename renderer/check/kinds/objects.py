@@ -13,14 +13,12 @@ from renderer.kubernetes.json_values import as_map, as_maps, map_at
 def validate_service(body: Body) -> Iterator[Finding]:
     """Findings about a Service: ports need unique names and numbers, and an empty clusterIP would drift."""
     spec = as_map(body["spec"])
-    ports = as_maps(spec.get("ports"))
-    for i, port in enumerate(ports[1:], 1):
-        if any(
-            (port.get("name") == other.get("name") and port.get("name"))
-            or (port["port"], port.get("protocol", "TCP")) == (other["port"], other.get("protocol", "TCP"))
-            for other in ports[:i]
-        ):
+    known: set[tuple[object, ...]] = set()
+    for i, port in enumerate(as_maps(spec.get("ports"))):
+        own = {(port["port"], port.get("protocol", "TCP")), *({(port["name"],)} if port.get("name") else ())}
+        if known & own:
             yield "E540", ("spec", "ports", i), {"what": "the port's name or number already exists"}
+        known |= own
     if spec.get("clusterIP") == "":
         yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts permanently; leave it out"}
 
