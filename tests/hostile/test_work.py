@@ -312,6 +312,29 @@ def test_many_findings_about_rendered_fields(folder: Path) -> None:
     refused("E116")
 
 
+def test_a_dump_of_many_objects(folder: Path) -> None:
+    """Of which one is about serving."""
+    (folder / "chat.yaml").rename(folder / "tree.yaml")
+    (folder / "dump").mkdir()
+    for file in range(10):
+        bodies = "".join(
+            f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{file}-{i}}}\n" for i in range(10_000)
+        )
+        (folder / "dump" / f"{file}.yaml").write_text(bodies)
+    group = "  leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: model-runner, image: x}]}}}\n"
+    owner = "{apiVersion: inference.llmaz.io/v1alpha1, kind: Service, name: chat, uid: u}"
+    fields = "{manager: llmaz, operation: Apply, fieldsV1: {}}"
+    metadata = f"metadata: {{name: chat, namespace: demo, ownerReferences: [{owner}], managedFields: [{fields}]}}\n"
+    text = f"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\n{metadata}spec:\n{group}"
+    (folder / "dump" / "model.yaml").write_text(text)
+    status, text = run("cutover", "dump", "--", "tree.yaml")
+    assert (status, "RESTARTS as soon as it is synced: 1 pod, chat-0." in text) == (0, True), text[-600:]
+    status, text = run("diff", "--live", "dump", "--", "tree.yaml")
+    assert (status, "not compared: ConfigMap 100,000" in text) == (0, True), text[-600:]
+    status, text = run("adopt", "dump", "-o", "adopted")
+    assert (status, "and 99996 more" in text) == (2, True), text[-600:]
+
+
 # --- schemas
 
 
