@@ -17,6 +17,7 @@ from renderer.plan import Body, Manifest
 from renderer.yamlio import Document, read_nested_texts
 
 _POD_FIELDS = (*CONTAINERS, "volumes", "hostNetwork", "hostPID")  # by which a pod is known in other kinds
+_IMAGE_FIELDS = ("Image", "modelPuller")  # ends of the names of fields with an image; the second is NIMCache's
 # Kinds without pods that are rendered most, or in which texts of others stand under any key.
 PODLESS = frozenset(
     (
@@ -281,7 +282,7 @@ def _search(parts: _Parts, value: object, path: Path, *, is_known: bool) -> None
             if isinstance(item, dict) and str(key).endswith("ecurityContext"):
                 parts.contexts.append(LocatedContext((*path, key), item))
             _search(parts, item, (*path, key), is_known=is_known)
-        elif is_known and isinstance(item, str) and item and str(key).endswith("Image"):
+        elif is_known and isinstance(item, str) and item and str(key).endswith(_IMAGE_FIELDS):
             parts.images.append(LocatedText((*path, key), item))
 
 
