@@ -104,20 +104,19 @@ SPELLINGS: Final[Mapping[str, Spelling]] = {
 }
 
 
-def faults(client: Client, tools: Path) -> tuple[int, list[str]]:
-    """How many spellings were asked about, and where others are applied than we judge. Raises CannotJudge."""
+def faults(client: Client, tools: Path) -> list[str]:
+    """The spellings of which other objects are applied than we judge. Raises CannotJudge."""
     if not (tools / "kubectl").exists():
         raise CannotJudge("kubectl not built: scripts/tools.sh kubectl")
     with tempfile.TemporaryDirectory(prefix="llmaz-lists-") as folder, ThreadPoolExecutor(LANES) as lanes:
         (Path(folder) / "config").write_text(client.kubeconfig())
         apply = partial(applied, (tools / "kubectl").absolute(), Path(folder))
         everything = list(lanes.map(apply, SPELLINGS, (spelling.text for spelling in SPELLINGS.values())))
-    found = [
+    return [
         f"{name}: applied: {sorted(theirs)}; judged: {sorted(judged(spelling.text))}"
         for (name, spelling), theirs in zip(SPELLINGS.items(), everything, strict=True)
         if theirs != {*spelling.applied} or judged(spelling.text) != theirs | {*spelling.beyond}
     ]
-    return len(SPELLINGS), found
 
 
 def applied(kubectl: Path, home: Path, name: str, text: str) -> set[str]:
