@@ -128,12 +128,12 @@ def find(value: object, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Pat
     """What stands at a pattern in a value, with its path."""
     for i, part in enumerate(pattern):
         if part in _WILDCARDS:
-            yield from _find_any(value, pattern[i:], path)
+            yield from _find_any(value, pattern[i:], (*path, *pattern[:i]))
             return
         if not isinstance(value, dict) or part not in value:
             return
-        value, path = value[part], (*path, part)
-    yield path, value
+        value = value[part]
+    yield (*path, *pattern), value
 
 
 def _find_any(value: object, pattern: Pattern, path: Path) -> Iterator[tuple[Path, object]]:

@@ -33,7 +33,8 @@ def judge_privileged(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Den
     for located in judged.contexts:
         field: Path = ("privileged",)
         if not is_true(located.context.get("privileged")):
-            if not is_true(as_map(located.context.get("windowsOptions")).get("hostProcess")):
+            windows = located.context.get("windowsOptions")
+            if not windows or not is_true(as_map(windows).get("hostProcess")):
                 continue
             field = ("windowsOptions", "hostProcess")
         yield Denial("E823", judged.origin((*located.path, *field)), PRIVILEGED, {})
@@ -43,7 +44,7 @@ def judge_root(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of each `runAsUser: 0`, of a pod or a container."""
     for located in judged.contexts:
         for field in _USERS:
-            if is_zero(located.context.get(field)):
+            if field in located.context and is_zero(located.context[field]):
                 yield Denial("E824", judged.origin((*located.path, field)), ROOT, {})
 
 

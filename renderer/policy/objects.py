@@ -50,12 +50,12 @@ class JudgedPod(Struct, frozen=True):
         """The service accounts that it may run as, with their paths: as Kubernetes converts PodSpecs the new name where
         it is not empty, else the old one, and in other kinds each, since their controllers may read any.
         """
+        fields = [field for field in ACCOUNTS if field in self.spec]
         named: list[tuple[Path, str]]
-        named = [((*self.path, field), text) for field in ACCOUNTS if (text := text_at(self.spec, field))]
+        named = [((*self.path, field), text) for field in fields if (text := text_at(self.spec, field))]
         if named:
             return named[:1] if self.is_known else named
-        field = next((field for field in ACCOUNTS if field in self.spec), None)
-        return [((*self.path, field) if field else self.path, "default")] if self.is_whole else []
+        return [((*self.path, *fields[:1]), "default")] if self.is_whole else []
 
 
 class LocatedText(Struct, frozen=True):
@@ -211,8 +211,9 @@ def _add_pod(parts: _Parts, pod: JudgedPod) -> None:
         _add_image(parts, container, path, is_known=False)
         _add_contexts(parts, container, path)
     for i, volume in enumerate(_maps(pod.spec.get("volumes"))):
-        _add_image(parts, volume, (*pod.path, "volumes", i), is_known=False)
-        _add_folder(parts, volume, (*pod.path, "volumes", i))
+        if "image" in volume or "hostPath" in volume:
+            _add_image(parts, volume, (*pod.path, "volumes", i), is_known=False)
+            _add_folder(parts, volume, (*pod.path, "volumes", i))
 
 
 def _maps(value: object) -> Sequence[Mapping[str, object]]:
