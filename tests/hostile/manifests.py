@@ -104,7 +104,8 @@ def _write_text(body: Node, place: Place, random: Random) -> None:
 
 
 def _annotate(body: Node, place: Place, random: Random) -> None:
-    annotations = body["metadata"].setdefault("annotations", {})
+    metadata = body.setdefault("metadata", {})
+    annotations = metadata.setdefault("annotations", {}) if isinstance(metadata, dict) else None
     if isinstance(annotations, dict):
         annotations[random.choice(["example.com/note", words.text(random)])] = words.text(random)
 
