@@ -36,8 +36,8 @@ def listed_objects(value: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
                 pending.append(((*path, _ITEMS, i), item))
 
 
-def own_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of an object, without items that are objects of their own."""
+def own_fields(body: Any) -> Any:
+    """An object without items that are objects of their own; any other value as it is."""
     if is_object_list(body) and any(isinstance(item, dict) for item in body[_ITEMS]):
         return {key: value for key, value in body.items() if key != _ITEMS}
     return body

@@ -12,6 +12,7 @@ from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.object_lists import own_fields
 from renderer.kubernetes.pod_parts import ACCOUNTS, CONTAINERS, DefinedKind, Kind
 from renderer.plan import Body, Manifest
 from renderer.yamlio import Document, read_nested_texts
@@ -149,6 +150,8 @@ class JudgedObject:
         """Adds what lies where the kind is known to have parts of pods, and what looks like one anywhere else."""
         known, defined = pod_parts.pod_parts(self.kind), self._definitions.get(self.kind)
         content = {key: value for key, value in self.body.items() if key != "metadata"}  # which has no pod in any kind
+        if isinstance(items := content.get("items"), list):  # lists among them are judged by themselves as well
+            content["items"] = [own_fields(item) for item in items]
         _search(parts, content, (), is_known=known is not None)
         pods = {pod.path: pod for pod in parts.pods}
         for place in known or (defined.parts if defined else ()):
