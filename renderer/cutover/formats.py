@@ -54,10 +54,10 @@ def _model_record(model: CutoverModel) -> Mapping[str, object]:
         "replicas": rollout.replicas,
         "autoscaler": model.autoscaler,
         "template": rollout.fields,
-        "restarts": rollout.free.names(_MOST_NAMES),
-        "restartCount": rollout.free.count,
-        "held": rollout.held.names(_MOST_NAMES),
-        "heldCount": rollout.held.count,
+        "restarts": rollout.free_pods.names(_MOST_NAMES),
+        "restartCount": rollout.free_pods.count,
+        "held": rollout.held_pods.names(_MOST_NAMES),
+        "heldCount": rollout.held_pods.count,
         "partition": rollout.most_replicas,
     }
 

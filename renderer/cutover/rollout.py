@@ -37,8 +37,8 @@ class PodChange(Struct, frozen=True):
     """The pods of a model, live and as rendered."""
 
     fields: list[str]  # short names of what differs in their template; none where they stay
-    held: Pods  # that the rendered partition holds, of those that restart when nothing holds them
-    free: Pods  # that nothing holds
+    held_pods: Pods  # that the rendered partition holds, of those that restart when nothing holds them
+    free_pods: Pods  # that nothing holds
     replicas: int  # that run
     partition: int  # as rendered
     most_replicas: int  # that may run while the partition holds: as many as an autoscaler may make
@@ -55,12 +55,12 @@ def compare_templates(name: str, live: object, rendered: object, most_replicas: 
     partition = count_at(rendered, *_ROLLOUT, "partition")
     size = max(count_at(live, "spec", "leaderWorkerTemplate", "size", default=1), 1)
     groups = replicas if fields else 0
-    held = min(groups, partition)
+    held_groups = min(groups, partition)
     replicas_rendered = value_at(rendered, "spec", "replicas")
     return PodChange(
         fields=fields,
-        held=Pods(name, held, 0, size),
-        free=Pods(name, groups - held, held, size),
+        held_pods=Pods(name, held_groups, 0, size),
+        free_pods=Pods(name, groups - held_groups, held_groups, size),
         replicas=replicas,
         partition=partition,
         most_replicas=max(replicas, most_replicas),

@@ -180,15 +180,15 @@ def _rollout_lines(model: CutoverModel) -> Iterator[ScriptLine]:
     rollout = model.rollout
     if not rollout.fields:
         yield remark(f"{model.label}: no pod restarts, since its template does not change.")
-    elif not rollout.held.count + rollout.free.count:
+    elif not rollout.held_pods.count + rollout.free_pods.count:
         yield remark(f"{model.label}: it runs no pod.")
     else:
         fields = _listed(rollout.fields[:_SHOWN_FIELDS], len(rollout.fields))
         yield remark(f"{model.label}: its template differs in {fields}.")
-        if not rollout.free.count:
-            yield remark(f"  Its partition of {rollout.partition} holds {_pods(rollout.held)}.")
+        if not rollout.free_pods.count:
+            yield remark(f"  Its partition of {rollout.partition} holds {_pods(rollout.held_pods)}.")
         else:
-            yield remark(f"  RESTARTS as soon as it is synced: {_pods(rollout.free)}.")
+            yield remark(f"  RESTARTS as soon as it is synced: {_pods(rollout.free_pods)}.")
             yield from _partition_lines(model)
         yield remark("  After step 5, lower the partition, render, commit and sync: replicas restart from the last one")
         yield remark("  down to the partition, and at 0 all of them.")

@@ -294,7 +294,7 @@ def test_a_dump_that_is_odd_everywhere_is_no_fault_of_ours(folder: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("replicas", "size", "told"),
+    ("replicas", "size", "pods"),
     [
         ("100000000", "1", "100,000,000 pods, qwen-elastic-0, qwen-elastic-1,"),
         ("3", "100000000", "300,000,000 pods, qwen-elastic-0, qwen-elastic-0-1,"),
@@ -303,7 +303,7 @@ def test_a_dump_that_is_odd_everywhere_is_no_fault_of_ours(folder: Path) -> None
     ],
     ids=["replicas", "size", "beyond a cluster", "below it"],
 )
-def test_pods_are_counted(replicas: str, size: str, told: str, folder: Path, llmaz: Llmaz) -> None:
+def test_pods_are_counted(replicas: str, size: str, pods: str, folder: Path, llmaz: Llmaz) -> None:
     """A dump may ask for any number of them, and a tree may hold some."""
     dump = folder / "dump" / "models.yaml"
     items = yaml.safe_load(dump.read_text())["items"]
@@ -315,7 +315,7 @@ def test_pods_are_counted(replicas: str, size: str, told: str, folder: Path, llm
     dump.write_text(text.replace("REPLICAS", replicas).replace("SIZE", size))
     done = llmaz("cutover", "../dump")
     assert done.code == 0, done.err
-    assert f"RESTARTS as soon as it is synced: {told}" in done.out
+    assert f"RESTARTS as soon as it is synced: {pods}" in done.out
     done = llmaz("cutover", "../dump", "--format", "json")
     [model] = [model for model in json.loads(done.out)["models"] if model["name"] == "qwen-elastic"]
     assert len(model["restarts"]) == min(model["restartCount"], 1_000)

@@ -65,15 +65,15 @@ def targets() -> dict[str, list[Node]]:
 @cache
 def judging() -> list[tuple[str, tuple[Node, ...]]]:
     """The names of policies that judge some objects, with these."""
-    found = []
+    known = []
     for name in sorted(recorded.policies()):
         parts = [document.value["spec"] for document in recorded.policies()[name]]
         rules = [rule for spec in parts for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ()]
         resources = {resource for rule in rules for resource in rule["resources"]}
         bodies = [body for resource, some in targets().items() if {resource, "*"} & resources for body in some]
         if bodies:
-            found.append((name, tuple(bodies)))
-    return found
+            known.append((name, tuple(bodies)))
+    return known
 
 
 def attempt(folder: Path, random: Random, listeners: Listeners) -> Attempt:

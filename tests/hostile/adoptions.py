@@ -28,11 +28,15 @@ RESERVED = re.compile(r"(^|/)(\.[^/]*|kustomization\.ya?ml)(/|$)", re.IGNORECASE
 def sources() -> list[list[Node]]:
     """The objects of each test of which something is adopted."""
     folders = [path.parent / "input" for path in sorted(TESTS.glob("adopt/*/*/expected"))]
-    found = [manifests.read_all(folder) for folder in folders]
-    found += [
+    bodies_of_tests = [manifests.read_all(folder) for folder in folders]
+    bodies_of_tests += [
         manifests.read(path.parent / "input.yaml") for path in sorted(TESTS.glob("adopt/sources/*/expected.yaml"))
     ]
-    return [bodies for bodies in found if bodies and all(isinstance(body.get("metadata"), dict) for body in bodies)]
+    return [
+        bodies
+        for bodies in bodies_of_tests
+        if bodies and all(isinstance(body.get("metadata"), dict) for body in bodies)
+    ]
 
 
 def attempt(folder: Path, random: Random, listeners: Listeners) -> Attempt:
@@ -73,8 +77,8 @@ def plant(bodies: list[Node], random: Random) -> bool:
         container
         for body in bodies
         for place in places(body)
-        if place[-1] == "containers" and isinstance(found := at(body, place), list)
-        for container in found
+        if place[-1] == "containers" and isinstance(items := at(body, place), list)
+        for container in items
         if isinstance(container, dict) and isinstance(container.get("name"), str)
     ]
     if not containers:

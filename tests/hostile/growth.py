@@ -506,8 +506,8 @@ def measure_all(words: str = "") -> int:
         failed += growth.fails or growth.status not in (0, 1, 2)
         if growth.fails or growth.seconds[-1] > SECONDS or words or growth.status not in (0, 1, 2):
             figures = " ".join(f"{time:7.2f}" for time in growth.seconds)
-            told = "FAILS " if growth.fails else "slow  " if growth.seconds[-1] > SECONDS else ""
-            click.echo(f"{told}{row.name:60} {figures} s, exponent {growth.exponent:.2f}, exit {growth.status}")
+            verdict = "FAILS " if growth.fails else "slow  " if growth.seconds[-1] > SECONDS else ""
+            click.echo(f"{verdict}{row.name:60} {figures} s, exponent {growth.exponent:.2f}, exit {growth.status}")
             if words and growth.status not in (0, 1):
                 click.echo(f"    {growth.text!a}")
     click.echo(f"growth: {len(chosen)} rows at {', '.join(f'{count:,}' for count in COUNTS)}, {failed} fail")

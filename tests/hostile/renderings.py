@@ -129,8 +129,8 @@ def _faults_of_render(arguments: tuple[str, ...], ended: Ended) -> Faults:
 
 def attempt_odd(folder: Path, random: Random, listeners: Listeners) -> Attempt:
     """The same with hostile words: that they are refused, or that the command ran, is all that is asked."""
-    made = attempt(odd_lines, folder, random, listeners)
-    return made._replace(reaches=lambda ended: ended.code in (0, 2))
+    odd = attempt(odd_lines, folder, random, listeners)
+    return odd._replace(reaches=lambda ended: ended.code in (0, 2))
 
 
 def attempt_explain(folder: Path, random: Random, listeners: Listeners) -> Attempt:
@@ -140,8 +140,8 @@ def attempt_explain(folder: Path, random: Random, listeners: Listeners) -> Attem
     texts = [path.read_text("utf-8", "replace") for path in sorted(folder.glob("*.yaml")) if path.is_file()]
     names = [name for text in texts for name in PLAYGROUND.findall(text)] or ["chat"]
     name = random.choice(names)
-    asked = random.choice([name, name, name, f"LeaderWorkerSet/{name}", f"lws/{name}.spec"])
-    return Attempt(("explain", asked, *environment(folder, random)), succeeds)
+    place = random.choice([name, name, name, f"LeaderWorkerSet/{name}", f"lws/{name}.spec"])
+    return Attempt(("explain", place, *environment(folder, random)), succeeds)
 
 
 def attempt_diff(folder: Path, random: Random, listeners: Listeners) -> Attempt:
