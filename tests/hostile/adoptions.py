@@ -28,15 +28,11 @@ RESERVED = re.compile(r"(^|/)(\.[^/]*|kustomization\.ya?ml)(/|$)", re.IGNORECASE
 def sources() -> list[list[Node]]:
     """The objects of each test of which something is adopted."""
     folders = [path.parent / "input" for path in sorted(TESTS.glob("adopt/*/*/expected"))]
-    bodies_of_tests = [manifests.read_all(folder) for folder in folders]
-    bodies_of_tests += [
+    inputs = [manifests.read_all(folder) for folder in folders]
+    inputs += [
         manifests.read(path.parent / "input.yaml") for path in sorted(TESTS.glob("adopt/sources/*/expected.yaml"))
     ]
-    return [
-        bodies
-        for bodies in bodies_of_tests
-        if bodies and all(isinstance(body.get("metadata"), dict) for body in bodies)
-    ]
+    return [bodies for bodies in inputs if bodies and all(isinstance(body.get("metadata"), dict) for body in bodies)]
 
 
 def attempt(folder: Path, random: Random, listeners: Listeners) -> Attempt:
