@@ -48,7 +48,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             except OSError as error:
                 manifests.problems.append(read_error(file.name, error))
                 continue
-            documents, problems = yamlio.parse(file.name, data)
+            documents, problems = yamlio.parse(file.name, data, disputes=True)
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
                     manifests.documents.extend(document.objects or [document])  # an empty List

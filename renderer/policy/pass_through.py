@@ -41,7 +41,7 @@ def passed_documents(scope: Scope) -> Iterator[PassedFile]:
         except OSError:
             continue  # reported when it is copied
         if not data.startswith(MARK.encode()):
-            documents, problems = yamlio.parse(file.name, data)
+            documents, problems = yamlio.parse(file.name, data, disputes=True)
             problems += _listed_inputs(documents, pattern)
             yield PassedFile(file.key, [part for document in documents for part in document.objects], problems)
 
