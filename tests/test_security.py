@@ -195,6 +195,10 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "the files of a commit that are read at once": [git.MAX_CONTENT_BYTES],
         "a name for which a similar one is looked for": [suggestions.MAX_WORD],
         "what an expression of a ValidatingAdmissionPolicy makes": [evaluation.MAX_MEMORY, texts.MAX_TEXT],
+        "the values that an expression of a ValidatingAdmissionPolicy looks at": [
+            evaluation.MAX_WORK,
+            evaluation.MAX_WORK_OF_POLICY,
+        ],
     }
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d[^|]*) \|$", PAGE, re.MULTILINE))
     assert {

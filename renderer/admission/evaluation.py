@@ -21,8 +21,8 @@ MAX_MEMORY: Final = 1 << 24  # bytes
 _ITEMS: Final = 100  # about so many has a list for each of which a macro makes a value
 # What is looked at for one expression, and for all of a policy, at most. The server's limits, in units of its own, are
 # 10,000,000 for all and a tenth of that for each call.
-_MAX_WORK: Final = 4_000_000
-_MAX_WORK_OF_POLICY: Final = 10_000_000
+MAX_WORK: Final = 4_000_000
+MAX_WORK_OF_POLICY: Final = 10_000_000
 _TOO_MUCH_WORK: Final = "more steps than llmaz runs"
 
 
@@ -142,7 +142,7 @@ class Evaluation:
         if extent.size * work.growth * (_ITEMS if work.macros else 1) > MAX_MEMORY:
             raise NotJudged("more memory than llmaz allows")
         cost = work.cost(extent)
-        if cost > _MAX_WORK or self._work + cost > _MAX_WORK_OF_POLICY:
+        if cost > MAX_WORK or self._work + cost > MAX_WORK_OF_POLICY:
             raise NotJudged(_TOO_MUCH_WORK)
         self._work += cost
 
