@@ -22,7 +22,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
-from renderer.load.passed_inputs import refuse_to_pass
+from renderer.load.passed_inputs import refuse_list, refuse_to_pass
 from renderer.load.preset_files import PresetMapping, accelerator_types, preset, preset_facts, preset_names
 from renderer.load.validation import KINDS, check
 from renderer.source.tree import DISK, POLICY, FileSystem, ReadableFile, glob
@@ -88,6 +88,7 @@ class InputIndex:
             if kind in (FOREIGN, UNREFERENCED):
                 self.foreign_objects += [value] if kind == FOREIGN else []
                 self.foreign_documents += [] if outside else [ForeignDocument(document, file)]
+                self.problems += [] if outside or pattern else refuse_list(document)
                 continue
             if pattern and kind and kind not in ("RenderConfig", "RenderPolicy"):
                 self.problems.append(refuse_to_pass(document.origin("kind"), str(document.value.get("kind")), pattern))

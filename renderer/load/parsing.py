@@ -81,6 +81,8 @@ _REFERENCED_SIGNS = (
 # As text: few trees need it, and `re` caches the compiled pattern.
 _COMPARED = rb"kind[\"']?\s*:\s*[\"']?(?:" + "|".join(COMPARED_KINDS).encode() + rb")(?:List)?\b"
 _NAMES = rb"""[nN]ame["']?\s*:\s*(?:&\S+\s+)?["']?([^\s"',{}\[\]]+)"""
+# Escapes in double quotes by which ASCII can be written: a number, `\/`, a line that goes on.
+_ESCAPE = rb"\\(?:(?:x|u00|U000000)([0-7][0-9a-fA-F])|(/)|\r?\n[ \t]*)"
 _MARK = MARK.encode()
 _OUTSIDE_SIGNS = (*(kind.encode() for kind in DEFINITIONS + NEIGHBOURS), b"kind: Model")
 
@@ -128,10 +130,11 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         return ParsedFile(b"", 0, [], [read_error(file.name, error)], True)
     if data.startswith(_MARK):
         return ParsedFile(b"", int(not outside), [], [], False)
-    may_be_ours = any(sign in data for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
-    may_be_referenced = not may_be_ours and any(sign in data for sign in _REFERENCED_SIGNS)
+    plain = _without_escapes(data)
+    may_be_ours = any(sign in plain for sign in (_OUTSIDE_SIGNS if outside else _SIGNS))
+    may_be_referenced = not may_be_ours and any(sign in plain for sign in _REFERENCED_SIGNS)
     if not (may_be_ours or may_be_referenced):
-        names = set(re.findall(_NAMES, data)) if not outside and re.search(_COMPARED, data) else set()
+        names = set(re.findall(_NAMES, plain)) if not outside and re.search(_COMPARED, plain) else set()
         names |= {name.partition(b".")[0] for name in names}  # of a Service that a host name holds
         return ParsedFile(b"", int(not outside), [], [], False, frozenset(names))
     documents, problems = yamlio.parse(file.name, data)
@@ -178,6 +181,13 @@ def _parse_file(file: ReadableFile, outside: bool, environment: Environment | No
         reported = {(problem.line, problem.field) for problem in problems}  # a tag's value, say, fits no schema
         problems += [finding for finding in findings if (finding.line, finding.field) not in reported]
     return ParsedFile(data if parsed else b"", foreign, parsed, problems, unreadable)
+
+
+def _without_escapes(data: bytes) -> bytes:
+    """A file's text in which words are looked for, however they are written in double quotes."""
+    if b"\\" not in data:
+        return data
+    return re.sub(_ESCAPE, lambda found: bytes.fromhex(found[1].decode()) if found[1] else found[2] or b"", data)
 
 
 def _identity(value: object) -> object:

@@ -1,10 +1,13 @@
-"""Objects of our kinds in files that passThrough copies: the cluster would get the input itself."""
+"""Objects of our kinds that are no input: in files that passThrough copies, and in lists."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.kubernetes.json_values import text_at
 from renderer.load.validation import GROUPS, KINDS
+from renderer.yamlio import Document
 
 _OPERATED = ("Playground", "Service", "OpenModel", "BackendRuntime")  # kinds that llmaz's operator reads
 
@@ -24,3 +27,14 @@ def is_input(value: object) -> bool:
     """Whether an object is, or is meant to be, one of our kinds."""
     version = text_at(value, "apiVersion")
     return version.partition("/")[0] in GROUPS or (bool(version) and KINDS.get(text_at(value, "kind")) == version)
+
+
+def listed_inputs(document: Document) -> Iterator[Document]:
+    """The objects of our kinds among the items of a list, whatever kind the list has."""
+    return (part for part in document.objects if part.value is not document.value and is_input(part.value))
+
+
+def refuse_list(document: Document) -> list[Diagnostic]:
+    """The error about a list with objects of our kinds, at the first of them; none about any other document."""
+    first = next(listed_inputs(document), None)
+    return [make_diagnostic("E218", first.origin())] if first else []

@@ -10,7 +10,7 @@ from renderer import yamlio
 from renderer.api import RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic
 from renderer.kubernetes.json_values import text_at
-from renderer.load.passed_inputs import is_input, refuse_to_pass
+from renderer.load.passed_inputs import listed_inputs, refuse_to_pass
 from renderer.output.file_header import MARK
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs
@@ -51,9 +51,8 @@ def _listed_inputs(documents: Sequence[Document], pattern: str) -> Iterator[Diag
     are.
     """
     for document in documents:
-        for part in document.objects:
-            if part.value is not document.value and is_input(part.value):
-                yield refuse_to_pass(part.origin("kind"), text_at(part.value, "kind"), pattern)
+        for part in listed_inputs(document):
+            yield refuse_to_pass(part.origin("kind"), text_at(part.value, "kind"), pattern)
 
 
 def judge_kind(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
