@@ -19,9 +19,10 @@ _MOST = 10  # submodules that a note names; the rest is counted
 
 
 class SubmoduleJudgement:
-    """Judges the submodules of the later side. `top`: of the repository."""
+    """Judges the submodules of the later side."""
 
     def __init__(self, base: Side, later: Side, run: LaterRun, top: str) -> None:
+        """`top`: the folder of the repository."""
         self._base, self._later, self._run, self._top = base, later, run, top
         self._before, self._after = base.unread.submodules, later.unread.submodules
 
