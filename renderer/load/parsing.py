@@ -187,7 +187,7 @@ def _without_escapes(data: bytes) -> bytes:
     """A file's text in which words are looked for, however they are written in double quotes."""
     if b"\\" not in data:
         return data
-    return re.sub(_ESCAPE, lambda found: bytes.fromhex(found[1].decode()) if found[1] else found[2] or b"", data)
+    return re.sub(_ESCAPE, lambda match: bytes.fromhex(match[1].decode()) if match[1] else match[2] or b"", data)
 
 
 def _identity(value: object) -> object:

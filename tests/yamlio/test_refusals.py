@@ -323,7 +323,7 @@ def test_random_bytes_never_raise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "reported"),
     [
         ("a: 1\n<<: {a: 2}\n", [(2, "the key 'a' is given twice, first in line 1")]),
         ("<<: {a: 1}\n<<: {b: 2}\n", [(2, "the key '<<' is given twice, first in line 1")]),
@@ -333,7 +333,7 @@ def test_random_bytes_never_raise() -> None:
         ("<<: [{a: 1}, {a: 2}]\n", []),
     ],
 )
-def test_merge_keys_that_readers_take_differently(text: str, found: list[tuple[int, str]]) -> None:
+def test_merge_keys_that_readers_take_differently(text: str, reported: list[tuple[int, str]]) -> None:
     _, problems = yamlio.parse("a.yaml", text.encode(), disputes=True)
-    assert [(problem.line, problem.message) for problem in problems] == found
+    assert [(problem.line, problem.message) for problem in problems] == reported
     assert yamlio.parse("a.yaml", text.encode())[1] == []
