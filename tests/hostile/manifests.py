@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -176,9 +177,11 @@ def _listed(items: Sequence[Node], random: Random) -> Node:
 
 
 def _escaped(text: str, random: Random) -> str:
-    """JSON in which a letter may be an escape."""
+    """JSON in which a letter of its strings may be an escape."""
     letter = random.choice("aeio")
-    return text.replace(letter, f"\\u{ord(letter):04x}") if random.random() < 0.5 and "\\" not in text else text
+    if random.random() < 0.5 or "\\" in text:
+        return text
+    return re.sub('"[^"]*"', lambda string: string[0].replace(letter, f"\\u{ord(letter):04x}"), text)
 
 
 def put(folder: Path, name: str, text: str) -> None:
