@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
 
-from renderer.kubernetes.json_values import as_map
+from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at
 
 Value: TypeAlias = MutableMapping[str, Any]
 
@@ -95,30 +95,29 @@ def _pod_spec(value: Value) -> None:
 
 
 def _pod(value: Value) -> None:
-    spec: Value = dict(value.get("spec") or {})
+    spec: Value = dict(as_map(value.get("spec")))
     value["spec"] = spec
     _fill(spec, enableServiceLinks=True)
     for name in ("containers", "initContainers"):
         if name in spec:
-            spec[name] = [_pod_container(container, bool(spec.get("hostNetwork"))) for container in spec[name] or ()]
+            containers = maps_at(spec, name)
+            spec[name] = [_pod_container(container, bool(spec.get("hostNetwork"))) for container in containers]
 
 
-def _pod_container(container_spec: Value, has_host_network: bool) -> Value:
+def _pod_container(container_spec: Mapping[str, object], has_host_network: bool) -> Value:
     """A container of a pod that no controller makes."""
-    container = dict(container_spec)
-    resources = container.get("resources") or {}
-    if limits := resources.get("limits"):
-        container["resources"] = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
-    if has_host_network and container.get("ports"):
-        ports = [{"hostPort": port.get("containerPort"), **port} for port in container["ports"]]
-        container["ports"] = ports
+    container: Value = dict(container_spec)
+    resources = as_map(container.get("resources"))
+    if limits := as_map(resources.get("limits")):
+        container["resources"] = {**resources, "requests": {**limits, **as_map(resources.get("requests"))}}
+    if has_host_network and (ports := maps_at(container, "ports")):
+        container["ports"] = [{"hostPort": port.get("containerPort"), **port} for port in ports]
     return container
 
 
 def _replication_controller(value: Value) -> None:
-    spec: Value = dict(value.get("spec") or {})
-    metadata: Value = value.get("metadata") or {}
-    if labels := ((spec.get("template") or {}).get("metadata") or {}).get("labels"):
+    spec, metadata = as_map(value.get("spec")), as_map(value.get("metadata"))
+    if labels := map_at(spec, "template", "metadata", "labels"):
         value["spec"] = {**spec, "selector": spec.get("selector") or labels}
         value["metadata"] = {**metadata, "labels": metadata.get("labels") or labels}
 
@@ -146,15 +145,14 @@ def _stateful_strategy(value: Value) -> None:
         value["type"] = _TYPE
         value["rollingUpdate"] = value.get("rollingUpdate") or {}
     if value["type"] == _TYPE and value.get("rollingUpdate") is not None:
-        value["rollingUpdate"] = rolling = dict(value["rollingUpdate"])
+        value["rollingUpdate"] = rolling = dict(as_map(value["rollingUpdate"]))
         _fill(rolling, partition=0)
 
 
 def _service_spec(spec: Value) -> None:
     _fill(spec, sessionAffinity="None", type="ClusterIP")
     if spec["sessionAffinity"] == "ClientIP":
-        client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
-        if client.get("timeoutSeconds") is None:
+        if map_at(spec, "sessionAffinityConfig", "clientIP").get("timeoutSeconds") is None:
             spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
     else:
         spec.pop("sessionAffinityConfig", None)
@@ -173,7 +171,7 @@ def _service_port(value: Value) -> None:
 
 
 def _job(value: Value) -> None:
-    spec: Value = dict(value.get("spec") or {})
+    spec: Value = dict(as_map(value.get("spec")))
     value["spec"] = spec
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
@@ -187,8 +185,7 @@ def _job(value: Value) -> None:
         podReplacementPolicy="Failed" if failure else "TerminatingOrFailed",
         manualSelector=False,
     )
-    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-    metadata: Value = value.get("metadata") or {}
+    labels, metadata = map_at(spec, "template", "metadata", "labels"), as_map(value.get("metadata"))
     if labels and not metadata.get("labels"):
         value["metadata"] = {**metadata, "labels": labels}
 
@@ -199,13 +196,11 @@ def _network_policy(value: Value) -> None:
 
 
 def _namespace(value: Value) -> None:
-    metadata: Value = value.get("metadata") or {}
-    name = metadata.get("name")
-    if name:
-        labels = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": name}
+    metadata, spec = as_map(value.get("metadata")), as_map(value.get("spec"))
+    if name := metadata.get("name"):
+        labels = {**as_map(metadata.get("labels")), "kubernetes.io/metadata.name": name}
         value["metadata"] = {**metadata, "labels": labels}
-    spec: Value = value.get("spec") or {}
-    finalizers = list(spec.get("finalizers") or ())
+    finalizers = list_at(spec, "finalizers")
     value["spec"] = {**spec, "finalizers": finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]}
 
 
@@ -243,12 +238,8 @@ def _autoscaler(value: Value) -> None:
         value["metrics"] = [_CPU]
     behavior = value.get("behavior")
     if behavior is not None:
-        rules_by_direction = {name: rules for name, rules in behavior.items() if rules is not None}
         value["behavior"] = {
-            name: {
-                **defaults,
-                **{key: item for key, item in (rules_by_direction.get(name) or {}).items() if item is not None},
-            }
+            name: {**defaults, **{key: item for key, item in map_at(behavior, name).items() if item is not None}}
             for name, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN))
         }
 
@@ -256,10 +247,9 @@ def _autoscaler(value: Value) -> None:
 def _secret(value: Value) -> None:
     import base64  # few runs need it
 
-    texts = value.pop("stringData", None) or {}
-    if texts:
+    if texts := as_map(value.pop("stringData", None)):
         encoded = {name: base64.b64encode(str(text).encode()).decode() for name, text in texts.items()}
-        value["data"] = {**(value.get("data") or {}), **encoded}
+        value["data"] = {**as_map(value.get("data")), **encoded}
 
 
 RULES: Final[Mapping[str, Callable[[Value], None]]] = {

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from renderer.adopt.server_defaults import without_defaults
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
@@ -35,7 +35,7 @@ class EnginePort(Struct, frozen=True):
 
     def renamed(self, port: object) -> object:
         """A reference to a port, as the Playground's pod has it."""
-        return self.ours if port == self.number or port in self.names or str(port) == str(self.number) else port
+        return self.ours if str(port) == str(self.number) or as_text(port) in self.names else port
 
 
 def engine_port(container: Body, number: int | None) -> EnginePort:
@@ -67,7 +67,7 @@ def original_pod(
     others = [body for body in maps_at(spec, "containers") if body.get("name") != container.get("name")]
     spec["containers"] = [runner, *others]
     used = {name for body in (*spec["containers"], *maps_at(spec, "initContainers")) for name in _mounted(body)}
-    if volumes := [volume for volume in maps_at(spec, "volumes") if volume.get("name") in used]:
+    if volumes := [volume for volume in maps_at(spec, "volumes") if text_at(volume, "name") in used]:
         spec["volumes"] = volumes
     else:
         spec.pop("volumes", None)

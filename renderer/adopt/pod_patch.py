@@ -96,7 +96,8 @@ def _items_patch(original: Sequence[Any], rendered: Sequence[Any], keys: Sequenc
 
 
 def _identity(item: Body, keys: Sequence[str]) -> tuple[object, ...]:
-    return tuple(item.get(key, "TCP" if key == "protocol" else None) for key in keys)
+    values = (item.get(key, "TCP" if key == "protocol" else None) for key in keys)
+    return tuple(str(value) if isinstance(value, (dict, list)) else value for value in values)  # what no server takes
 
 
 def _amount(value: object) -> object:

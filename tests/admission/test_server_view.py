@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
 from renderer.admission.server_view import server_view
+from tests.admission.objects import objects
+from tests.hostile.repositories import places
+from tests.hostile.text_fields import at
 
 
 def viewed(version: str, kind: str, spec: dict[str, Any]) -> Any:
@@ -97,3 +101,14 @@ def test_the_pull_policy_of_an_image(image: str, policy: str) -> None:
 def test_a_kind_that_nobody_knows() -> None:
     body = {"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"a": 0, "b": None}}
     assert server_view(body) == {"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"a": 0}}
+
+
+@pytest.mark.parametrize("odd", ["text", 5, True, [None], {"a": None}, ["text"]])
+def test_values_of_another_type_do_not_end_the_program(odd: object) -> None:
+    """The server refuses such an object; a file that is passed through may still hold one."""
+    kinds: dict[object, Any] = {(body["apiVersion"], body["kind"]): body for body in objects()}
+    for body in kinds.values():
+        for path in places(body):
+            spoilt = copy.deepcopy(body)
+            at(spoilt, path[:-1])[path[-1]] = odd
+            assert isinstance(server_view(spoilt), dict), path
