@@ -96,7 +96,7 @@ class Judge:
                 continue
             facts = facts or _Facts(CreateRequest(judged.body, self._kinds, self._namespaces), self._namespace_objects)
             try:
-                if not matches(bound.policy.match, facts.request):
+                if not bound.matches(facts.request):
                     continue
             except NotJudged as reason:
                 self._tell(bound.policy, None, str(reason))
@@ -175,6 +175,10 @@ class _BoundPolicy:
         self._programs: dict[frozenset[ReadPath], Programs] = {}
         self._shown: dict[frozenset[ReadPath], tuple[Projection, set[str]]] = {}
         self._may_match: dict[tuple[str, str], bool] = {}  # by group and kind
+        match = policy.match
+        has_names = any(rule.names for rule in (*match.rules, *match.excluded))
+        self._goes_by_resource = not (match.namespace_selector or match.object_selector or has_names)
+        self._matched: dict[Resource, bool] = {}  # where it goes by the resource alone
 
     def may_match(self, resource: Resource) -> bool:
         """Whether a rule may be about such a resource, by its group and its plural."""
@@ -185,6 +189,14 @@ class _BoundPolicy:
             answer = self._may_match[key] = bool(self.bindings) and (
                 not rules or any(may_name(rule, self._kinds, resource) for rule in rules)
             )
+        return answer
+
+    def matches(self, request: CreateRequest) -> bool:
+        """Whether the policy is about the request. Raises NotJudged."""
+        if not self._goes_by_resource:
+            return matches(self.policy.match, request)
+        if (answer := self._matched.get(request.resource)) is None:
+            answer = self._matched[request.resource] = matches(self.policy.match, request)
         return answer
 
     def programs(self, unknown: frozenset[ReadPath]) -> Programs:

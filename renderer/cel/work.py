@@ -55,24 +55,26 @@ class Extent(Struct, frozen=True):
 
 def extent_of(value: object) -> Extent:
     """How large a value is."""
-    size, units, longest, characters = 0, 0, 1, 0
+    values, texts, units, longest, characters = 0, 0, 0, 1, 0
     rest: list[object] = [value]
     while rest:
         item = rest.pop()
-        units += 1
-        size += _VALUE
-        if isinstance(item, dict):
-            longest = max(longest, len(item))
-            rest += item.keys()
+        values += 1
+        if isinstance(item, (str, bytes, bytearray)):
+            if (length := len(item)) > characters:
+                characters = length
+            texts += length
+            units += length // _TEXT_UNIT
+        elif isinstance(item, dict):
+            if (count := len(item)) > longest:
+                longest = count
+            rest += item  # its keys
             rest += item.values()
         elif isinstance(item, list):
-            longest = max(longest, len(item))
+            if (count := len(item)) > longest:
+                longest = count
             rest += item
-        elif isinstance(item, (str, bytes, bytearray)):
-            size += len(item)
-            units += len(item) // _TEXT_UNIT
-            characters = max(characters, len(item))
-    return Extent(size, units, longest, characters)
+    return Extent(texts + values * _VALUE, values + units, longest, characters)
 
 
 class Work(Struct, frozen=True):

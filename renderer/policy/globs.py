@@ -46,7 +46,8 @@ class _Folder:
     """A glob without wildcards but `/**` at its end: what lies below a folder, or that folder itself too."""
 
     def __init__(self, text: str) -> None:
-        self._name = "" if text.endswith("/**") else text.strip("/")
+        self.is_deep = text.endswith("/**")  # it is not about the folder itself
+        self._name = "" if self.is_deep else text.strip("/")
         self._start = f"{text.removesuffix('**').strip('/')}/"
 
     def fullmatch(self, path: str) -> bool:
@@ -64,13 +65,16 @@ class PathGlobs:
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._globs = [_path_glob(text) for text in globs]
+        # Then the answer is the same for all files of a folder.
+        self._are_folders = all(isinstance(expression, _Folder) and expression.is_deep for expression in self._globs)
         self._answers: dict[str, int] = {}
 
     def first(self, path: str) -> int:
         """The index of the first one that matches the path; -1 without one."""
-        if (answer := self._answers.get(path)) is None:
+        key = path.rpartition("/")[0] if self._are_folders else path
+        if (answer := self._answers.get(key)) is None:
             indices = (i for i, expression in enumerate(self._globs) if expression.fullmatch(path))
-            answer = self._answers[path] = next(indices, -1)
+            answer = self._answers[key] = next(indices, -1)
         return answer
 
 

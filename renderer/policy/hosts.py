@@ -10,7 +10,7 @@ from renderer.check.graph import Place
 from renderer.check.graph.attachments import GATEWAY_GROUP
 from renderer.check.graph.view import named_place
 from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.pod_parts import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial, quoted_globs
@@ -56,9 +56,11 @@ def _fits(allowed: NameGlobs, host: str) -> bool:
 
 
 def _of_service(body: Body) -> LocatedHosts:
-    if text_at(body, "spec", "type") == "ExternalName":
-        yield ("spec", "externalName"), text_at(body, "spec", "externalName")
-    yield from _texts(body, "spec", "externalIPs")  # nodes send what is meant for these addresses to the Service's pods
+    spec = as_map(body.get("spec"))
+    if spec.get("type") == "ExternalName":
+        yield ("spec", "externalName"), text_at(spec, "externalName")
+    if "externalIPs" in spec:  # nodes send what is meant for these addresses to the Service's pods
+        yield from _texts(body, "spec", "externalIPs")
 
 
 def _of_endpoints(body: Body) -> LocatedHosts:
