@@ -28,7 +28,9 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 SECONDS = 60.0
 MOST_BYTES = 64 * 1024 * 1024
 MOST_MEMORY = 2 * 1024 * 1024 * 1024  # bytes that it may write to, which Go asks for as it needs them
-_UNSHARE = ("--map-root-user", "--net", "--")  # of util-linux; all that it starts has no network
+# Options of util-linux's unshare; what it starts has no network. Root needs no user namespace, in which it could not
+# read what others own.
+_UNSHARE = (("--net", "--"), ("--map-root-user", "--net", "--"))
 _MOST_ERROR = 16 * 1024  # bytes of what it says of a failure
 _ADVICE = "Use --debug flag to render out invalid YAML"
 _CRASH = re.compile(rb"(?:fatal error|runtime|panic): [^\n]*")  # of a Go program, before the stacks of all its threads
@@ -80,10 +82,11 @@ def network_namespace() -> tuple[str, ...]:
     unshare, true = shutil.which("unshare"), shutil.which("true")
     if not unshare or not true:
         return ()
-    words = (unshare, *_UNSHARE)
-    with suppress(OSError):
-        if run_command([*words, true], {}, SECONDS).status == 0:
-            return words
+    for options in _UNSHARE[os.geteuid() != 0 :]:
+        words = (unshare, *options)
+        with suppress(OSError):
+            if run_command([*words, true], {}, SECONDS).status == 0:
+                return words
     return ()
 
 

@@ -47,14 +47,19 @@ def probed() -> Iterator[None]:
     process.network_namespace.cache_clear()
 
 
-def test_a_network_namespace_where_the_system_allows_one(programs: Path, tmp_path: Path, probed: None) -> None:
+@pytest.mark.parametrize(("user", "options"), [(1000, "--map-root-user --net --"), (0, "--net --")])
+def test_a_network_namespace_where_the_system_allows_one(
+    user: int, options: str, programs: Path, tmp_path: Path, probed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root keeps its user namespace: in another one it could not read the files of others."""
+    monkeypatch.setattr(os, "geteuid", lambda: user)
     script(programs, "shown", "echo shown")
     script(programs, "unshare", f'echo "$@" >> {tmp_path}/asked; while [ "$1" != -- ]; do shift; done; shift; "$@"')
     for _ in range(2):
         assert run_program("shown", [], scratch=str(tmp_path)).data == b"shown\n"
     command_lines = (tmp_path / "asked").read_text().splitlines()
-    assert command_lines[0].startswith("--map-root-user --net -- ")
-    assert command_lines[1:] == [f"--map-root-user --net -- {programs}/shown"] * 2
+    assert command_lines[0].startswith(f"{options} ")
+    assert command_lines[1:] == [f"{options} {programs}/shown"] * 2
 
 
 @pytest.mark.parametrize("unshare", ["echo 'unshare failed: Operation not permitted' >&2; exit 1", ""])
