@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -73,7 +74,8 @@ def _value_patch(original: Any, rendered: Any, path: Path) -> Any:
         if keys:
             return _items_patch(original, rendered, keys, path)
         if path[-1] == "tolerations":  # of which a patch adds its own
-            return [item for item in original if item not in rendered] or None
+            known = {json.dumps(item, sort_keys=True) for item in rendered}
+            return [item for item in original if json.dumps(item, sort_keys=True) not in known] or None
         return None if original == rendered else original
     if path[-1] == "terminationGracePeriodSeconds" and isinstance(rendered, int) and isinstance(original, int):
         return None if original <= rendered else original  # what ends sooner loses nothing

@@ -8,6 +8,7 @@ values.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -253,13 +254,14 @@ def _merge_tolerations(
             merge.diagnostics.add("W253", origin.at(i, _DIRECTIVE), name=name)
         kept_tolerations = ()
     del merge.origins["spec", "tolerations"]
-    tolerations: list[Body] = []
+    tolerations: dict[str, Body] = {}  # by what they say
     for body, item_origin in [*((item.body, item.origin) for item in kept_tolerations), *items]:
-        if body not in tolerations:
+        text = json.dumps(body, sort_keys=True)
+        if text not in tolerations:
             if item_origin:
                 merge.origins["spec", "tolerations", len(tolerations)] = item_origin
-            tolerations.append(body)
-    return tolerations
+            tolerations[text] = body
+    return [*tolerations.values()]
 
 
 def _covers(toleration: Body, other: Body) -> bool:
