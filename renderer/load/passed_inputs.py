@@ -9,6 +9,7 @@ from renderer.kubernetes.json_values import text_at
 from renderer.load.validation import GROUPS, KINDS
 from renderer.yamlio import Document
 
+_OF_KUSTOMIZE = "ResourceList"
 _OPERATED = ("Playground", "Service", "OpenModel", "BackendRuntime")  # kinds that llmaz's operator reads
 
 
@@ -35,6 +36,8 @@ def listed_inputs(document: Document) -> Iterator[Document]:
 
 
 def refuse_list(document: Document) -> list[Diagnostic]:
-    """The error about a list with objects of our kinds, at the first of them; none about any other document."""
-    first = next(listed_inputs(document), None)
+    """The error about a list with objects of our kinds, at the first of them; none about any other document, and about
+    the list by which kustomize hands objects to its functions.
+    """
+    first = None if text_at(document.value, "kind") == _OF_KUSTOMIZE else next(listed_inputs(document), None)
     return [make_diagnostic("E218", first.origin())] if first else []
