@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 if TYPE_CHECKING:
-    from tests.conftest import Llmaz, Outcome
+    from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import map_at
+from tests.conftest import Llmaz, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -141,6 +143,13 @@ def put(folder: Path, source: Path, text: str) -> None:
     (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
+def clusters(folder: Path, out: Path) -> list[Path]:
+    """The folders of the output that are applied to a cluster each: one for each environment."""
+    config = folder / "llmaz.yaml"
+    environments = map_at(documents(config)[0], "spec", "environments") if config.is_file() else {}
+    return [out / name for name in environments if (out / name).is_dir()] or [out]
+
+
 @pytest.mark.parametrize("block", range(12))
 def test_changed_inputs(block: int, folder: Path, llmaz: Llmaz) -> None:
     """What is accepted renders to manifests that hold, and again to the same."""
@@ -155,8 +164,9 @@ def test_changed_inputs(block: int, folder: Path, llmaz: Llmaz) -> None:
         assert out.exists() == (done.code == 0 and done.counts["new"] > 0), (seed, done.err)
         if out.exists():
             assert llmaz("render", "-o", f"out-{seed}", "--allow-empty", "--check").code == 0, seed
-            check = llmaz("check", f"out-{seed}")
-            assert check.code == 0, (seed, check.err)
+            for cluster in clusters(folder, out):
+                check = llmaz("check", cluster)
+                assert check.code == 0, (seed, check.err)
     assert codes[0] > 0
     assert codes[2] > 0
 
