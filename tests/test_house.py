@@ -115,12 +115,6 @@ def test_files_are_named_after_the_thing() -> None:
     assert [inside(path) for path in SOURCES if path.stem in NAMELESS or path.parent.name in NAMELESS] == []
 
 
-# Participles and homonyms that say nothing of what a file holds.
-RIDDLES = {
-    *("alike", "answering", "asking", "careful", "compiling", "everypod", "fitting", "gathering", "given", "held"),
-    *("judging", "lightly", "lines", "loading", "making", "memo", "normal", "patching", "placing", "preparing"),
-    *("quick", "running", "said", "saying", "shipped", "standing", "together", "told", "usual", "words"),
-}
 POINTERS = {
     *("asked", "each", "found", "given", "handed", "held", "here", "kept", "made", "meant", "said", "taken", "told"),
     "wanted",
@@ -137,112 +131,6 @@ def pointers(text: str) -> list[str]:
         if name in POINTERS:
             names.append(f"{getattr(node, 'lineno', 0)}: {name}")
     return names
-
-
-def test_no_file_is_named_after_a_riddle() -> None:
-    assert [inside(path) for path in SOURCES if path.stem in RIDDLES or path.parent.name in RIDDLES] == []
-
-
-# The files whose names hold a word of the glossary (CONTRIBUTING.md#glossary): each is about what the word means there.
-GLOSSARY_FILES = {
-    "accelerator": {"engines/accelerator", "engines/rules/accelerators", "fit/accelerator_types"},
-    "adapter": {
-        *("integrations/prometheus_adapter", "resolve/apps/adapters", "resolve/engine/adapters"),
-        *("resolve/rules/adapters", "resolve/workload/claimed_adapters", "resolve/gateway/adapter_names"),
-    },
-    "app": {
-        *(
-            "resolve/app_annotations",
-            "resolve/apps/app_routes",
-            "resolve/apps/role_apps",
-            "resolve/workload/written_app",
-        ),
-    },
-    "backend": {
-        "build/backend",
-        "check/graph/backends",
-        "resolve/engine/backend_runtime",
-        "resolve/gateway/route_backends",
-    },
-    "claim": {"resolve/claims", "resolve/traffic/claims"},
-    "diagnostic": {"diagnostics/diagnostic"},
-    "drain": {"resolve/gateway/drain"},
-    "engine": {
-        *("diagnostics/wordings/engines", "engines/known_engine", "engines/running_engine"),
-        *("engines/engine_command", "resolve/engine/engine_variants", "resolve/workload/engine_run"),
-    },
-    "environment": {"load/environments"},
-    "flavor": {"resolve/flavors"},
-    "gateway": {
-        *("build/gateway", "check/graph/gateways", "diagnostics/wordings/gateways", "kubernetes/gateway_limits"),
-        "resolve/rules/gateway_settings",
-    },
-    "layer": {"resolve/layers"},
-    "loader": {"resolve/pod/loaders"},
-    "manifest": {
-        "build/manifests",
-        "check/manifests",
-        "load/manifest_tree",
-        "nodes/manifests",
-        "output/manifest_files",
-    },
-    "openmodel": {"build/openmodel"},
-    "origin": {
-        *("adopt/template_origins", "diagnostics/origin", "resolve/pod/pod_origins"),
-        "resolve/workload/field_origins",
-    },
-    "picker": {"resolve/gateway/pickers"},
-    "plan": {"plan", "resolve/apps/item_plans"},
-    "playground": {
-        *("resolve/apps/playground", "resolve/pod/playground_pod", "resolve/workload/running_playground"),
-        "adopt/playground",
-    },
-    "pool": {"build/pool", "check/graph/pools", "nodes/node_pools", "resolve/gateway/pools", "resolve/rules/pools"},
-    "preset": {
-        *("cli/presets", "load/preset_files", "resolve/engine/preset_args"),
-    },
-    "provider": {"build/provider", "kubernetes/jwt_providers", "resolve/rules/providers"},
-    "public name": {"policy/public_names", "resolve/gateway/public_names", "resolve/rules/public_names"},
-    "route": {
-        *(
-            "build/route",
-            "build/route_objects",
-            "cli/routes",
-            "check/graph/route_conflicts",
-            "check/graph/route_limits",
-        ),
-        *("check/graph/route_matches", "check/graph/route_timeouts", "check/graph/routes", "resolve/apps/model_routes"),
-        *("resolve/gateway/packed_routes", "resolve/gateway/route_backends", "resolve/apps/app_routes"),
-        *("resolve/rules/model_routes", "resolve/rules/packed_routes", "resolve/rules/routes"),
-        *("resolve/traffic/model_route", "resolve/traffic/packed_routes", "policy/rival_routes"),
-    },
-    "role": {"resolve/apps/role_apps", "resolve/rules/roles", "resolve/workload/role_pair"},
-    "run context": {"resolve/workload/run_context"},
-    "trigger": {"resolve/autoscaling/triggers"},
-    "variant": {"resolve/apps/variants", "resolve/engine/engine_variants"},
-    "weights": {"fit/weights", "resolve/rules/weights"},
-    "workload": {
-        *("resolve/apps/workload_settings", "resolve/apps/workloads"),
-        *("adopt/adopted_workload", "adopt/kubernetes_workloads", "adopt/serving_workload"),
-    },
-}
-
-
-def glossary() -> list[str]:
-    """The words of the glossary, in lower case."""
-    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Glossary")[2].partition("\n## ")[0]
-    return [word.lower() for word in re.findall(r"^\| ([A-Za-z ]+?) \|", section, re.MULTILINE)[1:]]
-
-
-def test_files_use_words_of_the_glossary_in_its_sense() -> None:
-    words = glossary()
-    assert len(words) > 25
-    named: dict[str, set[str]] = {}
-    for path in SOURCES:
-        for word in words:
-            if re.search(rf"(^|_){word.replace(' ', '_')}s?(_|$)", path.stem):
-                named.setdefault(word, set()).add(inside(path).removeprefix("renderer/").removesuffix(".py"))
-    assert named == GLOSSARY_FILES  # a file that is new here: is it about what the glossary says?
 
 
 def test_no_two_public_classes_share_a_name() -> None:
