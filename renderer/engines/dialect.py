@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,8 @@ from msgspec import Struct
 from renderer.diagnostics import Origin
 from renderer.engines.option_lists import OptionList
 
-if TYPE_CHECKING:  # arg_merge keeps in a dialect how it merged layers of the same form
+if TYPE_CHECKING:
     from renderer.input_types import OptionsSpec
-    from renderer.resolve.engine.arg_merge import LineForm
 
 _NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")  # what argparse takes for a value though it begins with a dash
 
@@ -30,6 +29,15 @@ class ReservedOption(Struct, frozen=True):
     reason: str  # or what to do instead
     values: tuple[str, ...] = ()  # globs, if only such values are reserved
     warns: bool = False  # a warning suffices
+
+
+class LineForm(Struct, frozen=True, eq=False):
+    """How layers with the same options at the same indexes are merged."""
+
+    select: Callable[[Sequence[str]], tuple[str, ...]]  # the kept arguments, of those of all layers and `respelt`
+    respelt: list[str]  # arguments in another spelling than their layer's
+    positions: list[tuple[int, int]]  # of each kept argument: the number of its layer, its index there
+    names: frozenset[str]  # of the options
 
 
 class Dialect(Struct, frozen=True, eq=False):
@@ -153,9 +161,9 @@ class ArgLayer(Struct, frozen=True):
     shape: tuple[str, ...] = ()  # of the arguments where it is known: args_shape()
     origins: tuple[Origin, ...] = ()  # of each argument, where these are no items of one list
 
-    def origin_of(self, *item: str | int) -> Origin:
+    def origin_of(self, index: int) -> Origin:
         """Where an argument stands."""
-        return self.origins[int(item[0])] if self.origins else self.origin.at(*item)
+        return self.origins[index] if self.origins else self.origin.at(index)
 
 
 def args_shape(args: Sequence[str]) -> tuple[str, ...]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from renderer.diagnostics import Collector
 from renderer.nodes.demand import NodeDemand
-
-if TYPE_CHECKING:
-    from renderer.nodes.node_pools import NodePool
+from renderer.nodes.settings import KarpenterSettings
 
 _MAX_DISK_SHARE = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
 
 
-def check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
+def check_disk(karpenter: KarpenterSettings, users: Sequence[NodeDemand], diagnostics: Collector) -> None:
     """An error if the weights of one pod, or its request of ephemeral-storage, fill the disk."""
-    size = str(pool.settings.get("volumeSize", DISK))
-    if pool.settings.get("instanceStorePolicy"):
+    size = str(karpenter.get("volumeSize", DISK))
+    if karpenter.get("instanceStorePolicy"):
         return
     for demand in users:
         gib_by_use = {
@@ -29,10 +26,10 @@ def check_disk(pool: NodePool, users: Sequence[NodeDemand], diagnostics: Collect
             if gib > _MAX_DISK_SHARE * int(size.removesuffix("Gi")):
                 diagnostics.add(
                     "E799",
-                    pool.settings.at("volumeSize"),
+                    karpenter.at("volumeSize"),
                     what=what,
                     size=size,
-                    flavor=pool.flavor,
+                    flavor=karpenter.flavor,
                     app=f"{demand.namespace}/{demand.name}",
                     weights=math.ceil(gib),
                 )

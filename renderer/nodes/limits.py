@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from renderer.diagnostics import Collector, quoted
+from renderer.diagnostics import Collector, Origin, quoted
 from renderer.kubernetes import quantity
 from renderer.nodes.demand import PodGroup
 from renderer.nodes.instances import (
@@ -13,9 +12,6 @@ from renderer.nodes.instances import (
     is_countable,
 )
 from renderer.nodes.settings import KarpenterSettings
-
-if TYPE_CHECKING:
-    from renderer.nodes.node_pools import NodePool
 
 
 def configured_limits(karpenter: KarpenterSettings, diagnostics: Collector) -> Mapping[str, str]:
@@ -30,7 +26,10 @@ def configured_limits(karpenter: KarpenterSettings, diagnostics: Collector) -> M
 
 
 def check_limits(
-    pool: NodePool, candidates: InstanceChoice, configured_limits: Mapping[str, str], diagnostics: Collector
+    karpenter: KarpenterSettings,
+    candidates: InstanceChoice,
+    configured_limits: Mapping[str, str],
+    diagnostics: Collector,
 ) -> None:
     """A warning for a limit in RenderConfig below the accelerators of one node; 0 is taken as intended."""
     for name, value in configured_limits.items():
@@ -43,18 +42,19 @@ def check_limits(
                 f"its limit is {value} of {name}, and the smallest instance that meets its requirements has {smallest}"
             )
             hint = "Karpenter makes no node that exceeds the limit: raise it, or fix the requirements"
-            diagnostics.add("W790", pool.settings.at("limits").at(name), name=pool.flavor, what=what, hint=hint)
+            diagnostics.add("W790", karpenter.at("limits").at(name), name=karpenter.flavor, what=what, hint=hint)
 
 
 def pool_limits(
-    pool: NodePool,
+    flavor: str,
+    origin: Origin,
     candidates: InstanceChoice,
     pods: Sequence[PodGroup],
     resources: Sequence[str],
     diagnostics: Collector,
 ) -> Mapping[str, str]:
     """The limit in accelerators of whole nodes, if all pods request the same resource and the instances are known; else
-    in nodes, one for each pod.
+    in nodes, one for each pod. `origin`: of the flavor.
     """
     nodes = {"nodes": str(sum(pod.max_pods for pod in pods))}
     if len(resources) != 1 or not all(pod.accelerators for pod in pods) or not is_countable(resources[0]):
@@ -74,14 +74,14 @@ def pool_limits(
             f"EC2 reports no whole {resource} for {quoted(candidates.named)}, so Karpenter makes no node for these pods"
         )
         hint = "name another instance type; if your Karpenter knows otherwise, ignore this"
-        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what, hint=hint)
+        diagnostics.add("W790", origin, name=flavor, what=what, hint=hint)
     elif candidates.named:
-        diagnostics.add("E798", pool.origin, name=pool.flavor, names=quoted(candidates.named), **words)
+        diagnostics.add("E798", origin, name=flavor, names=quoted(candidates.named), **words)
     else:
         what = "a pod requests {asked} of {resource}, but no instance known here that meets its requirements has more "
         what += "than {most}"
         hint = "fix the requirements; if there is such an instance, ignore this"
-        diagnostics.add("W790", pool.origin, name=pool.flavor, what=what.format(**words), hint=hint)
+        diagnostics.add("W790", origin, name=flavor, what=what.format(**words), hint=hint)
     return nodes
 
 

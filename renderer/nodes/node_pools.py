@@ -104,10 +104,11 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
         _check_instances(node_pool, candidates, resources, diagnostics)
     _check_reservations(node_pool, diagnostics)
     _check_claims(node_pool, users, diagnostics)
-    check_disk(node_pool, users, diagnostics)
+    check_disk(karpenter, users, diagnostics)
     own_limits = configured_limits(karpenter, diagnostics)
-    check_limits(node_pool, candidates, own_limits, diagnostics)
-    return replace(node_pool, limits={**pool_limits(node_pool, candidates, pods, resources, diagnostics), **own_limits})
+    check_limits(karpenter, candidates, own_limits, diagnostics)
+    limits = pool_limits(flavor, origin, candidates, pods, resources, diagnostics)
+    return replace(node_pool, limits={**limits, **own_limits})
 
 
 def _check_labels(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnostics: Collector) -> None:

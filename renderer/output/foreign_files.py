@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from renderer.api import Scope
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.source.tree import InputFile, glob
-
-if TYPE_CHECKING:
-    from renderer.output.manifest_files import OutputFolderState
+from renderer.source.tree import glob
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -38,13 +34,6 @@ def allowed_foreign(scope: Scope) -> Callable[[str], bool]:
     patterns = [glob(pattern) for pattern in scope.config.get("output", "foreign") or ()]
     environment = f"{scope.options.env}/" if scope.options.env else ""
     return lambda path: any(pattern.fullmatch(environment + path) for pattern in patterns)
-
-
-def findings(scope: Scope, leftovers: OutputFolderState) -> list[Diagnostic]:
-    """The problems of leftovers: an error for each foreign file, or a warning in a run that writes."""
-    code = "W129" if scope.options.write else "E129"
-    foreign = [foreign_file(Origin(InputFile(f"{scope.folder}/{path}", "", "")), code) for path in leftovers.foreign]
-    return [*leftovers.problems, *foreign]
 
 
 def foreign_file(origin: Origin, code: str = "E129") -> Diagnostic:

@@ -8,33 +8,21 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
+from renderer.resolve.weight_sources import ModelCache, Weights
 
 if TYPE_CHECKING:
     from renderer.api import Inputs, OpenModel
-    from renderer.resolve.weight_sources import Weights
 
 PER_POD, HOST_PATH, SHARED = "perPod", "hostPath", "pvc"
 _MANY = "ReadWriteMany"
 _LONGEST = 63  # the name of a Job becomes a label of its pods
 FLOATING_REVISIONS = ("", "main", "master")  # revisions that are no fixed state of a repository
-
-
-class ModelCache(Struct, frozen=True):
-    """The cache of one model."""
-
-    kind: str  # the key below `modelCache`
-    folder: str  # of these weights in the cache
-    origin: Origin
-    spec: Body = {}  # of the claim that is rendered, {} without one
-    claim: str = ""  # its name
-    path: str = ""  # on the node
 
 
 def read_cache(inputs: Inputs, model: OpenModel, weights: Weights, diagnostics: Collector) -> ModelCache | None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
 from renderer.kubernetes import component_versions
-from renderer.resolve.model_cache import ModelCache
+from renderer.plan import Body
 from renderer.resolve.names import is_pullable
 
 if TYPE_CHECKING:
@@ -37,6 +37,17 @@ _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
 _CACHED_HUB = "Huggingface"  # whose cache a claim may hold
 CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
+
+
+class ModelCache(Struct, frozen=True):
+    """The cache of one model."""
+
+    kind: str  # the key below `modelCache`
+    folder: str  # of these weights in the cache
+    origin: Origin
+    spec: Body = {}  # of the claim that is rendered, {} without one
+    claim: str = ""  # its name
+    path: str = ""  # on the node
 
 
 class Weights(Struct, frozen=True):

@@ -8,7 +8,8 @@ from renderer.diagnostics import Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
-from renderer.resolve.model_cache import ModelCache, claim_template, fitting_name
+from renderer.resolve.model_cache import claim_template, fitting_name
+from renderer.resolve.weight_sources import ModelCache
 
 HERE = Origin(NamedSource("a.yaml"))
 

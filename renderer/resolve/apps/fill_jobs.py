@@ -9,11 +9,11 @@ from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
-from renderer.resolve.model_cache import ModelCache, fitting_name
+from renderer.resolve.model_cache import fitting_name
 from renderer.resolve.pod import cache_containers, loaders, pods
 from renderer.resolve.pod.hardening import SECCOMP, harden, leave_ids
 from renderer.resolve.pod.loaders import SHELL
-from renderer.resolve.weight_sources import Weights
+from renderer.resolve.weight_sources import ModelCache, Weights
 from renderer.resolve.workload.run_context import find_loader, find_weights
 
 

@@ -6,21 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from operator import itemgetter
 
-from msgspec import Struct
-
 from renderer.diagnostics import Origin
-from renderer.engines.dialect import ArgLayer, Dialect, args_shape, option_spellings
-from renderer.resolve.layers import Position
-
-
-class LineForm(Struct, frozen=True, eq=False):
-    """How layers with the same options at the same indexes are merged."""
-
-    select: Callable[[Sequence[str]], tuple[str, ...]]  # the kept arguments, of those of all layers and `respelt`
-    respelt: list[str]  # arguments in another spelling than their layer's
-    positions: list[Position]  # of each kept argument
-    names: frozenset[str]  # of the options
-
+from renderer.engines.dialect import ArgLayer, Dialect, LineForm, args_shape, option_spellings
 
 _Token = tuple[int, str]  # the index of an argument among those of all layers, and the argument
 
@@ -47,14 +34,14 @@ def arg_origins(
             if name := style.name(token):
                 option_origins.setdefault(name, []).append(layer.origin_of(i))
     name = ""
-    for token, position in zip(args, form.positions, strict=True):
+    for token, (number, index) in zip(args, form.positions, strict=True):
         name = style.name(token) or name
-        yield layers[position.layer].origin_of(*position.item), option_origins.get(name, [])
+        yield layers[number].origin_of(index), option_origins.get(name, [])
 
 
 def _line_form(style: Dialect, layers: Sequence[ArgLayer], tokens: Sequence[str]) -> LineForm:
     merged: list[_Token] = list(enumerate(tokens))
-    positions = [Position(number, (i,)) for number, layer in enumerate(layers) for i in range(len(layer.args))]
+    positions = [(number, i) for number, layer in enumerate(layers) for i in range(len(layer.args))]
     if style.parses_options and sum(bool(layer.args) for layer in layers) > 1:
         remaining = iter(merged)
         merged = list(

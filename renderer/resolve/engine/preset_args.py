@@ -126,7 +126,7 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
     value, and a hint. Those that a later layer replaces are left out.
     """
     line, form = arg_merge.merge_args(rules.style, layers)
-    preset_indexes = {i for i, position in enumerate(form.positions) if position.layer < count}
+    preset_indexes = {i for i, (layer, _) in enumerate(form.positions) if layer < count}
     refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
     for i in sorted(preset_indexes):
         if refused.get(i) in _REFUSED:

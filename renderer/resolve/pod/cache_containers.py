@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.plan import Body, Container
-from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.pod import cache_scripts
 from renderer.resolve.pod.loaders import Loader
-from renderer.resolve.weight_sources import MODELS_FOLDER
+from renderer.resolve.weight_sources import MODELS_FOLDER, ModelCache
 from renderer.yamlio import SharedMap
 
 _ROOT = "/cache"

@@ -17,13 +17,12 @@ from renderer.resolve import model_cache
 from renderer.resolve.flavors import Placement
 from renderer.resolve.kube import images
 from renderer.resolve.layers import ValueLayer, merge_items
-from renderer.resolve.model_cache import ModelCache
 from renderer.resolve.pod import cache_containers, loaders
 from renderer.resolve.pod.hardening import OPENSHIFT, harden
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
 from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.pod_defaults import PodDefaults
-from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, Weights
+from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, ModelCache, Weights
 from renderer.yamlio import SharedMap
 
 _NODE_CACHE = "model-cache"  # the volume

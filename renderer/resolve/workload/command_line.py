@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
-from renderer.engines.dialect import ArgLayer
+from renderer.engines.dialect import ArgLayer, LineForm
 from renderer.engines.option_parser import OptionRules
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import maps_at
@@ -22,7 +22,6 @@ from renderer.resolve.engine import (
     model_args,
     preset_args,
 )
-from renderer.resolve.engine.arg_merge import LineForm
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
 from renderer.resolve.pod import pod_template
