@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer.kubernetes.json_values import as_map, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import as_map, list_at, text_at, value_at
 
 GROUP = "disaggregatedset.x-k8s.io"
 KIND = "DisaggregatedSet"
@@ -46,7 +46,8 @@ def set_roles(body: Mapping[str, object]) -> list[SetRole]:
             value_at(role, "scaling", "mode") == "External",
             f"{name}-{role_name}",
         )
-        for index, role in enumerate(maps_at(body, "spec", "roles"))
+        for index, role in enumerate(list_at(body, "spec", "roles"))
+        if isinstance(role, dict)
     ]
 
 

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+Pattern: TypeAlias = tuple[str, ...]
+"""A path in which `*` stands for each item of a list or value of a map, and `**` for any number of levels."""
 
 
 def as_map(value: object) -> Mapping[str, object]:
@@ -85,3 +89,26 @@ def number_at(value: object, *path: str | int, default: float = 0) -> float:
     """The number at a path; the default if it is missing or no number."""
     number = value_at(value, *path)
     return number if isinstance(number, (int, float)) else default
+
+
+def find(value: object, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """What stands at a pattern in a value, with its path."""
+    for i, part in enumerate(pattern):
+        if part in ("*", "**"):
+            yield from _find_any(value, pattern[i:], (*path, *pattern[:i]))
+            return
+        if not isinstance(value, dict) or part not in value:
+            return
+        value = value[part]
+    yield (*path, *pattern), value
+
+
+def _find_any(value: object, pattern: Pattern, path: Path) -> Iterator[tuple[Path, object]]:
+    """What stands at a pattern that begins with a wildcard."""
+    rest = pattern[1:]
+    if pattern[0] == "**":
+        yield from find(value, rest, path)
+        rest = pattern
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from find(item, rest, (*path, key))

@@ -1,4 +1,4 @@
-"""Where kinds have pods, and parts of pods: by kind for what is known, by its CRD for any other.
+"""Where kinds have parts of pods beside pod templates: by kind for what is known, by its CRD for any other.
 
 pod_parts.json has by API group where its CRDs are, and by kind the maps with fields of pods; `!` behind a path says
 that the map is a whole pod, in which no containers need be written. A path is written with dots; `*` stands for each
@@ -11,42 +11,18 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec import Struct
 
-from renderer.kubernetes import disaggregated_sets
-from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
-
-Kind: TypeAlias = tuple[str, str]  # API group and name
-Path: TypeAlias = tuple[str | int, ...]
-Pattern: TypeAlias = tuple[str, ...]
+from renderer.kubernetes.json_values import Path, Pattern, as_map, map_at, maps_at, text_at
+from renderer.kubernetes.workloads import CONTAINERS, WORKLOADS, Kind
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "pod_parts.json")
-CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 ACCOUNTS: Final = ("serviceAccountName", "serviceAccount", "taskServiceAccountName")
 PRIORITIES: Final = ("priorityClassName", "podPriorityClassName")
 _NAMES: Final = frozenset((*CONTAINERS, *ACCOUNTS, *PRIORITIES, "hostNetwork", "hostPID", "securityContext", "image"))
-_WILDCARDS: Final = ("*", "**")
 _DEEPEST: Final = 64  # levels of a CRD's schema that are looked at
-
-_TEMPLATE: Final = "spec.template.spec"
-_GROUP: Final = "{0}.leaderWorkerTemplate.leaderTemplate.spec {0}.leaderWorkerTemplate.workerTemplate.spec"
-_PODS: Final[Mapping[str, str]] = {
-    "/Pod": "spec",
-    "/PodTemplate": "template.spec",
-    "/ReplicationController": _TEMPLATE,
-    "apps/DaemonSet": _TEMPLATE,
-    "apps/Deployment": _TEMPLATE,
-    "apps/ReplicaSet": _TEMPLATE,
-    "apps/StatefulSet": _TEMPLATE,
-    "batch/CronJob": "spec.jobTemplate.spec.template.spec",
-    "batch/Job": _TEMPLATE,
-    "leaderworkerset.x-k8s.io/LeaderWorkerSet": _GROUP.format("spec"),
-    f"{disaggregated_sets.GROUP}/DisaggregatedSet": _GROUP.format("spec.roles.*.spec"),
-    "keda.sh/ScaledJob": "spec.jobTargetRef.template.spec",
-}
-"""Whole pods, by API group and kind: these kinds have nothing of a pod anywhere else."""
 
 _WORKFLOWS: Final = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow", "WorkflowTaskSet")
 _VOLUMES: Final[Mapping[Kind, Path]] = {
@@ -77,13 +53,10 @@ class PodPart(Struct, frozen=True):
     is_whole: bool  # a pod, whether or not it has containers
 
 
-def whole_pods(kind: Kind) -> tuple[PodPart, ...] | None:
-    """Where a kind of Kubernetes or of ours has its pods; None for other kinds."""
-    return _parts(_PODS.get(f"{kind[0]}/{kind[1]}"))
-
-
 def pod_parts(kind: Kind) -> tuple[PodPart, ...] | None:
-    """Where a kind of others has pods or parts of them; None for a kind that is not known."""
+    """Where a kind has pods or parts of them, of which it may have more elsewhere; None for a kind that is not known,
+    and for one that has nothing of pods but templates.
+    """
     return _known_parts().get(kind)
 
 
@@ -91,10 +64,13 @@ def pod_parts(kind: Kind) -> tuple[PodPart, ...] | None:
 def _known_parts() -> Mapping[Kind, tuple[PodPart, ...]]:
     with open(_FILE, "rb") as file:
         groups: dict[str, dict[str, dict[str, list[str]]]] = json.loads(file.read())
+    paths = {(group, name): paths for group, known in groups.items() for name, paths in known["kinds"].items()}
+    for kind, workload in WORKLOADS.items():
+        if workload.has_other_parts:
+            paths[kind] = [f"{template}.spec" for template in workload.templates]
     return {
-        (group, name): tuple(map(_part, paths))
-        for group, known in groups.items()
-        for name, paths in known["kinds"].items()
+        kind: tuple(PodPart(tuple(path.rstrip("!").split(".")), path.endswith("!")) for path in patterns)
+        for kind, patterns in paths.items()
     }
 
 
@@ -111,40 +87,8 @@ def volume_path(kind: Kind) -> Path | None:
 
 def is_known(kind: Kind) -> bool:
     """Whether it is known where objects of the kind have pods, or that they have none."""
-    group, name = kind
-    return "." not in group or group in PODLESS_GROUPS or f"{group}/{name}" in _PODS or kind in _known_parts()
-
-
-@cache
-def _parts(text: str | None) -> tuple[PodPart, ...] | None:
-    return None if text is None else tuple(map(_part, text.split()))
-
-
-def _part(path: str) -> PodPart:
-    return PodPart(tuple(path.rstrip("!").split(".")), path.endswith("!"))
-
-
-def find(value: object, pattern: Pattern, path: Path = ()) -> Iterator[tuple[Path, object]]:
-    """What stands at a pattern in a value, with its path."""
-    for i, part in enumerate(pattern):
-        if part in _WILDCARDS:
-            yield from _find_any(value, pattern[i:], (*path, *pattern[:i]))
-            return
-        if not isinstance(value, dict) or part not in value:
-            return
-        value = value[part]
-    yield (*path, *pattern), value
-
-
-def _find_any(value: object, pattern: Pattern, path: Path) -> Iterator[tuple[Path, object]]:
-    """What stands at a pattern that begins with a wildcard."""
-    rest = pattern[1:]
-    if pattern[0] == "**":
-        yield from find(value, rest, path)
-        rest = pattern
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from find(item, rest, (*path, key))
+    group = kind[0]
+    return "." not in group or group in PODLESS_GROUPS or kind in WORKLOADS or kind in _known_parts()
 
 
 class DefinedKind(Struct, frozen=True):

@@ -11,7 +11,7 @@ from renderer.check.graph.attachments import GATEWAY_GROUP
 from renderer.check.graph.view import named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at
-from renderer.kubernetes.pod_parts import Kind
+from renderer.kubernetes.workloads import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import NameGlobs, name_globs

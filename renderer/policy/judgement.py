@@ -14,6 +14,7 @@ from itertools import chain
 from renderer.api import App, BackendRuntime, ClaimedName, Inputs, OpenModel, RenderPolicy, Scope, TrafficInput
 from renderer.check import ExternalObjects
 from renderer.diagnostics import Diagnostic
+from renderer.kubernetes.workloads import kind_of
 from renderer.load.validation import GROUPS
 from renderer.output.file_header import LONGEST_LINE, MARK, source_of
 from renderer.plan import Body, Manifest
@@ -24,7 +25,7 @@ from renderer.policy.globs import path_below, restricts
 from renderer.policy.hosts import HOSTS, judge_referenced_hosts
 from renderer.policy.known_objects import KnownObjects
 from renderer.policy.namespaces import judge_namespace, missing_folders
-from renderer.policy.objects import Definitions, judged_object, kind_of, namespace_of
+from renderer.policy.objects import Definitions, judged_object, namespace_of
 from renderer.policy.pass_through import PassedFile, judge_kind, passed_documents
 from renderer.policy.public_names import judge_claimed_names, judge_routes
 from renderer.policy.rival_routes import judge_rivals

@@ -11,9 +11,9 @@ from renderer.check.graph import ExternalObjects, ObjectView, Place
 from renderer.check.graph.attachments import GATEWAY_GROUP, Attachment, attachments
 from renderer.check.graph.request_matches import RequestMatch, located_matches
 from renderer.kubernetes.json_values import as_map, text_at
-from renderer.kubernetes.pod_parts import Kind
+from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.plan import Body
-from renderer.policy.objects import kind_of, namespace_of
+from renderer.policy.objects import namespace_of
 
 AI_GROUP = "aigateway.envoyproxy.io"
 BACKEND: Kind = ("gateway.envoyproxy.io", "Backend")

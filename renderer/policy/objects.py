@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -11,9 +11,10 @@ from msgspec import Struct
 from renderer.check.finding import existing_origin
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import pod_parts
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import find, text_at
 from renderer.kubernetes.object_lists import own_fields
-from renderer.kubernetes.pod_parts import ACCOUNTS, CONTAINERS, DefinedKind, Kind
+from renderer.kubernetes.pod_parts import ACCOUNTS, DefinedKind
+from renderer.kubernetes.workloads import CONTAINERS, WORKLOADS, Kind, containers, kind_of, maps_in, pod_templates
 from renderer.plan import Body, Manifest
 from renderer.yamlio import Document, read_nested_texts
 
@@ -43,9 +44,7 @@ class JudgedPod(Struct, frozen=True):
 
     def containers(self) -> Iterator[tuple[Path, Mapping[str, object]]]:
         """Its containers of all sorts, with their paths in the object."""
-        for field in CONTAINERS:
-            for i, container in enumerate(_maps(self.spec.get(field))):
-                yield (*self.path, field, i), container
+        return (((*self.path, *path), container) for path, container in containers(self.spec))
 
     def accounts(self) -> list[tuple[Path, str]]:
         """The service accounts that it may run as, with their paths: as Kubernetes converts PodSpecs the new name where
@@ -137,13 +136,13 @@ class JudgedObject:
         parts = _Parts([], [], [], [])
         if not has_parts(self.kind):
             return parts
-        places = pod_parts.whole_pods(self.kind)
-        for place in places or ():
-            for path, spec in pod_parts.find(self.body, place.pattern):
-                if isinstance(spec, dict):
-                    _add_pod(parts, JudgedPod(path, spec, is_whole=True))
-        if places is None:
+        workload = WORKLOADS.get(self.kind)
+        if workload is None or workload.has_other_parts:
             self._search(parts)
+            return parts
+        for template in pod_templates(self.body):
+            if isinstance(template.body.get("spec"), dict):
+                _add_pod(parts, JudgedPod((*template.path, "spec"), template.spec, is_whole=True))
         return parts
 
     def _search(self, parts: _Parts) -> None:
@@ -152,10 +151,10 @@ class JudgedObject:
         content = {key: value for key, value in self.body.items() if key != "metadata"}  # which has no pod in any kind
         if isinstance(items := content.get("items"), list):  # lists among them are judged by themselves as well
             content["items"] = [own_fields(item) for item in items]
-        _search(parts, content, (), is_known=known is not None)
+        _search(parts, content, is_known=known is not None)
         pods = {pod.path: pod for pod in parts.pods}
         for place in known or (defined.parts if defined else ()):
-            for path, spec in pod_parts.find(content, place.pattern):
+            for path, spec in find(content, place.pattern):
                 if isinstance(spec, dict):
                     is_whole = place.is_whole or (path in pods and pods[path].is_whole)
                     pods[path] = JudgedPod(path, spec, is_whole, is_known=False)
@@ -185,7 +184,7 @@ def judged_object(
 def _with_texts(document: Document, body: Body) -> tuple[Document, Sequence[object]]:
     """The document with the YAML of objects in the place of texts that hold it, and the problems of that YAML."""
     patterns = pod_parts.yaml_texts(kind_of(body))
-    paths = [path for pattern in patterns for path, text in pod_parts.find(body, pattern) if isinstance(text, str)]
+    paths = [path for pattern in patterns for path, text in find(body, pattern) if isinstance(text, str)]
     return read_nested_texts(document, paths) if paths else (document, ())
 
 
@@ -194,16 +193,6 @@ def namespace_of(body: Body) -> str:
     metadata = body.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
     return namespace if isinstance(namespace, str) else ""
-
-
-def kind_of(body: Body) -> Kind:
-    """The API group and kind of an object; '' for the core group."""
-    return _kind(str(body.get("apiVersion")), str(body.get("kind")))
-
-
-@lru_cache(maxsize=256)
-def _kind(version: str, kind: str) -> Kind:
-    return version.rpartition("/")[0], kind
 
 
 def _add_pod(parts: _Parts, pod: JudgedPod) -> None:
@@ -272,22 +261,19 @@ def _composed_image(image: Mapping[str, object]) -> tuple[str, str]:
     return field, f"{tagged}@{digest}" if digest else tagged
 
 
-def _search(parts: _Parts, value: object, path: Path, *, is_known: bool) -> None:
-    """Adds what looks like a pod, an image, a folder of a node or a security context anywhere in a value."""
-    if isinstance(value, dict):
+def _search(parts: _Parts, content: Mapping[str, object], *, is_known: bool) -> None:
+    """Adds what looks like a pod, an image, a folder of a node or a security context anywhere in an object."""
+    for path, value in maps_in(content):
         if any(field in value for field in _POD_FIELDS):
             is_whole = any(value.get(field) is not None for field in CONTAINERS)
             parts.pods.append(JudgedPod(path, value, is_whole, is_known=False))
         _add_image(parts, value, path, is_known=is_known)
         _add_folder(parts, value, path)
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        if isinstance(item, (dict, list)):
+        for key, item in value.items():
             if isinstance(item, dict) and str(key).endswith("ecurityContext"):
                 parts.contexts.append(LocatedContext((*path, key), item))
-            _search(parts, item, (*path, key), is_known=is_known)
-        elif is_known and isinstance(item, str) and item and str(key).endswith(_IMAGE_FIELDS):
-            parts.images.append(LocatedText((*path, key), item))
+            elif is_known and isinstance(item, str) and item and str(key).endswith(_IMAGE_FIELDS):
+                parts.images.append(LocatedText((*path, key), item))
 
 
 def has_parts(kind: Kind) -> bool:

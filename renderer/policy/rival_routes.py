@@ -9,7 +9,7 @@ from renderer.check.graph.attachments import Attachment, attachments
 from renderer.check.graph.request_matches import MODEL_PATHS, RequestMatch, located_matches
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, texts_at
-from renderer.kubernetes.pod_parts import Kind
+from renderer.kubernetes.workloads import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial
 from renderer.policy.known_objects import AI_GROUP, MOST, NAMING_ROUTES, KnownObjects

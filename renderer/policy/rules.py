@@ -8,7 +8,8 @@ from functools import cache
 from msgspec import Struct
 
 from renderer.api import RenderPolicy
-from renderer.kubernetes.pod_parts import Kind, volume_path
+from renderer.kubernetes.pod_parts import volume_path
+from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.plan import Manifest
 from renderer.policy import containers, hosts, pods
 from renderer.policy.denial import Denial
@@ -20,7 +21,6 @@ from renderer.policy.objects import (
     JudgedObject,
     has_parts,
     judged_object,
-    kind_of,
     namespace_of,
 )
 from renderer.yamlio import Document

@@ -9,9 +9,9 @@ from renderer.api import RenderPolicy, Scope
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.kubernetes import pod_parts
 from renderer.kubernetes.json_values import text_at
-from renderer.kubernetes.pod_parts import Kind
+from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.load.validation import GROUPS
-from renderer.policy.objects import NO_DEFINITIONS, Definitions, judged_object, kind_of
+from renderer.policy.objects import NO_DEFINITIONS, Definitions, judged_object
 from renderer.policy.rules import judges_pods
 from renderer.yamlio import Document
 

@@ -20,8 +20,8 @@ from urllib.parse import quote
 from renderer import yamlio
 from renderer.admission.server_view import server_view
 from renderer.api import RenderPolicy
-from renderer.kubernetes.pod_parts import find, whole_pods
-from renderer.policy.objects import judged_object, kind_of
+from renderer.kubernetes.workloads import pod_templates
+from renderer.policy.objects import judged_object
 from renderer.policy.public_names import judge_routes
 from renderer.policy.rules import judge_objects
 from tests.apiserver.server import LANES, Body, CannotJudge, Client
@@ -291,9 +291,8 @@ def verdict(policy: RenderPolicy, data: str) -> Verdict:
 
 def _pods(body: Mapping[str, Any]) -> list[Node]:
     """The fields of its pods that a policy is about, as ValidatingAdmissionPolicies see them."""
-    places = whole_pods(kind_of(dict(body))) or ()
-    specs = [spec for place in places for _, spec in find(body, place.pattern) if isinstance(spec, dict)]
-    return [{field: spec.get(field) for field in SEEN} for spec in specs]
+    specs = [template.body.get("spec") for template in pod_templates(body)]
+    return [{field: spec.get(field) for field in SEEN} for spec in specs if isinstance(spec, dict)]
 
 
 def policy() -> RenderPolicy:

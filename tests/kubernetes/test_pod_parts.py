@@ -8,9 +8,14 @@ import pytest
 
 from renderer import yamlio
 from renderer.kubernetes import pod_parts
+from renderer.kubernetes.json_values import find
+from renderer.kubernetes.workloads import WORKLOADS, Kind
 from renderer.policy.objects import judged_object
 
-KINDS = [*pod_parts._PODS, *("/".join(kind) for kind in pod_parts._known_parts())]
+TEMPLATES = {
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ["spec.leaderWorkerTemplate.workerTemplate"],
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): ["spec.roles.*.spec.leaderWorkerTemplate.workerTemplate"],
+}
 
 
 def placed(pattern: tuple[str, ...], value: object) -> Any:
@@ -20,16 +25,23 @@ def placed(pattern: tuple[str, ...], value: object) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_each_path_is_judged(name: str) -> None:
-    kind = tuple(name.split("/"))
-    for part in (pod_parts.whole_pods(kind) or pod_parts.pod_parts(kind)) or ():  # type: ignore[arg-type]
-        content = placed(part.pattern, {"serviceAccountName": "admin", "priorityClassName": "high"})
+def patterns_of(kind: Kind) -> list[tuple[str, ...]]:
+    """Where a kind has pods or parts of them."""
+    if parts := pod_parts.pod_parts(kind):
+        return [part.pattern for part in parts]
+    templates = TEMPLATES.get(kind) or WORKLOADS[kind].templates if kind in WORKLOADS else ()
+    return [tuple(f"{template}.spec".strip(".").split(".")) for template in templates]
+
+
+@pytest.mark.parametrize("kind", [*WORKLOADS, *pod_parts._known_parts()], ids="/".join)
+def test_each_path_is_judged(kind: Kind) -> None:
+    for pattern in patterns_of(kind):
+        content = placed(pattern, {"serviceAccountName": "admin", "priorityClassName": "high"})
         body = {"apiVersion": f"{kind[0]}/v1" if kind[0] else "v1", "kind": kind[1], **content}
         document = yamlio.parse("a.yaml", yamlio.dump(body).encode())[0][0]
         accounts = [name for pod in judged_object(document, None).pods for _, name in pod.accounts()]
-        assert [name for name in accounts if name != "default"] == ["admin"], part
-        assert pod_parts.is_known(kind)  # type: ignore[arg-type]
+        assert [name for name in accounts if name != "default"] == ["admin"], pattern
+        assert pod_parts.is_known(kind)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +56,7 @@ def test_each_path_is_judged(name: str) -> None:
 )
 def test_what_stands_at_a_pattern(pattern: str, paths: list[tuple[str | int, ...]]) -> None:
     value = {"a": {"b": 1}, "l": [{"b": 2}, None, {"b": 3, "c": {"b": 4}}]}
-    assert [path for path, _ in pod_parts.find(value, tuple(pattern.split(".")))] == paths
+    assert [path for path, _ in find(value, tuple(pattern.split(".")))] == paths
 
 
 def crd(schema: object) -> dict[str, Any]:

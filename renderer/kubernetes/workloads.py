@@ -1,0 +1,265 @@
+"""Kinds that run pods: where each has its pod templates, what controllers add to their pods, and which replace them.
+
+A rule about pods asks `pod_templates`, `pod_groups` or `made_pods` of an object, and so holds for all kinds. Of a kind
+that is not in the table, `pod_parts` may know something, and `maps_in` finds what looks like a pod. Bodies may be
+anything: no schema has to have judged them.
+
+Sources: the API reference of Kubernetes, KEDA and KubeRay; docs/design/kubernetes.md#leaderworkerset and
+#disaggregatedset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from renderer.kubernetes.disaggregated_sets import APP, GROUP, KIND, ROLE, SET, SLICE, SetRole, set_roles, slice_count
+from renderer.kubernetes.json_values import Path, Pattern, as_map, find, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
+
+Body: TypeAlias = Mapping[str, Any]
+Kind: TypeAlias = tuple[str, str]  # API group and name
+PodRole: TypeAlias = Literal["leader", "worker"]
+
+LEADER: Final = "leader"  # a pod that answers requests; those of workloads without groups are leaders
+WORKER: Final = "worker"  # one that works for a leader
+CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+"""The fields of a pod's spec that hold containers."""
+CONTROLLER_LABELS: Final = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")
+"""Prefixes of labels whose values controllers make up for each pod."""
+_GROUP: Final = "leaderWorkerTemplate"
+
+
+class WorkloadKind(Struct, frozen=True):
+    """What is known of a kind that runs pods."""
+
+    version: str  # that we render or read
+    templates: Mapping[str, PodRole]  # by path, as `find` reads it; '' is the object
+    is_scalable: bool = False  # it has the subresource `scale`, which autoscalers write
+    replaces_pods: bool = False  # a change of a template ends its running pods, and others take their places
+    has_groups: bool = False  # LeaderWorkerSet's: each replica is one of several pods, whose paths are not `templates`
+    has_other_parts: bool = False  # parts of pods stand elsewhere too
+
+
+_TEMPLATE: Final[Mapping[str, PodRole]] = {"spec.template": LEADER}
+
+
+def _ray_templates(cluster: str, submitter: str = "") -> Mapping[str, PodRole]:
+    """Those of a kind of KubeRay with the spec of a cluster at a path, and the template of a pod that submits a job."""
+    templates: dict[str, PodRole] = {f"{cluster}.headGroupSpec.template": LEADER}
+    templates[f"{cluster}.workerGroupSpecs.*.template"] = WORKER
+    return {**templates, submitter: LEADER} if submitter else templates
+
+
+LEADER_WORKER_SET: Final = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+DISAGGREGATED_SET: Final = (GROUP, KIND)
+DEPLOYMENT: Final = ("apps", "Deployment")
+WORKLOADS: Final[Mapping[Kind, WorkloadKind]] = {
+    ("", "Pod"): WorkloadKind("v1", {"": LEADER}),
+    ("", "PodTemplate"): WorkloadKind("v1", {"template": LEADER}),
+    ("", "ReplicationController"): WorkloadKind("v1", _TEMPLATE, is_scalable=True),
+    ("apps", "DaemonSet"): WorkloadKind("v1", _TEMPLATE, replaces_pods=True),
+    DEPLOYMENT: WorkloadKind("v1", _TEMPLATE, is_scalable=True, replaces_pods=True),
+    ("apps", "ReplicaSet"): WorkloadKind("v1", _TEMPLATE, is_scalable=True),
+    ("apps", "StatefulSet"): WorkloadKind("v1", _TEMPLATE, is_scalable=True, replaces_pods=True),
+    ("batch", "CronJob"): WorkloadKind("v1", {"spec.jobTemplate.spec.template": LEADER}),
+    ("batch", "Job"): WorkloadKind("v1", _TEMPLATE),
+    LEADER_WORKER_SET: WorkloadKind("v1", {}, is_scalable=True, replaces_pods=True, has_groups=True),
+    DISAGGREGATED_SET: WorkloadKind("v1", {}, replaces_pods=True, has_groups=True),
+    ("keda.sh", "ScaledJob"): WorkloadKind("v1alpha1", {"spec.jobTargetRef.template": LEADER}),
+    ("ray.io", "RayCluster"): WorkloadKind("v1", _ray_templates("spec"), has_other_parts=True),
+    ("ray.io", "RayService"): WorkloadKind(
+        "v1", _ray_templates("spec.rayClusterConfig"), replaces_pods=True, has_other_parts=True
+    ),
+    ("ray.io", "RayJob"): WorkloadKind(
+        "v1", _ray_templates("spec.rayClusterSpec", "spec.submitterPodTemplate"), has_other_parts=True
+    ),
+    ("ray.io", "RayCronJob"): WorkloadKind(
+        "v1",
+        _ray_templates("spec.jobTemplate.rayClusterSpec", "spec.jobTemplate.submitterPodTemplate"),
+        has_other_parts=True,
+    ),
+}
+"""All kinds whose pods are known."""
+
+
+class PodTemplate(Struct, frozen=True):
+    """A template of pods, as it is written in an object; of a Pod, the object itself."""
+
+    path: Path  # of the map that has `metadata` and `spec` of the pods
+    body: Body
+    role: PodRole  # a template of both leaders and workers is that of leaders
+    claims: Sequence[Body] = ()  # `volumeClaimTemplates` beside it, each a volume of the pods
+
+    @property
+    def spec(self) -> Body:
+        """The spec of its pods."""
+        return as_map(self.body.get("spec"))
+
+    @property
+    def labels(self) -> Body:
+        """The labels that it gives its pods."""
+        return map_at(self.body, "metadata", "labels")
+
+
+class MadePods(Struct, frozen=True):
+    """Pods of a template with the same labels, those that controllers add among them."""
+
+    role: PodRole
+    template: PodTemplate
+    labels: Body
+
+
+class PodGroup(Struct, frozen=True):
+    """The pods of one replica: of a LeaderWorkerSet or a role of a DisaggregatedSet a group, of other kinds one pod."""
+
+    path: Path  # of `spec`
+    spec: Body  # which says the replicas
+    templates: Sequence[PodTemplate]  # that of the leaders first
+    size: int = 1  # pods
+    set_role: SetRole | None = None
+
+    @property
+    def leader(self) -> PodTemplate:
+        """The template of the pods that answer requests."""
+        return self.templates[0]
+
+    def pods(self, template: PodTemplate) -> int:
+        """How many pods of a replica are made of one of its templates."""
+        leaders = 1 if template is self.templates[0] else 0
+        return leaders + (self.size - 1 if template is self.templates[-1] else 0)
+
+    def made(self, added: Mapping[str, str]) -> Iterator[MadePods]:
+        """The leader, and the workers where there are some. `added`: labels that controllers add to both."""
+        leader, worker = self.templates[0], self.templates[-1]
+        index = {WORKER_INDEX: "0"} if GROUPS in added or SET in added else {}
+        yield MadePods(leader.role, leader, {**leader.labels, **added, **index})
+        if self.size > 1:
+            yield MadePods(WORKER, worker, {**worker.labels, **added, WORKER_INDEX: "1"})
+
+
+def kind_of(body: Body) -> Kind:
+    """The API group and kind of an object; '' for the core group."""
+    return _kind(str(body.get("apiVersion")), str(body.get("kind")))
+
+
+@lru_cache(maxsize=256)
+def _kind(version: str, kind: str) -> Kind:
+    return version.rpartition("/")[0], kind
+
+
+@cache
+def _pattern(text: str) -> Pattern:
+    return tuple(text.split(".")) if text else ()
+
+
+def api_version(kind: Kind) -> str:
+    """The apiVersion of a kind of the table."""
+    version = WORKLOADS[kind].version
+    return f"{kind[0]}/{version}" if kind[0] else version
+
+
+def pod_groups(body: Body) -> Iterator[PodGroup]:
+    """The replicas that an object makes, one of each sort; nothing for a kind that is not in the table."""
+    kind = kind_of(body)
+    if kind == LEADER_WORKER_SET:
+        yield from _group(as_map(body.get("spec")), ("spec",))
+    elif kind == DISAGGREGATED_SET:
+        for role in set_roles(body):
+            yield from _group(role.spec, ("spec", "roles", role.index, "spec"), role)
+    elif workload := WORKLOADS.get(kind):
+        spec = as_map(body.get("spec"))
+        for pattern, pod_role in workload.templates.items():
+            for path, template in find(body, _pattern(pattern)):
+                if isinstance(template, dict):
+                    claims = maps_at(spec, "volumeClaimTemplates") if "volumeClaimTemplates" in spec else ()
+                    yield PodGroup(("spec",), spec, (PodTemplate(path, template, pod_role, claims),))
+
+
+def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[PodGroup]:
+    """The group of a LeaderWorkerSet's spec, where it has a template."""
+    group = as_map(spec.get(_GROUP))
+    claims = maps_at(group, "volumeClaimTemplates") if "volumeClaimTemplates" in group else ()
+    leader, worker = as_map(group.get("leaderTemplate")), as_map(group.get("workerTemplate"))
+    templates = []
+    if leader:
+        templates.append(PodTemplate((*path, _GROUP, "leaderTemplate"), leader, LEADER, claims))
+    if worker:
+        pod_role: PodRole = WORKER if leader else LEADER
+        templates.append(PodTemplate((*path, _GROUP, "workerTemplate"), worker, pod_role, claims))
+    if templates:
+        yield PodGroup(path, spec, templates, int(number_at(group, "size", default=1)), role)
+
+
+def pod_templates(body: Body) -> Iterator[PodTemplate]:
+    """The pod templates of an object, as they are written; nothing for a kind that is not in the table."""
+    for group in pod_groups(body):
+        yield from group.templates
+
+
+def added_labels(body: Body, group: PodGroup, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:
+    """The labels that controllers add to all pods of a replica, as far as they are known: for a role of a
+    DisaggregatedSet one map for each slice and each way to number them, without the name of its LeaderWorkerSet, which
+    holds a revision. `numbers_slices`: whether the controller does.
+    """
+    name, role = text_at(body, "metadata", "name"), group.set_role
+    if role is None:
+        yield {GROUPS: name} if kind_of(body) == LEADER_WORKER_SET else {}
+        return
+    for is_numbered in numbers_slices:
+        for number in range(slice_count(body) if is_numbered else 1):
+            labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if is_numbered else role.scaler}
+            yield labels | ({SLICE: str(number)} if is_numbered else {})
+
+
+def made_pods(body: Body, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[MadePods]:
+    """The pods that controllers make of an object, with their labels; nothing for a kind that is not in the table."""
+    for group in pod_groups(body):
+        for added in added_labels(body, group, numbers_slices=numbers_slices):
+            yield from group.made(added)
+
+
+def containers(spec: Body) -> Iterator[tuple[Path, Body]]:
+    """All containers of a pod's spec with their paths in it: init containers, sidecars among them, first."""
+    for field in CONTAINERS:
+        if field in spec:
+            for i, container in enumerate(items) if isinstance(items := spec[field], list) else ():
+                if isinstance(container, dict):
+                    yield (field, i), container
+
+
+def stays(path: Path, container: Body) -> bool:
+    """Whether a container runs as long as its pod: an init container only where it is a sidecar. `path`: in the pod."""
+    return path[0] != "initContainers" or container.get("restartPolicy") == "Always"
+
+
+def maps_in(value: object, path: Path = ()) -> Iterator[tuple[Path, Body]]:
+    """All maps in a value with their paths, a map before what is in it: where a kind that nobody knows may have pods or
+    parts of them.
+    """
+    if isinstance(value, dict):
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if isinstance(item, (dict, list)):
+            yield from maps_in(item, (*path, key))
+
+
+def selects(selector: Body, labels: Mapping[str, object]) -> bool:
+    """Whether a selector (matchLabels, matchExpressions) takes these labels; an empty one takes all."""
+    for key, value in as_map(selector.get("matchLabels")).items():
+        if labels.get(key) != value:
+            return False
+    expressions = maps_at(selector, "matchExpressions") if "matchExpressions" in selector else ()
+    return all(_holds(expression, labels) for expression in expressions)
+
+
+def _holds(expression: Body, labels: Mapping[str, object]) -> bool:
+    key, operator, values = text_at(expression, "key"), expression.get("operator"), expression.get("values")
+    if operator in ("In", "NotIn"):
+        is_listed = key in labels and isinstance(values, list) and labels[key] in values
+        return bool(operator == "In") is is_listed
+    return bool(operator == "Exists") is (key in labels)
