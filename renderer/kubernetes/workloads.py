@@ -1,6 +1,6 @@
 """Kinds that run pods: where each has its pod templates, what controllers add to their pods, and which replace them.
 
-A rule about pods asks `pod_templates`, `pod_groups` or `made_pods` of an object, and so holds for all kinds. Of a kind
+A rule about pods asks `pod_templates`, `replicas` or `made_pods` of an object, and so holds for all kinds. Of a kind
 that is not in the table, `pod_parts` may know something, and `maps_in` finds what looks like a pod. Bodies may be
 anything: no schema has to have judged them.
 
@@ -113,7 +113,7 @@ class MadePods(Struct, frozen=True):
     labels: Body
 
 
-class PodGroup(Struct, frozen=True):
+class Replica(Struct, frozen=True):
     """The pods of one replica: of a LeaderWorkerSet or a role of a DisaggregatedSet a group, of other kinds one pod."""
 
     path: Path  # of `spec`
@@ -162,7 +162,7 @@ def api_version(kind: Kind) -> str:
     return f"{kind[0]}/{version}" if kind[0] else version
 
 
-def pod_groups(body: Body) -> Iterator[PodGroup]:
+def replicas(body: Body) -> Iterator[Replica]:
     """The replicas that an object makes, one of each sort; nothing for a kind that is not in the table."""
     kind = kind_of(body)
     if kind == LEADER_WORKER_SET:
@@ -176,10 +176,10 @@ def pod_groups(body: Body) -> Iterator[PodGroup]:
             for path, template in find(body, _pattern(pattern)):
                 if isinstance(template, dict):
                     claims = maps_at(spec, "volumeClaimTemplates") if "volumeClaimTemplates" in spec else ()
-                    yield PodGroup(("spec",), spec, (PodTemplate(path, template, pod_role, claims),))
+                    yield Replica(("spec",), spec, (PodTemplate(path, template, pod_role, claims),))
 
 
-def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[PodGroup]:
+def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[Replica]:
     """The group of a LeaderWorkerSet's spec, where it has a template."""
     group = as_map(spec.get(_GROUP))
     claims = maps_at(group, "volumeClaimTemplates") if "volumeClaimTemplates" in group else ()
@@ -191,21 +191,21 @@ def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[PodG
         pod_role: PodRole = WORKER if leader else LEADER
         templates.append(PodTemplate((*path, _GROUP, "workerTemplate"), worker, pod_role, claims))
     if templates:
-        yield PodGroup(path, spec, templates, int(number_at(group, "size", default=1)), role)
+        yield Replica(path, spec, templates, int(number_at(group, "size", default=1)), role)
 
 
 def pod_templates(body: Body) -> Iterator[PodTemplate]:
     """The pod templates of an object, as they are written; nothing for a kind that is not in the table."""
-    for group in pod_groups(body):
-        yield from group.templates
+    for replica in replicas(body):
+        yield from replica.templates
 
 
-def added_labels(body: Body, group: PodGroup, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:
+def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:
     """The labels that controllers add to all pods of a replica, as far as they are known: for a role of a
     DisaggregatedSet one map for each slice and each way to number them, without the name of its LeaderWorkerSet, which
     holds a revision. `numbers_slices`: whether the controller does.
     """
-    name, role = text_at(body, "metadata", "name"), group.set_role
+    name, role = text_at(body, "metadata", "name"), replica.set_role
     if role is None:
         yield {GROUPS: name} if kind_of(body) == LEADER_WORKER_SET else {}
         return
@@ -217,9 +217,9 @@ def added_labels(body: Body, group: PodGroup, *, numbers_slices: Sequence[bool] 
 
 def made_pods(body: Body, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[MadePods]:
     """The pods that controllers make of an object, with their labels; nothing for a kind that is not in the table."""
-    for group in pod_groups(body):
-        for added in added_labels(body, group, numbers_slices=numbers_slices):
-            yield from group.made(added)
+    for replica in replicas(body):
+        for added in added_labels(body, replica, numbers_slices=numbers_slices):
+            yield from replica.made(added)
 
 
 def containers(spec: Body) -> Iterator[tuple[Path, Body]]:
