@@ -1,4 +1,4 @@
-"""Make `renderer/admission/api_types.json`: how the API server's own types are written as JSON.
+"""Make `renderer/kubernetes/api_types.json`: how the API server's own types are written as JSON, and their defaults.
 
     python scripts/make_api_types.py          # writes; the same bytes every run
     python scripts/make_api_types.py --check  # exit code 1 when the file differs
@@ -8,7 +8,9 @@ and `resources` of a container is always there. Needs `go` and the Go module pro
 of k8s.io/api and k8s.io/apimachinery, of the version of tests/apiserver/go.mod. The result has by kind, as
 `apps/v1/Deployment`, the name of its type, and by type its fields: `"replicas": "?*int"`, where `?` says that an empty
 value is left out (`?!`: an empty struct too), `*` a pointer, `[]` a list, `{}` a map. A type is one of `types`, or
-string, int, float, bool, quantity, intOrString, time, any.
+string, int, float, bool, quantity, intOrString, time, any. `defaults` has by type what a comment `+default=` in the
+source gives a field, as the OpenAPI document and CRDs that hold the type do. What other code of the server fills in
+stands in renderer/kubernetes/server_defaults.py.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ else:  # it runs as a script, with its folder on the path
     from make_schemas import BUILT_IN, GROUPS, files
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "renderer" / "admission" / "api_types.json"
+TARGET = ROOT / "renderer" / "kubernetes" / "api_types.json"
 # No policy judges objects of admissionregistration.k8s.io, and ReplicationControllers have no schema here.
 KINDS = {group: names for group, names in BUILT_IN.items() if not group.startswith("admissionregistration.")}
 KINDS["core.v1"] = (*BUILT_IN["core.v1"], "ReplicationController")
@@ -43,6 +45,8 @@ PACKAGES = {
 STRUCT = re.compile(r"^type (\w+) struct \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
 ALIAS = re.compile(r"^type (\w+) (=? ?[\w.\[\]*]+)$", re.MULTILINE)
 FIELD = re.compile(r'^\s+(?:(\w+)\s+)?([\w.\[\]*]+)\s+`(?:.*?)json:"([^"]*)"', re.MULTILINE)
+# No `+default=ref(…)`, which names a constant and is in no CRD.
+DEFAULT = re.compile(r"//\s*\+default=(?!ref)(.*)")
 
 
 def version() -> str:
@@ -60,7 +64,7 @@ class Package:
         if name == "meta/v1":
             module, folder = f"k8s.io/apimachinery@{version()}", "pkg/apis/meta/v1"
         text = "\n".join(part.decode() for part in files(module, folder, ".go"))
-        text = re.sub(r"//.*", "", text)
+        text = re.sub(r"//(?!\s*\+default=).*", "", text)
         self.structs = {match[1]: match[2] for match in STRUCT.finditer(text)}
         self.aliases = {match[1]: match[2].lstrip("= ") for match in ALIAS.finditer(text)}
 
@@ -71,6 +75,7 @@ class Types:
     def __init__(self) -> None:
         self.packages: dict[str, Package] = {}
         self.types: dict[str, dict[str, str]] = {}
+        self.defaults: dict[str, dict[str, Any]] = {}  # by type and field
 
     def shape(self, package: str, written: str) -> str:
         """How a type is written in the result."""
@@ -102,20 +107,29 @@ class Types:
         full = f"{package.removesuffix('/v1')}.{name}"
         if full not in self.types:
             self.types[full] = {}
-            self.types[full] = dict(sorted(self.fields(package, name)))
+            fields = sorted(self.fields(package, name))
+            self.types[full] = {field: shape for field, shape, _ in fields}
+            if defaults := {field: json.loads(default) for field, _, default in fields if default}:
+                self.defaults[full] = defaults
         return full
 
-    def fields(self, package: str, name: str) -> Iterator[tuple[str, str]]:
-        """The fields of a struct by their names in JSON, those of embedded structs too."""
-        for match in FIELD.finditer(self.package(package).structs[name]):
+    def fields(self, package: str, name: str) -> Iterator[tuple[str, str, str]]:
+        """The fields of a struct by their names in JSON, those of embedded structs too: name, shape, and the default
+        as JSON, '' without one.
+        """
+        body, end = self.package(package).structs[name], 0
+        for match in FIELD.finditer(body):
+            default = DEFAULT.search(body, end, match.start())
+            end = match.end()
             label, *options = match[3].split(",")
             if "inline" in options or not label:
                 yield from self.embedded(package, match[2])
             elif label != "-":
                 omitted = "?" if {"omitempty", "omitzero"} & {*options} else ""
-                yield label, omitted + ("!" if "omitzero" in options else "") + self.shape(package, match[2])
+                shape = omitted + ("!" if "omitzero" in options else "") + self.shape(package, match[2])
+                yield label, shape, default[1] if default else ""
 
-    def embedded(self, package: str, written: str) -> Iterator[tuple[str, str]]:
+    def embedded(self, package: str, written: str) -> Iterator[tuple[str, str, str]]:
         if "." in written:
             prefix, _, written = written.partition(".")
             package = PACKAGES[prefix]
@@ -134,7 +148,8 @@ def make_text() -> str:
     result: dict[str, Any] = {"kinds": kinds, "types": dict(sorted(types.types.items()))}
     lines = [f"{json.dumps(name)}: {json.dumps(fields)}" for name, fields in result["types"].items()]
     kinds_text = json.dumps(kinds, sort_keys=True)
-    return f'{{"kinds": {kinds_text},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"
+    defaults = json.dumps(types.defaults, sort_keys=True)
+    return f'{{"defaults": {defaults},\n"kinds": {kinds_text},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def main() -> int:

@@ -10,7 +10,6 @@ leave open is in `additions.yaml` (rules of the API server), `extensions.yaml` (
 of Kubernetes is stored in `kubernetes-types.json`, which a whole run makes anew, and `--only input` reads. Results:
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
-    schemas/output/defaults.json   what LeaderWorkerSet's CRD sets inside lists of a pod template, by path
     schemas/cel/<group>/<kind>_<version>.json      the CEL rules of a kind, and what they can see of an object
     schemas/output/merging.json    the keys by which a strategic merge finds the items of a pod's lists, by path
     schemas/input/<kind>.json      strict; what users and presets write; editors read them too
@@ -723,8 +722,6 @@ def custom_kinds() -> Iterator[tuple[str, Node]]:
                     yield f"cel/{group}/{kind.lower()}_{version['name']}.json", rules_of
                 body = structural(raw)
                 if kind == "LeaderWorkerSet":
-                    template = body["properties"]["spec"]["properties"]["leaderWorkerTemplate"]["properties"]
-                    yield "output/defaults.json", dict(list_defaults(template["workerTemplate"], ""))
                     yield "output/merging.json", dict(merge_lists("core.v1.PodSpec", "spec"))
                 for path, definition in rules.get("types", {}).items():
                     body = changed(body, path, lambda node, name=definition: constrained(node, name))
@@ -740,16 +737,6 @@ def model_kind() -> Iterator[tuple[str, Node]]:
     group, version = crd["spec"]["group"], crd["spec"]["versions"][0]
     schema = output(group, version["name"], "OpenModel", structural(version["schema"]["openAPIV3Schema"]))
     yield f"output/{group}/openmodel_{version['name']}.json", packed(schema)
-
-
-def list_defaults(node: Node, path: str) -> Iterator[tuple[str, Any]]:
-    """`spec.containers[].ports[].protocol` → `TCP`: the defaults that a CRD sets inside lists."""
-    if "default" in node and "[]" in path:
-        yield path, node["default"]
-    for field in sorted(node.get("properties", {})):
-        yield from list_defaults(node["properties"][field], f"{path}.{field}".lstrip("."))
-    if isinstance(node.get("items"), dict):
-        yield from list_defaults(node["items"], f"{path}[]")
 
 
 # -- llmaz's kinds and ours --

@@ -24,9 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "renderer" / "schemas"
 CASES = ROOT / "tests" / "conformance" / "cases"
 FILES = sorted(
-    path
-    for path in SCHEMAS.rglob("*.json")
-    if path.name not in ("defaults.json", "merging.json") and SCHEMAS / "cel" not in path.parents
+    path for path in SCHEMAS.rglob("*.json") if path.name != "merging.json" and SCHEMAS / "cel" not in path.parents
 )
 
 
@@ -814,14 +812,6 @@ def test_what_the_api_server_refuses(document: Any, path: str, value: Any) -> No
 def test_status_is_let_through_where_kubernetes_has_one() -> None:
     assert problems(output_name(HPA), {**HPA, "status": {"currentReplicas": 1}}) == []
     assert problems(output_name(CONFIGMAP), {**CONFIGMAP, "status": {}}) == ["."]
-
-
-def test_list_defaults() -> None:
-    defaults = schema("output/defaults")
-    assert len(defaults) == 47  # 94 in the CRD, which has two pod templates
-    assert defaults["spec.containers[].ports[].protocol"] == "TCP"
-    assert defaults["spec.volumes[].configMap.name"] == ""
-    assert all("[]" in path for path in defaults)
 
 
 def test_merge_keys() -> None:

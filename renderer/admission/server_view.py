@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Final
@@ -11,12 +9,12 @@ from typing import Any, Final
 import msgspec
 
 from renderer import schema_validation
-from renderer.admission.defaults import CONSTANTS, RULES
 from renderer.kubernetes import quantity
+from renderer.kubernetes.api_types import api_types
 from renderer.kubernetes.json_values import as_map, without_nulls
+from renderer.kubernetes.server_defaults import RULES, constants
 from renderer.plan import Body
 
-_FILE: Final = os.path.join(os.path.dirname(__file__), "api_types.json")
 _ZERO: Final[Mapping[str, object]] = {"string": "", "int": 0, "float": 0.0, "bool": False, "intOrString": 0}
 _NEVER_EMPTY: Final = ("quantity", "intOrString")  # structs in Go
 _Writer = Callable[[Any], Any]
@@ -30,7 +28,7 @@ def server_view(body: Body, complete: Completion | None = None) -> Mapping[str, 
     text = msgspec.json.encode(body)
     plain: dict[str, Any] = msgspec.json.decode(text)
     plain.pop("status", None)  # the server begins with an empty one
-    name = _types()["kinds"].get(f"{version}/{kind}")
+    name = api_types().kinds.get(f"{version}/{kind}")
     if name is not None:
         return _struct_writer(name)(plain)
     plain = without_nulls(plain) if b"null" in text else plain
@@ -45,14 +43,7 @@ def server_value(type_name: str, value: object) -> Mapping[str, Any]:
 
 def is_own_kind(body: Body) -> bool:
     """Whether the kind is one of the server's own, some of whose defaults depend on other fields."""
-    return f"{body.get('apiVersion')}/{body.get('kind')}" in _types()["kinds"]
-
-
-@cache
-def _types() -> Mapping[str, Mapping[str, Any]]:
-    with open(_FILE, "rb") as file:
-        types: dict[str, dict[str, Any]] = json.loads(file.read())
-    return types
+    return f"{body.get('apiVersion')}/{body.get('kind')}" in api_types().kinds
 
 
 # ---- kinds of the server ----
@@ -62,13 +53,14 @@ class _StructWriter:
     """Writes the values of a type of the server's, with its defaults."""
 
     def __init__(self, name: str) -> None:
-        self._constants, self._rule = CONSTANTS.get(name, {}), RULES.get(name)
+        self._constants, self._rule = constants(name), RULES.get(name)
         self._fields: dict[str, tuple[_Writer, bool]] = {}  # by name, the writer, and whether empty values are left out
         self._always: list[tuple[str, _Writer]] = []
-        self._numbers = {field for field, shape in _types()["types"][name].items() if shape == "?int"}  # 0 is none
-        for field, shape in _types()["types"][name].items():
+        shapes = api_types().types[name]
+        self._numbers = {field for field, shape in shapes.items() if shape == "?int"}  # 0 is none
+        for field, shape in shapes.items():
             bare = shape.lstrip("?!")
-            is_struct = bare in _types()["types"] or bare in _NEVER_EMPTY
+            is_struct = bare in api_types().types or bare in _NEVER_EMPTY
             is_omitted = shape[0] == "?" and not is_struct
             self._fields[field] = (_writer(bare), is_omitted and bare[0] != "*")
             if not is_omitted:
@@ -110,7 +102,7 @@ def _writer(shape: str) -> _Writer:
         return partial(_write_list, _writer(shape[2:]))
     if shape[:2] == "{}":
         return partial(_write_map, _writer(shape[2:]))
-    if shape in _types()["types"]:
+    if shape in api_types().types:
         return lambda value: _struct_writer(shape)(value)  # types refer to themselves
     if shape == "quantity":
         return _write_quantity

@@ -30,6 +30,7 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.engines.engine_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.load.validation import KINDS
 from renderer.resolve.pod.pods import RUNNER
 
@@ -38,7 +39,6 @@ _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository"
 _WORD = re.compile(r"[\w./-]+")
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
-_SERVER_ROLLOUT = {"maxUnavailable": "25%", "maxSurge": "25%"}  # what a server writes where nobody says one
 _TEMPLATE: Path = ("spec", "podTemplate")
 _NOWHERE = Origin(NamedSource(""))  # of words that no message names
 
@@ -310,7 +310,7 @@ def _workload_settings(adopted: AdoptedWorkload) -> Body:
     workload = adopted.workload
     settings: dict[str, object] = {"kind": wellknown.DEPLOYMENT} if workload.as_deployment else {}
     if rollout := {key: value for key, value in workload.rollout.items() if key != "partition" or value}:
-        usual = {"maxUnavailable": 1, "maxSurge": 0} if rollout != _SERVER_ROLLOUT else _SERVER_ROLLOUT
+        usual = DEPLOYMENT_ROLLOUT if rollout == DEPLOYMENT_ROLLOUT else {"maxUnavailable": 1, "maxSurge": 0}
         if rollout := {key: value for key, value in rollout.items() if usual.get(key) != value}:
             settings["rollout"] = rollout
     for key, texts in (("labels", workload.labels), ("annotations", workload.annotations)):

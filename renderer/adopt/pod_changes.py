@@ -12,6 +12,7 @@ from msgspec import Struct
 from renderer.adopt.server_defaults import without_defaults
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.server_defaults import constants
 from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
@@ -71,8 +72,8 @@ def original_pod(
         spec["volumes"] = volumes
     else:
         spec.pop("volumes", None)
-    for key, default in (("restartPolicy", "Always"), ("schedulerName", "default-scheduler")):
-        if spec.get(key) == default:
+    for key in ("restartPolicy", "schedulerName"):
+        if spec.get(key) == constants("core.PodSpec")[key]:
             del spec[key]
     return {**kept_metadata(template), "spec": spec}
 

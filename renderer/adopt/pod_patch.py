@@ -8,9 +8,11 @@ from functools import cache
 from typing import Any
 
 from renderer import schema_validation
-from renderer.adopt.server_defaults import is_default, type_of, without_defaults
+from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
+from renderer.kubernetes.api_types import type_at
+from renderer.kubernetes.server_defaults import constants
 
 Body = Mapping[str, Any]
 _ACTIONS = frozenset(("exec", "httpGet", "tcpSocket", "grpc", "sleep"))  # of probes and hooks, of which one may stand
@@ -56,10 +58,11 @@ def _map_patch(original: Body, rendered: Body, path: Path) -> dict[str, Any]:
     patch: dict[str, Any] = {}
     if (actions := _ACTIONS.intersection(original)) and _ACTIONS.intersection(rendered) - actions:
         return {**_REPLACED, **original}
+    defaults = constants(type_at(*path))
     for key, value in original.items():
         if key not in rendered:
-            if not is_default(path, key, value):
-                patch[key] = without_defaults(value, type_of(key))
+            if not (key in defaults and defaults[key] == value):
+                patch[key] = without_defaults(value, type_at(*path, key))
         elif (part := _value_patch(value, rendered[key], (*path, key))) is not None:
             patch[key] = part
     return patch
@@ -91,7 +94,7 @@ def _items_patch(original: Sequence[Any], rendered: Sequence[Any], keys: Sequenc
     for item in original:
         identity = _identity(item, keys)
         if identity not in rendered_items:
-            patches.append(without_defaults(item, type_of(path[-1])))
+            patches.append(without_defaults(item, type_at(*path)))
         elif patch := _map_patch(item, rendered_items[identity], (*path, "[]")):
             patches.append({**{key: item[key] for key in keys if key in item}, **patch})
     return patches or None

@@ -8,6 +8,7 @@ from functools import lru_cache
 from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes.server_defaults import LEADER_WORKER_SET
 from renderer.plan import Body, Container, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
@@ -16,7 +17,7 @@ _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
     ("volumeClaimTemplates",): ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
 }
 _DEPLOYED: Path = ("spec", "template")
-_NETWORK = SharedMap({"subdomainPolicy": "Shared"})
+_NETWORK = SharedMap({**LEADER_WORKER_SET["networkConfig"]})
 
 
 def lws(plan: Plan) -> list[Manifest]:

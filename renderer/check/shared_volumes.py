@@ -10,6 +10,7 @@ from renderer.check.finding import Body, IndexedFinding
 from renderer.diagnostics import Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, number_at, text_at, texts_at
+from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 
 CLAIM = "PersistentVolumeClaim"
 _ONE_POD, _ONE_NODE = "ReadWriteOncePod", "ReadWriteOnce"
@@ -37,7 +38,8 @@ def mounted_claims(kind: str, body: Body) -> tuple[MountedClaim, ...]:
     count = int(number_at(spec, "replicas", default=number_at(spec, "parallelism", default=1)))
     if kind == "DaemonSet":
         count = 2  # one a node
-    surge = map_at(spec, "strategy", "rollingUpdate").get("maxSurge", "25%") if kind.startswith("Deployment") else 0
+    rollout: Body = {**DEPLOYMENT_ROLLOUT, **map_at(spec, "strategy", "rollingUpdate")}
+    surge = rollout["maxSurge"] if kind.startswith("Deployment") else 0
     rolling = text_at(spec, "strategy", "type", default="RollingUpdate") == "RollingUpdate"
     pods = count + (1 if rolling and surge not in (0, "0", "0%") else 0)
     return tuple(MountedClaim(name, pods, 1) for name in sorted(_claims_of_pod(map_at(spec, "template"))))

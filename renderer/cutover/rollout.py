@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from renderer.admission.server_view import server_view
 from renderer.diff.fields import diff_values
 from renderer.diff.risks import restarting_fields
-from renderer.kubernetes.json_values import map_at, number_at, value_at
+from renderer.kubernetes.json_values import as_map, map_at, number_at, value_at
+from renderer.kubernetes.server_defaults import complete_leader_worker_set
 
 _ROLLOUT = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 _MOST = 2**31 - 1  # that a field of Kubernetes holds
@@ -76,9 +78,10 @@ def count_at(value: object, *path: str, default: int = 0) -> int:
 
 def _template(body: object) -> Mapping[str, object]:
     """What of a LeaderWorkerSet its pods are made of, with what the API server fills in."""
-    template = {"size": 1, "restartPolicy": "RecreateGroupOnPodRestart", **map_at(body, "spec", "leaderWorkerTemplate")}
-    network = {"subdomainPolicy": "Shared", **map_at(body, "spec", "networkConfig")}
-    spec = {"leaderWorkerTemplate": _without_empty(template), "networkConfig": network}
+    spec: dict[str, object] = {**map_at(server_view(as_map(body)), "spec")}
+    complete_leader_worker_set(spec)
+    template = _without_empty(spec.get("leaderWorkerTemplate"))
+    spec = {"leaderWorkerTemplate": template, "networkConfig": spec["networkConfig"]}
     return {"metadata": {"annotations": map_at(body, "metadata", "annotations")}, "spec": spec}
 
 

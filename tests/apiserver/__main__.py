@@ -2,13 +2,14 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about seven things, and prints a line for each:
+Without more words it asks about eight things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
     combined    everything rendered of tests/combinations, whose rows have every pair of keys, must be accepted
     mutated     of hundreds of spoilt manifests `llmaz check` and the server must think alike, differences.yaml aside
     admission   each ValidatingAdmissionPolicy of tests/admission must say the same offline and on the server
+    defaults    the server must fill in what renderer/kubernetes/server_defaults.py says, entry by entry
     lists       what kubectl applies of a list, however it is spelt, must be what llmaz judges
     spellings   a RenderPolicy must say the same of made-up objects as they are written and as the server stores them
 
@@ -33,6 +34,7 @@ from tests.admission import policies
 from tests.admission.objects import objects
 from tests.apiserver import lists
 from tests.apiserver.admission import Trial
+from tests.apiserver.defaults import about_defaults
 from tests.apiserver.generated import Batch, batches
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, Refusal, manifests
@@ -53,7 +55,7 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "lists", "spellings")
+QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "defaults", "lists", "spellings")
 INPUTS = 2200  # of which at least two thousand render
 ROWS = 1000  # of combined keys
 SPOILT = 2000
@@ -152,6 +154,8 @@ def about(question: str, client: Client, judge: Judge, made_up: int | None, *, r
         return about_goldens(judge)
     if question == "admission":
         return about_admission(client, made_up, record=record)
+    if question == "defaults":
+        return Score(*about_defaults(client, say))
     if question == "lists":
         return about_lists(client, judge.tools)
     if question == "spellings":

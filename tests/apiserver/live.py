@@ -1,8 +1,8 @@
 """Whether a real API server gives objects back as `llmaz diff --live` sees them: `python -m tests.apiserver.live`.
 
 Each workload, Service and autoscaler of the adopted deployments, the examples and the operator's outputs is created in
-a dry run, and the answer compared with what was sent, both ways: nothing may differ. So the defaults of
-renderer/admission/defaults.py, and what renderer/diff/live/server_fields.py leaves out, are those of the server.
+a dry run, and the answer compared with what was sent, both ways: nothing may differ. So what is filled in by
+renderer/kubernetes/server_defaults.py, and left out by renderer/diff/live/server_fields.py, is what the server does.
 """
 
 from __future__ import annotations

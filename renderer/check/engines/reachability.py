@@ -9,6 +9,7 @@ from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.server_defaults import constants
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
@@ -103,7 +104,8 @@ def impatient_probe(container: EngineContainer) -> Iterator[Diagnostic]:
     probe = map_at(container.body, "livenessProbe")
     if not probe or "startupProbe" in container.body:
         return
-    period = number_at(probe, "periodSeconds", default=10)
-    seconds = number_at(probe, "initialDelaySeconds") + period * number_at(probe, "failureThreshold", default=3)
+    defaults = constants("core.Probe")
+    period, failures = (number_at(probe, key, default=defaults[key]) for key in ("periodSeconds", "failureThreshold"))
+    seconds = number_at(probe, "initialDelaySeconds") + period * failures
     if seconds < _LOADS:
         yield make_diagnostic("W452", container.origin("livenessProbe"), name=container.name, seconds=f"{seconds:g}")

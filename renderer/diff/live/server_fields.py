@@ -10,11 +10,12 @@ from typing import Any, Final
 from renderer.admission.server_view import server_value, server_view
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.api_types import POD_TEMPLATE
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.server_defaults import complete_leader_worker_set
 
 STATEFUL_SET: Final = "StatefulSet"
 WORKLOADS: Final = (wellknown.LEADER_WORKER_SET, wellknown.DEPLOYMENT, STATEFUL_SET)
-_TEMPLATE: Final = "core.PodTemplateSpec"
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
 # Annotations and labels that controllers and kubectl write for themselves.
 _BOOKKEEPING: Final = frozenset(
@@ -37,11 +38,7 @@ _ASSIGNED: Final[Mapping[str, tuple[str, ...]]] = {
     "Service": ("clusterIPs", "ipFamilies", "healthCheckNodePort"),
     "PersistentVolumeClaim": ("volumeName",),
 }
-# What LeaderWorkerSet's webhook fills in (docs/design/drift.md#leaderworkersets-webhook).
-_NETWORK: Final = {"subdomainPolicy": "Shared"}
-_ROLLING: Final = {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
 _MANY_KEYS: Final = 100  # more than any type of the server's has whose defaults depend on each other
-_SUB_GROUPS: Final = {"subGroupPolicyType": "LeaderWorker"}
 
 
 def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +55,8 @@ def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(spec, dict):
         _drop_assigned(kind, spec)
         if kind == wellknown.LEADER_WORKER_SET:
-            _complete_set(spec)
+            complete_leader_worker_set(spec)
+            _name_only_template(spec)
         for path in template_paths(view):
             _set(view, path, _comparable_template(value_at(view, *path)))
     return view
@@ -121,7 +119,7 @@ def _without_bookkeeping(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _comparable_template(template: object) -> dict[str, Any]:
-    view = dict(server_value(_TEMPLATE, template))
+    view = dict(server_value(POD_TEMPLATE, template))
     view["metadata"] = _without_bookkeeping(map_at(view, "metadata"))
     return view
 
@@ -139,21 +137,11 @@ def _drop_assigned(kind: str, spec: dict[str, Any]) -> None:
         port.pop("nodePort", None)
 
 
-def _complete_set(spec: dict[str, Any]) -> None:
-    """Fills in what LeaderWorkerSet's webhook does, and the leader's template where it is that of the workers."""
-    spec["networkConfig"] = {**_NETWORK, **map_at(spec, "networkConfig")}
-    rollout = {"type": "RollingUpdate", **map_at(spec, "rolloutStrategy")}
-    rollout["rollingUpdateConfiguration"] = {**_ROLLING, **map_at(rollout, "rollingUpdateConfiguration")}
-    spec["rolloutStrategy"] = rollout
-    group = spec.get("leaderWorkerTemplate")
-    if not isinstance(group, dict):
-        return
-    if group.get("restartPolicy") == "Default":
-        group["restartPolicy"] = "None"
-    if sub_groups := map_at(group, "subGroupPolicy"):
-        group["subGroupPolicy"] = {**_SUB_GROUPS, **sub_groups}
-    if group.get("size", 1) == 1 and "leaderTemplate" in group:
-        group["workerTemplate"] = group.pop("leaderTemplate")  # there are no workers
+def _name_only_template(spec: Mapping[str, Any]) -> None:
+    """Of a group without workers, the template of its one pod is that of the workers, wherever it was written."""
+    group = map_at(spec, "leaderWorkerTemplate")
+    if isinstance(group, dict) and group.get("size", 1) == 1 and "leaderTemplate" in group:
+        group["workerTemplate"] = group.pop("leaderTemplate")
 
 
 def _set(value: Any, path: Path, item: object) -> None:

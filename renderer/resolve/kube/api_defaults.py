@@ -1,18 +1,17 @@
 """Normalizes hand-written parts of pods as the API server does, to avoid drift (docs/design/drift.md#rules).
 
-Quantities become canonical, defaults inside list items explicit (schemas/output/defaults.json); null and meaningless
-empty lists and maps are removed.
+Quantities become canonical, defaults inside list items explicit (those of LeaderWorkerSet's CRD, which are the stated
+ones of Kubernetes' types); null and meaningless empty lists and maps are removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from renderer import schema_validation
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.kubernetes import quantity
+from renderer.kubernetes.api_types import POD_TEMPLATE, api_types, type_at, types_below
 
 # Keys whose empty maps have a meaning: select everything, make a volume.
 _MEANINGFUL = frozenset({"emptyDir", "namespaceSelector", "labelSelector", "selector", "exclude", "downwardAPI"})
@@ -22,7 +21,7 @@ _QUANTITY_MAPS = frozenset({"limits", "requests"})
 
 def default_pod_template(value: Mapping[str, object], origin: Origin, diagnostics: Collector) -> dict[str, Any]:
     """A normalized pod template (`{metadata, spec}`)."""
-    normal: dict[str, object] = _normalize(value, _defaults(), origin, diagnostics)
+    normal: dict[str, object] = _normalize(value, POD_TEMPLATE, origin, diagnostics)
     return normal
 
 
@@ -30,9 +29,7 @@ def default_env_entry(env: Mapping[str, object], origin: Origin, diagnostics: Co
     """A normalized entry of a container's `env`; the same map when nothing changes."""
     if "valueFrom" not in env:
         return _without_null_value(env)
-    completed: Mapping[str, object] = _normalize(
-        env, _defaults()["spec"]["containers"]["[]"]["env"]["[]"], origin, diagnostics
-    )
+    completed: Mapping[str, object] = _normalize(env, "core.EnvVar", origin, diagnostics, in_list=True)
     return completed
 
 
@@ -52,15 +49,14 @@ def _without_null_value(env: Mapping[str, object]) -> Mapping[str, object]:
 
 def normalize_part(value: object, origin: Origin, diagnostics: Collector) -> Any:
     """A part of a pod, or a patch, with canonical quantities and nothing empty, without defaults."""
-    return _normalize(value, {}, origin, diagnostics)
+    return _normalize(value, "", origin, diagnostics)
 
 
 def fill_defaults(value: Mapping[str, Any], *path: str) -> dict[str, Any]:
     """A normalized part of a pod template, with the defaults inside its lists. `path`: as `spec`, `containers`."""
-    defaults = _defaults()
-    for step in path:
-        defaults = defaults.get(step, {})
-    completed: dict[str, object] = _normalize(value, defaults, Origin(_NOWHERE), Collector())
+    completed: dict[str, object] = _normalize(
+        value, type_at(*path), Origin(_NOWHERE), Collector(), in_list="[]" in path
+    )
     return completed
 
 
@@ -76,22 +72,10 @@ class _Nowhere:
 _NOWHERE = _Nowhere()
 
 
-@lru_cache(maxsize=1)
-def _defaults() -> dict[str, Any]:
-    """The defaults as a tree: `[]` for list items, `=` for the defaults of a map's keys."""
-    table = schema_validation.read_schema("output/defaults")
-    tree: dict[str, Any] = {}
-    for path, value in table.items():
-        steps = path.replace("[]", ".[]").split(".")
-        node = tree
-        for step in steps[:-1]:
-            node = node.setdefault(step, {})
-        node.setdefault("=", {})[steps[-1]] = value
-    return tree
-
-
-def _normalize(value: object, defaults: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> Any:
+def _normalize(value: object, type_name: str, origin: Origin, diagnostics: Collector, *, in_list: bool = False) -> Any:
+    """The value, of a type of the API server's, '' for none. `in_list`: it stands in an item of a list."""
     if isinstance(value, dict):
+        types = types_below(type_name)
         if "valueFrom" in value and value.get("value"):
             diagnostics.add("E524", origin, name=value.get("name", ""))
         completed = {}
@@ -106,14 +90,14 @@ def _normalize(value: object, defaults: Mapping[str, Any], origin: Origin, diagn
             elif key in _QUANTITIES and not isinstance(item, dict):
                 completed[key] = _quantity(item, origin.at(key), diagnostics)
             else:
-                completed[key] = _normalize(item, defaults.get(key, {}), origin.at(key), diagnostics)
+                completed[key] = _normalize(item, types.get(key, ""), origin.at(key), diagnostics, in_list=in_list)
                 if key == "resourceFieldRef":
                     completed[key].setdefault("divisor", "0")
-        for key, default in defaults.get("=", {}).items():
+        for key, default in api_types().defaults.get(type_name, {}).items() if in_list else ():
             completed.setdefault(key, default)
         return completed
     if isinstance(value, list):
-        return [_normalize(item, defaults.get("[]", {}), origin.at(i), diagnostics) for i, item in enumerate(value)]
+        return [_normalize(item, type_name, origin.at(i), diagnostics, in_list=True) for i, item in enumerate(value)]
     return value
 
 

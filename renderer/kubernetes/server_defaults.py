@@ -1,12 +1,18 @@
-"""What the API server fills in before a policy sees an object of its own kinds, by type: the same in every version that
-is supported.
+"""What servers fill in where nobody says it: the API server in its own types, and LeaderWorkerSet's webhook.
+
+The defaults of CRDs stand in their schemas (renderer/schemas/output), those that the source of Kubernetes states beside
+its fields in api_types.json. What code fills in stands here: of pkg/apis/*/v*/defaults.go of Kubernetes, and of
+pkg/webhooks/leaderworkerset_webhook.go of LeaderWorkerSet. It is the same in every version that is supported; the real
+server and the real webhook are asked for each (tests/apiserver/README.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
+from functools import cache
 from typing import Any, Final, TypeAlias
 
+from renderer.kubernetes.api_types import api_types
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at
 
 Value: TypeAlias = MutableMapping[str, Any]
@@ -15,7 +21,7 @@ _MODE: Final = 0o644
 _TYPE: Final = "RollingUpdate"
 _RBAC: Final = "rbac.authorization.k8s.io"
 
-CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
+_BY_CODE: Final[Mapping[str, Mapping[str, object]]] = {
     "core.PodSpec": {
         "dnsPolicy": "ClusterFirst",
         "restartPolicy": "Always",
@@ -27,19 +33,16 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
     },
-    "core.ContainerPort": {"protocol": "TCP"},
-    "core.ServicePort": {"protocol": "TCP"},
     "core.Probe": {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3},
     "core.HTTPGetAction": {"path": "/", "scheme": "HTTP"},
-    "core.GRPCAction": {"service": ""},
     "core.ObjectFieldSelector": {"apiVersion": "v1"},
-    "core.FileKeySelector": {"optional": False},
     "core.SecretVolumeSource": {"defaultMode": _MODE},
     "core.ConfigMapVolumeSource": {"defaultMode": _MODE},
     "core.DownwardAPIVolumeSource": {"defaultMode": _MODE},
     "core.ProjectedVolumeSource": {"defaultMode": _MODE},
     "core.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
     "core.HostPathVolumeSource": {"type": ""},
+    "core.AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "kind": "Shared"},
     "core.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
     "core.NamespaceStatus": {"phase": "Active"},
     "core.Secret": {"type": "Opaque"},
@@ -55,7 +58,6 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
     },
     "apps.StatefulSetPersistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
     "apps.ReplicaSetSpec": {"replicas": 1},
-    "core.ReplicationControllerSpec": {"replicas": 1},
     "batch.CronJobSpec": {
         "concurrencyPolicy": "Allow",
         "suspend": False,
@@ -68,7 +70,23 @@ CONSTANTS: Final[Mapping[str, Mapping[str, object]]] = {
     "scheduling.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
     "autoscaling/v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
 }
-"""By type, the fields that are filled in where they are empty."""
+
+LEADER_WORKER_SET: Final[Mapping[str, Mapping[str, object]]] = {
+    "networkConfig": {"subdomainPolicy": "Shared"},
+    "rolloutStrategy": {
+        "type": _TYPE,
+        "rollingUpdateConfiguration": {"partition": 0, "maxUnavailable": 1, "maxSurge": 0},
+    },
+}
+"""What LeaderWorkerSet's webhook fills into `spec` (docs/design/drift.md#leaderworkersets-webhook)."""
+DEPLOYMENT_ROLLOUT: Final = {"maxUnavailable": "25%", "maxSurge": "25%"}
+"""How a Deployment replaces pods."""
+
+
+@cache
+def constants(type_name: str) -> Mapping[str, Any]:
+    """The fields of a type that are filled in where they are empty, with their values."""
+    return {**api_types().defaults.get(type_name, {}), **_BY_CODE.get(type_name, {})}
 
 
 def _fill(value: Value, **defaults: object) -> None:
@@ -262,7 +280,7 @@ RULES: Final[Mapping[str, Callable[[Value], None]]] = {
     "core.ServicePort": _service_port,
     "core.Secret": _secret,
     "core.Namespace": _namespace,
-    "apps.DeploymentStrategy": _rolling(maxUnavailable="25%", maxSurge="25%"),
+    "apps.DeploymentStrategy": _rolling(**DEPLOYMENT_ROLLOUT),
     "apps.DaemonSetUpdateStrategy": _rolling(maxUnavailable=1, maxSurge=0),
     "apps.StatefulSetUpdateStrategy": _stateful_strategy,
     "batch.Job": _job,
@@ -274,3 +292,12 @@ RULES: Final[Mapping[str, Callable[[Value], None]]] = {
 }
 """By type, what is filled in by what else the value has. They change the map that they are given, and nothing below it
 that they did not copy."""
+
+
+def complete_leader_worker_set(spec: Value) -> None:
+    """Fills into the spec of a LeaderWorkerSet what its webhook does, after the defaults of the CRD."""
+    for field, defaults in LEADER_WORKER_SET.items():
+        spec[field] = {**defaults, **map_at(spec, field)}
+    group = spec.get("leaderWorkerTemplate")
+    if isinstance(group, dict) and group.get("restartPolicy") == "Default":
+        group["restartPolicy"] = "None"
