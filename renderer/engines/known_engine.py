@@ -95,9 +95,11 @@ def build_option_rules(
     plugins, requires = options.get("plugins") or {}, options.get("requires") or {}
     if options.get("uncertain"):
         described = f"the uncertain list of {name} {option_list.version}"
-        return OptionRules(style, option_list, described, "W", plugins=plugins, requires=requires)
+        return OptionRules(style, option_list, described, is_certain=False, plugins=plugins, requires=requires)
     if version_key(option_list.version) != version_key(version):
         nearest = f"{name} {option_list.version} (the nearest known to {version})"
         is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))
-        return OptionRules(style, option_list, nearest, "W", is_beyond, plugins=plugins, requires=requires)
+        return OptionRules(
+            style, option_list, nearest, is_certain=False, is_beyond=is_beyond, plugins=plugins, requires=requires
+        )
     return OptionRules(style, option_list, f"{name} {version}", plugins=plugins, requires=requires)

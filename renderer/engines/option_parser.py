@@ -45,6 +45,19 @@ _LEADING_NUMBERS = {
     ),
 }
 _MAX_INT = 2**31 - 1  # of a C++ int
+# The warnings in place of errors where the list of options is uncertain.
+_UNCERTAIN = {
+    "E430": "W430",
+    "E431": "W431",
+    "E432": "W432",
+    "E433": "W433",
+    "E435": "W435",
+    "E437": "W437",
+    "E440": "W440",
+    "E441": "W441",
+    "E443": "W443",
+    "E445": "W445",
+}
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
 
@@ -62,14 +75,18 @@ class OptionRules(Struct, frozen=True):
     style: Dialect
     option_list: OptionList
     engine: str  # name and version as messages have them
-    prefix: str = "E"  # of the codes; W where the list is uncertain
+    is_certain: bool = True  # that the version has these options and no others
     is_beyond: bool = False  # the version is newer than all that are listed
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
 
+    def code(self, code: str) -> str:
+        """The code, or its warning where the list is uncertain."""
+        return code if self.is_certain else _UNCERTAIN.get(code, code)
+
     def finding(self, index: int, code: str, **words: object) -> OptionFinding:
-        """A finding; a code of digits alone gets the prefix."""
-        return OptionFinding(index, self.prefix + code if code.isdigit() else code, {"of": self.engine, **words})
+        """A finding, a warning where the list is uncertain."""
+        return OptionFinding(index, self.code(code), {"of": self.engine, **words})
 
 
 def plugged_options(rules: OptionRules, args: Iterable[str]) -> frozenset[str]:
@@ -114,13 +131,13 @@ def _walk_args(
         i += 1
         if token == "--" and style.kind != "exact":  # noqa: S105 - no password; only values follow it
             for index in range(i + positional, len(args)):
-                yield rules.finding(index, "437", value=_quote(args, index), hint=_SPLIT_HINT)
+                yield rules.finding(index, "E437", value=_quote(args, index), hint=_SPLIT_HINT)
             return
         if token == "--" or not style.is_option(token):  # noqa: S105
             if positional:
                 positional -= 1
                 continue
-            yield rules.finding(start, "437", value=_quote(args, start), hint=_stray_hint(rules, args, start))
+            yield rules.finding(start, "E437", value=_quote(args, start), hint=_stray_hint(rules, args, start))
             i = _next_option(style, args, i)
             continue
         if unknown > MAX_PROBLEMS and style.head(token)[0] not in rules.option_list.options:
@@ -156,14 +173,14 @@ def _count_option(
     has_value = "=" in token and style.kind != "exact"
     if has_value or key_suffix:
         if has_value and option.arity == "0" and not key_suffix:
-            yield rules.finding(start, "435", option=spelling)
+            yield rules.finding(start, "E435", option=spelling)
         if not has_value and i == len(args):
             words = {"option": spelling + key_suffix, "hint": _value_hint(option, spelling, key_suffix)}
-            yield rules.finding(start, "433", **words)
+            yield rules.finding(start, "E433", **words)
         return (i, [token.partition("=")[2]]) if has_value else (i + 1, args[i : i + 1])
     value_count, enough = _count_values(style, option.arity, args, i)
     if not enough:
-        yield rules.finding(start, "433", option=spelling, hint=_value_hint(option, spelling))
+        yield rules.finding(start, "E433", option=spelling, hint=_value_hint(option, spelling))
     for value in args[i : i + value_count] if style.kind in _GREEDY and not option.choices.values else ():
         if style.head(value)[0] in rules.option_list.options:
             yield rules.finding(start, "W439", option=spelling, value=value, hint="write a value between the two")
@@ -193,9 +210,9 @@ def _refused_values(
                 between = f"write {_choice_words(option)} between the two"
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
                 hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
-                yield rules.finding(index, "440", **words, hint=hint)
+                yield rules.finding(index, "E440", **words, hint=hint)
         elif mismatch:
-            yield rules.finding(index, "441", **words, type=mismatch)
+            yield rules.finding(index, "E441", **words, type=mismatch)
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
             yield rules.finding(index, "W442", **words, read=read)
 
@@ -286,15 +303,15 @@ def _find_option(
     matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
     value = token.partition("=")[2] if "=" in token else following
     if hint := _removal_hint(rules, head, value, is_prefix=len(matches) == 1):
-        return None, rules.finding(index, "431", option=head, hint=hint)
+        return None, rules.finding(index, "E431", option=head, hint=hint)
     if len(matches) == 1:
         return option_list.options[matches[0]], None
     if matches:
         hint = f"it may be {', '.join(matches[:5])}{', …' if len(matches) > 5 else ''}"
-        return None, rules.finding(index, "432", option=head, hint=hint)
+        return None, rules.finding(index, "E432", option=head, hint=hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
-    return None, rules.finding(index, "430", option=head, hint=_unknown_hint(option_list, head))
+    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(option_list, head))
 
 
 def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from renderer.diagnostics import Origin
+from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.engines.option_parser import OptionFinding, OptionRules
@@ -80,10 +80,12 @@ class HeldCache(Struct, frozen=True):
     shared_memory: MemoryNeed | None  # None where nothing of it lies there
 
 
-class RunningEngine(Struct, frozen=True):
-    """An engine in its pod: environment, resources, mounts, ports and probes are the container's."""
+class RunningEngine(Struct, frozen=True, kw_only=True):
+    """An engine in its pod, whole, whoever wrote it."""
 
     line: EngineLine
     pod: Pod
     container: Container
-    held_cache: HeldCache | None
+    path: Path  # of the container in the pod's template
+    origin_of: Callable[[Path], Origin | None]  # of a field that somebody wrote, by its path in the pod's template
+    held_cache: HeldCache | None = None

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from renderer.api import App, OpenModel, TrafficInput
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes import wellknown
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def is_dns_label(namespace: str) -> bool:
     return bool(_OBJECT.fullmatch(namespace)) and len(namespace) <= _DNS_LABEL
 
 
+@rule(of=TrafficInput)
 def invalid_route_names(item: TrafficInput) -> Iterator[Diagnostic]:
     """Errors for name (a label's value) and namespace of a ModelRoute or InferenceModel."""
     if not _OBJECT.fullmatch(item.name) or len(item.name) > _DNS_LABEL:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from renderer.diagnostics import Diagnostic, Origin
+from renderer.diagnostics import Collector, Diagnostic, Origin
 from renderer.diagnostics.rule import NamedSource
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, build_style
 from renderer.engines.option_lists import Option, OptionList
 from renderer.engines.option_parser import OptionRules
-from renderer.engines.rules import RULES
+from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import (
     EngineLine,
     HeldCache,
@@ -35,8 +36,9 @@ SUBJECT = Subject(name="container 'engine' of Deployment llm/qwen", limits="the 
 
 
 def problems(record: EngineLine | RunningEngine) -> list[Diagnostic]:
-    sections = RULES[type(record)]
-    return [problem for applies, rules in sections if applies(record) for rule in rules for problem in rule(record)]
+    diagnostics = Collector()
+    run_rules_or_stop(record, diagnostics)
+    return diagnostics.problems
 
 
 def line(args: Sequence[str], accelerators: int) -> EngineLine:
@@ -108,5 +110,13 @@ def test_memory_for_a_cache_outside_of_accelerators(memory: str, shared: str, co
         memory=MemoryNeed("80Gi", memory_origin),
         shared_memory=MemoryNeed("72Gi", shared_origin),
     )
-    assert [problem.code for problem in problems(RunningEngine(line([], 0), pod, container, cache))] == codes
-    assert problems(RunningEngine(line([], 0), pod, container, held_cache=None)) == []
+    running = RunningEngine(
+        line=line([], 0),
+        pod=pod,
+        container=container,
+        path=("spec", "containers", 0),
+        origin_of=lambda path: None,
+        held_cache=cache,
+    )
+    assert [problem.code for problem in problems(running)] == codes
+    assert problems(replace(running, held_cache=None)) == []

@@ -68,10 +68,10 @@ class EngineContainer(Struct, frozen=True):
         return 1 + int(number_at(pair, _PAIR[1], "size", default=1)) if {*_PAIR} <= pair.keys() else 1
 
     @property
-    def labels(self) -> Body:
-        """The labels of its pod."""
+    def metadata(self) -> Body:
+        """Of its pod."""
         template = self.pod_path[:-1] if self.pod_path[-1:] == ("spec",) else ()
-        return map_at(self.document.value, *template, "metadata", "labels")
+        return map_at(self.document.value, *template, "metadata")
 
     def origin(self, *path: str | int) -> Origin:
         """Of a field of the container."""

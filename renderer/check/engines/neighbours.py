@@ -146,7 +146,7 @@ def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[
     if not command.names or not all(word.known for word in command.names):
         return
     texts = [word.text for word in command.words]
-    for request in neighbours.requests_to(container.namespace, container.labels):
+    for request in neighbours.requests_to(container.namespace, map_at(container.metadata, "labels")):
         if any(request.name in text for text in texts):  # also as the name of an adapter
             continue
         first = command.names[0]

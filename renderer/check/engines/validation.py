@@ -10,12 +10,13 @@ from renderer.check.engines.model_facts import beyond_the_model
 from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
 from renderer.check.engines.reachability import impatient_probe, local_host, shared_port, undrained, unheard_probes
 from renderer.check.engines.users import unknown_user
-from renderer.diagnostics import Diagnostic, counted, make_diagnostic
+from renderer.check.finding import Body
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.recognition import Surroundings, engine_line
-from renderer.engines.rules import RULES
+from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
 from renderer.plan import Container, Pod
 from renderer.yamlio import Document
 
@@ -39,8 +40,10 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
         yield from problems
     for container in engines:
         line = engine_line_of(container, catalog)
-        yield from _judged(line)
-        yield from _judged(_running_engine(container, line))
+        diagnostics = Collector()
+        run_rules_or_stop(line, diagnostics)
+        run_rules_or_stop(_running_engine(container, line), diagnostics)
+        yield from diagnostics.problems
         yield from beyond_the_model(container, line, catalog)
         for judge in (local_host, unheard_probes, shared_port, impatient_probe, undrained, unknown_user):
             yield from judge(container)
@@ -51,12 +54,6 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
 def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:
     """The command line of an engine in a manifest."""
     return engine_line(catalog, container.recognised, _surroundings(container))
-
-
-def _judged(record: EngineLine | RunningEngine) -> Iterator[Diagnostic]:
-    for applies, rules in RULES[type(record)]:
-        for rule in rules if applies(record) else ():
-            yield from rule(record)
 
 
 def _surroundings(container: EngineContainer) -> Surroundings:
@@ -70,8 +67,54 @@ def _surroundings(container: EngineContainer) -> Surroundings:
 
 
 def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngine:
-    """The engine in its pod, as far as rules look at it."""
-    body = Container(text_at(container.body, "name"), mounts=tuple(maps_at(container.body, "volumeMounts")))
-    rest = {"hostIPC": True} if container.pod.get("hostIPC") else {}
-    pod = Pod(container.labels, {}, "", (body,), volumes=tuple(maps_at(container.pod, "volumes")), rest=rest)
-    return RunningEngine(line, pod, body, held_cache=None)
+    """The engine in its pod."""
+
+    def origin_of(path: Path) -> Origin:
+        return container.document.origin(*container.pod_path, *path[1:])
+
+    return RunningEngine(
+        line=line,
+        pod=_read_pod(container),
+        container=_read_container(container.body),
+        path=("spec", *container.path[len(container.pod_path) :]),
+        origin_of=origin_of,
+    )
+
+
+def _read_pod(container: EngineContainer) -> Pod:
+    """The pod of a manifest. No schema need have judged it: values of other types than the API's are left out."""
+    metadata, spec = container.metadata, container.pod
+    return Pod(
+        labels=map_at(metadata, "labels"),
+        annotations=map_at(metadata, "annotations"),
+        scheduler_name=text_at(spec, "schedulerName"),
+        containers=tuple(map(_read_container, maps_at(spec, "containers"))),
+        init_containers=tuple(map(_read_container, maps_at(spec, "initContainers"))),
+        volumes=tuple(maps_at(spec, "volumes")),
+        node_selector=map_at(spec, "nodeSelector"),
+        affinity=map_at(spec, "affinity"),
+        tolerations=tuple(maps_at(spec, "tolerations")),
+        grace_seconds=int(number_at(spec, "terminationGracePeriodSeconds")) or None,
+        security=map_at(spec, "securityContext"),
+        metadata=metadata,
+        rest=spec,
+    )
+
+
+def _read_container(body: Body) -> Container:
+    return Container(
+        name=text_at(body, "name"),
+        image=text_at(body, "image"),
+        command=tuple(texts_at(body, "command")),
+        args=tuple(texts_at(body, "args")),
+        env=tuple(maps_at(body, "env")),
+        ports=tuple(maps_at(body, "ports")),
+        resources=map_at(body, "resources"),
+        startup_probe=map_at(body, "startupProbe"),
+        readiness_probe=map_at(body, "readinessProbe"),
+        liveness_probe=map_at(body, "livenessProbe"),
+        lifecycle=map_at(body, "lifecycle"),
+        security=map_at(body, "securityContext"),
+        mounts=tuple(maps_at(body, "volumeMounts")),
+        rest=body,
+    )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from renderer.engines.rules.registry import RULES
+import os
+
+from renderer.diagnostics.rules import import_rules, run_rules_or_stop
 
 __all__ = [
-    "RULES",
+    "run_rules_or_stop",
 ]
+
+import_rules(__name__, os.path.dirname(__file__))

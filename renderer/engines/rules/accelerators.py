@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.options import given_options, last_given_number, last_number
 from renderer.engines.running_engine import EngineLine, KnownEngine
 
 
+@rule(of=EngineLine, when=lambda line: line.shared.accelerator.resource)
 def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     """An error where the arguments use more accelerators than the pod has, a warning where they leave some unused."""
     engine, written, accelerator, subject = line.engine, line.written, line.shared.accelerator, line.subject
-    if line.shared.hosts > 1 or not accelerator.resource or not engine.size_options:
+    if line.shared.hosts > 1 or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
     overridden = not given_options(engine.style, written).isdisjoint(engine.parallel_options)

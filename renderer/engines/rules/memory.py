@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import HeldCache, RunningEngine
 from renderer.kubernetes import quantity
@@ -14,6 +15,7 @@ from renderer.plan import Container
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where engines look for it
 
 
+@rule(of=RunningEngine)
 def too_little_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for a container whose memory cannot hold the KV cache outside of accelerators."""
     cache, (_, memory) = running.held_cache, bounded_memory(running.container)
@@ -21,6 +23,7 @@ def too_little_memory(running: RunningEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("E370", cache.memory.origin, memory=memory, sum=cache.memory.least, **_params(cache))
 
 
+@rule(of=RunningEngine)
 def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for shared memory that cannot hold such a cache beside what else lies there."""
     cache, shared = running.held_cache, _shared_memory(running)
@@ -29,6 +32,10 @@ def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("E371", need.origin, size=shared, sum=need.least, **_params(cache))
 
 
+@rule(
+    of=RunningEngine,
+    when=lambda running: running.line.engine.shares_memory and running.line.shared.accelerator.number > 1,
+)
 def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning where the processes of several accelerators have only the shared memory of any container, 64 MiB."""
     line, pod = running.line, running.pod

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.option_parser import plugged_options, validate_options
 from renderer.engines.running_engine import EngineLine
 
 
+@rule(of=EngineLine)
 def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
     """What the engine's own parser would refuse: unknown options, values that are missing, too many or none of those
     that an option takes. Only a warning for such a value where somebody else's image may know it.
@@ -27,6 +29,7 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
             yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
 
 
+@rule(of=EngineLine)
 def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for each option that the engine refuses without another one, which is not there."""
     rules, style = line.option_rules, line.engine.style
@@ -40,4 +43,4 @@ def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
             if missing := [required for required in rules.requires[name] if required not in names]:
                 hint = f"write {' and '.join(missing)} beside it, or leave it out"
                 words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
-                yield make_diagnostic(f"{rules.prefix}443", layer.origin_of(i), **words)
+                yield make_diagnostic(rules.code("E443"), layer.origin_of(i), **words)

@@ -15,7 +15,7 @@ from renderer.resolve.gateway import pickers, pools, public_names, route_backend
 from renderer.resolve.gateway.pools import PickedApp, SteeredPool
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.traffic import model_route
 
 
@@ -31,7 +31,7 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     names = adapters.route_names(context, app, plans[-1], targets) if plans[-1].adapters else ()
     if plans[-1].adapters and mode == "pool":
         steering = adapters.steering(context, app, plans[-1], names)
-        judged(SteeredPool(context, settings, steering), diagnostics)
+        run_rules_or_stop(SteeredPool(context, settings, steering), diagnostics)
         last = _with_needs(plans[-1], public_names.rewrite_claims(app, steering))
         plans = [*plans[:-1], replace(last, steering=steering)]
     has_foreign_route = bool(context.traffic) and _has_foreign_route(context, app, plans[-1].public_name)
@@ -40,7 +40,7 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     request = _request(context, app, plans, targets)
     if plans[-1].adapters:
         request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
-    route = routing.route(judged(request, diagnostics))
+    route = routing.route(run_rules_or_stop(request, diagnostics))
     needs = (*routing.shared_needs(settings, route), *public_names.route_claims(app, settings, route))
     return [*plans[:-1], replace(_with_needs(plans[-1], needs), route=route)]
 
@@ -51,8 +51,8 @@ def _add_pool(context: RunContext, app: App, plans: Sequence[Plan], diagnostics:
     """
     settings = gateway_settings(context, app.namespace)
     picker = pickers.find_picker(context, pickers.picker_name(context.inputs, settings, diagnostics))
-    choice = judged(PickedApp(context, app, settings, picker, plans), diagnostics)
-    return pools.with_pool(judged(pools.label_pods(choice), diagnostics))
+    choice = run_rules_or_stop(PickedApp(context, app, settings, picker, plans), diagnostics)
+    return pools.with_pool(run_rules_or_stop(pools.label_pods(choice), diagnostics))
 
 
 def _with_needs(plan: Plan, needs: Sequence[SharedNeed]) -> Plan:

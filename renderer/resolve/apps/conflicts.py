@@ -8,7 +8,7 @@ from renderer.api import Inputs
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import SharedNeed
 from renderer.resolve.apps.variants import app_variants
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.traffic import claims, object_names
 
 
@@ -18,7 +18,7 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
     """
     diagnostics = Collector()
     variants = [variant for app in inputs.apps for variant in app_variants(inputs, app) if variant.variant_of]
-    judged(object_names.tree_names(inputs, variants), diagnostics)
+    run_rules_or_stop(object_names.tree_names(inputs, variants), diagnostics)
     return diagnostics.problems
 
 
@@ -27,7 +27,7 @@ def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnos
     create, and Gateways with too many public names.
     """
     diagnostics, needs = Collector(), list(needs)
-    judged(claims.run_claims(inputs, needs), diagnostics)
+    run_rules_or_stop(claims.run_claims(inputs, needs), diagnostics)
     for names in claims.names_of_gateways(inputs, needs):
-        judged(names, diagnostics)
+        run_rules_or_stop(names, diagnostics)
     return diagnostics.problems

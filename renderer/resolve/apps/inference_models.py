@@ -24,7 +24,7 @@ from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.traffic.inference_model import (
     ServedPool,
     TargetModel,
@@ -42,8 +42,8 @@ _PRIORITIES = {"Critical": 10, "Standard": 0, "Sheddable": -10}
 
 def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of an InferenceModel. Raises Stop when there is no pool to plan for."""
-    judged(item, diagnostics)
-    models = judged(read_targets(context, item), diagnostics)
+    run_rules_or_stop(item, diagnostics)
+    models = run_rules_or_stop(read_targets(context, item), diagnostics)
     app = _find_app(context, item, diagnostics)
     settings = gateway_settings(context, item.namespace)
     plan = TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
@@ -51,8 +51,9 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
         return plan
     if models.listed and all(target.weight == 0 for target in models.targets):  # a name with nothing behind it
         return replace(plan, shared=(public_names.name_claim(item, settings, models.public_name),))
-    shares = judged(_share_targets(judged(_find_pool(models, app, diagnostics), diagnostics), diagnostics), diagnostics)
-    request = judged(_request(shares, settings), diagnostics)
+    pool = run_rules_or_stop(_find_pool(models, app, diagnostics), diagnostics)
+    shares = run_rules_or_stop(_share_targets(pool, diagnostics), diagnostics)
+    request = run_rules_or_stop(_request(shares, settings), diagnostics)
     route = routing.route(request)
     steering = _steering(shares.pool, settings, diagnostics) if shares.pool.in_pool else None
     rewrites = public_names.rewrite_claims(item, steering)

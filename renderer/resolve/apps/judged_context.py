@@ -8,7 +8,7 @@ from renderer.api import Inputs
 from renderer.diagnostics import Collector
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import settings
-from renderer.resolve.rules import facts, judged
+from renderer.resolve.rules import facts, run_rules_or_stop
 from renderer.resolve.workload import run_context as workload_context
 
 
@@ -16,7 +16,7 @@ def run_context(inputs: Inputs, *, strict: bool = False) -> RunContext:
     """The context of a run over these inputs, with empty caches. `strict`: warnings are errors."""
     context, diagnostics = workload_context.run_context(inputs), Collector()
     diagnostics.problems += facts.validate_catalog(context)
-    gateways = judged(settings.collect_gateways(inputs.config), diagnostics)
+    gateways = run_rules_or_stop(settings.collect_gateways(inputs.config), diagnostics)
     for gateway in gateways.by_name.values():
-        judged(gateway, diagnostics)
+        run_rules_or_stop(gateway, diagnostics)
     return replace(context, strict=strict, problems=(*context.problems, *diagnostics.problems))

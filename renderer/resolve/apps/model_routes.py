@@ -20,7 +20,7 @@ from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.traffic.model_route import (
     AppBackend,
     BackendWorkloads,
@@ -45,12 +45,12 @@ _RETRIES = 2  # the default where several priorities need some (docs/design/rout
 
 def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Collector) -> TrafficPlan:
     """The plan of a ModelRoute. Raises Stop when a backend is not known."""
-    judged(item, diagnostics)
-    shares = judged(_share_backends(read_model_route(context, item), diagnostics), diagnostics)
+    run_rules_or_stop(item, diagnostics)
+    shares = run_rules_or_stop(_share_backends(read_model_route(context, item), diagnostics), diagnostics)
     plan = TrafficPlan(app=f"{item.name}.route", namespace=item.namespace, file=item.file)
     if shares.route.off:  # its settings are judged all the same
         return plan
-    request = judged(_request(shares), diagnostics)
+    request = run_rules_or_stop(_request(shares), diagnostics)
     route, steering = routing.route(request), _steering(shares)
     return replace(
         plan,
@@ -70,7 +70,7 @@ def _share_backends(route: ModelRoute, diagnostics: Collector) -> RouteShares:
     """What each backend gets. Raises Stop where one leads to an app that is not known, or that turns routes off."""
     backends = []
     for i in range(len(route.item.spec["backends"])):
-        backend = judged(RouteBackend(route, i), diagnostics)
+        backend = run_rules_or_stop(RouteBackend(route, i), diagnostics)
         backends.append(_share_provider(backend) if backend.field == "provider" else _share_app(backend, diagnostics))
     return RouteShares(
         route=route,
@@ -86,11 +86,11 @@ def _share_app(backend: RouteBackend, diagnostics: Collector) -> PlannedBackend:
     route, spec, origin = backend.route, backend.spec, backend.origin
     weight, priority = spec.get("weight", 1), spec.get("priority", 0)
     app = _find_app(backend, diagnostics)
-    of_app = judged(AppBackend(backend, app), diagnostics)
+    of_app = run_rules_or_stop(AppBackend(backend, app), diagnostics)
     if route.off:  # weights are judged all the same
         return PlannedBackend(BackendShare((RouteTarget(app.name, 1, ""),), weight, priority))
     plans = reachable_workloads(route.context, app, origin, diagnostics)
-    judged(BackendWorkloads(of_app, plans), diagnostics)
+    run_rules_or_stop(BackendWorkloads(of_app, plans), diagnostics)
     in_pool = routing.mode(app, route.settings) == "pool"
     targets = [pools.pool_target(plans[-1])] if in_pool else route_backends.workload_targets(plans)
     if "adapter" in spec:

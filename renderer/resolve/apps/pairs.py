@@ -10,7 +10,7 @@ from renderer.kubernetes import disaggregated_sets
 from renderer.plan import Plan
 from renderer.resolve.apps import playground, role_apps
 from renderer.resolve.context import RunContext
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload.role_pair import RolePair
 from renderer.resolve.workload.written_app import WrittenPair
 
@@ -19,10 +19,10 @@ def plan_roles(context: RunContext, app: App, diagnostics: Collector) -> list[Pl
     """The plans of prefill and decode. Raises Stop where their requests would not reach both, or where what an app says
     beside is nothing for two roles.
     """
-    written = judged(WrittenPair(context, app), diagnostics)
+    written = run_rules_or_stop(WrittenPair(context, app), diagnostics)
     if has_errors(diagnostics.problems):
         raise Stop
     plans = [playground.plan_playground(context, role, diagnostics) for role in role_apps.app_roles(app)]
     reported = frozenset(problem.code for problem in diagnostics.problems)
-    judged(RolePair(written, plans[0], plans[1], reported), diagnostics)
+    run_rules_or_stop(RolePair(written, plans[0], plans[1], reported), diagnostics)
     return [replace(plan, kind=disaggregated_sets.KIND) for plan in plans] if written.in_one_set else plans

@@ -18,7 +18,7 @@ from renderer.resolve.engine.parallelism import pipeline_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.needs import device_template
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
 from renderer.resolve.workload.command_line import CommandLine, resolve_command_line
@@ -37,25 +37,25 @@ _BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
-    judged(WrittenPlayground(context, app), diagnostics)
+    run_rules_or_stop(WrittenPlayground(context, app), diagnostics)
     mode = routing.mode(app, gateway_settings(context, app.namespace))
-    app_engine = judged(_find_engine(context, app, mode, diagnostics), diagnostics)
-    choice = judged(engine_run.choose_config(app_engine, diagnostics), diagnostics)
+    app_engine = run_rules_or_stop(_find_engine(context, app, mode, diagnostics), diagnostics)
+    choice = run_rules_or_stop(engine_run.choose_config(app_engine, diagnostics), diagnostics)
     if choice.engine.templated and _has_unreadable_limits(diagnostics.problems):
         raise Stop  # the accelerators are not known
     size = engine_run.size_runner(choice, diagnostics)
     with _reporting_templates(choice, diagnostics):
-        run = judged(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
-        command = judged(resolve_command_line(run, diagnostics), diagnostics)
+        run = run_rules_or_stop(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
+        command = run_rules_or_stop(resolve_command_line(run, diagnostics), diagnostics)
         fit = gpu_fit(command)
         if fit:
-            judged(fit, diagnostics)
-        line = judged(engine_line(command), diagnostics)
-        planned = judged(plan_pod(command, diagnostics), diagnostics)
-    judged(running_engine(line, planned), diagnostics)
+            run_rules_or_stop(fit, diagnostics)
+        line = run_rules_or_stop(engine_line(command), diagnostics)
+        planned = run_rules_or_stop(plan_pod(command, diagnostics), diagnostics)
+    run_rules_or_stop(running_engine(line, planned), diagnostics)
     if written := patched_pod(planned):
-        judged(written, diagnostics)
-    return _plan(judged(plan_scaling(planned, diagnostics), diagnostics), mode, fit.verdict if fit else None)
+        run_rules_or_stop(written, diagnostics)
+    return _plan(run_rules_or_stop(plan_scaling(planned, diagnostics), diagnostics), mode, fit.verdict if fit else None)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
@@ -66,9 +66,9 @@ def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collecto
         )
     except Stop:
         with suppress(Stop):
-            judged(resolve_base(context, app, diagnostics), diagnostics)
+            run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics)
         raise
-    return AppEngine(judged(resolve_base(context, app, diagnostics), diagnostics), engine)
+    return AppEngine(run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics), engine)
 
 
 def _has_unreadable_limits(problems: Iterable[Diagnostic]) -> bool:

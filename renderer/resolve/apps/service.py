@@ -22,7 +22,7 @@ from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pod_origins
 from renderer.resolve.pod.needs import device_template
 from renderer.resolve.pod.pods import RUNNER
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import field_origins, host_groups
 from renderer.resolve.workload.claimed import AppBase, resolve_base
 from renderer.resolve.workload.running_service import running_service
@@ -38,23 +38,23 @@ _POLICY = "RecreateGroupOnPodRestart"
 
 def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Service or of one of its variants. Raises Stop when a model is not known or a template invalid."""
-    written = judged(WrittenService(context, app), diagnostics)
-    base = judged(resolve_base(context, app, diagnostics), diagnostics)
+    written = run_rules_or_stop(WrittenService(context, app), diagnostics)
+    base = run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics)
     leader = None
     if written.template.get("leaderTemplate") is not None:
-        leader = judged(service_pod(written, base, "leaderTemplate", diagnostics), diagnostics)
-    worker = judged(service_pod(written, base, "workerTemplate", diagnostics), diagnostics)
+        leader = run_rules_or_stop(service_pod(written, base, "leaderTemplate", diagnostics), diagnostics)
+    worker = run_rules_or_stop(service_pod(written, base, "workerTemplate", diagnostics), diagnostics)
     for template in filter(None, (leader, worker)):
         if running := running_service(template, written.size):
-            judged(running.line, diagnostics)
-            judged(running, diagnostics)
+            run_rules_or_stop(running.line, diagnostics)
+            run_rules_or_stop(running, diagnostics)
     if has_errors(diagnostics.problems):
         raise Stop
     claim_templates = workload_settings.claim_templates(
         written.template.get(_CLAIMS) or (), written.origin.at(_CLAIMS), diagnostics
     )
     foreign = foreign_scalers.foreign_scaler(context, app)
-    return _plan(judged(ServicePods(written, base, leader, worker, claim_templates, foreign), diagnostics))
+    return _plan(run_rules_or_stop(ServicePods(written, base, leader, worker, claim_templates, foreign), diagnostics))
 
 
 def _plan(service: ServicePods) -> Plan:

@@ -28,7 +28,7 @@ from renderer.resolve import monitoring, network_policy
 from renderer.resolve.apps import fill_jobs, open_models
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import routing, settings
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.shared_needs import needs_of
 from renderer.resolve.traffic.packed_routes import rule_buckets
 
@@ -38,7 +38,7 @@ def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list
     diagnostics about them and their settings.
     """
     diagnostics, needs = Collector(), list(needs)
-    judged(context.inputs.config, diagnostics)
+    run_rules_or_stop(context.inputs.config, diagnostics)
     gateways = _plan_gateways(context, needs)
     models = open_models.model_plans(context, needs_of(ModelNeed, needs), diagnostics)
     plans = [
@@ -83,7 +83,7 @@ def _namespace_plans(
 
 def _plan_packed_routes(context: RunContext, rules: Sequence[PackedRule], diagnostics: Collector) -> list[SharedPlan]:
     """The packed routes, one for each file, without those that are too full."""
-    buckets = [judged(bucket, diagnostics) for bucket in rule_buckets(context, rules)]
+    buckets = [run_rules_or_stop(bucket, diagnostics) for bucket in rule_buckets(context, rules)]
     return [
         SharedPlan(
             bucket.namespace,

@@ -25,7 +25,7 @@ from renderer.template import split_template
 if TYPE_CHECKING:
     from renderer.input_types import MemorySpec
 
-_NO_SUCH_OPTION = ("430", "431")
+_NO_SUCH_OPTION = ("E430", "W430", "E431", "W431")
 
 
 def option_rules(files: OptionFiles, engine: Engine, version: str, diagnostics: Collector) -> OptionRules | None:
@@ -86,7 +86,7 @@ def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collec
             yield make_diagnostic(finding.code, origin.at(finding.index), **finding.words)
     for path, option in _memory_options(engine_spec.get("memory") or {}):
         for finding in validate_options(rules, [option]):
-            if finding.code[1:] in _NO_SUCH_OPTION:
+            if finding.code in _NO_SUCH_OPTION:
                 yield make_diagnostic(finding.code, engine.origin.at("engine", "memory", *path), **finding.words)
 
 
@@ -127,7 +127,7 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
     """
     line, form = arg_merge.merge_args(rules.style, layers)
     preset_indexes = {i for i, (layer, _) in enumerate(form.positions) if layer < count}
-    refused = {finding.index: finding.code[1:] for finding in validate_options(rules, line, len(line))}
+    refused = {finding.index: finding.code for finding in validate_options(rules, line, len(line))}
     for i in sorted(preset_indexes):
         if refused.get(i) in _REFUSED:
             yield line[i], _version_hint(rules, line[i])
@@ -135,8 +135,10 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
             yield " ".join(line[max(i - 1, 0) : i + 1]), _FALLBACK_HINT
 
 
-_REFUSED = frozenset(["430", "431", "432", "433", "435"])  # no such option, or a wrong number of values
-_REFUSED_VALUE = frozenset(["440", "441"])
+_REFUSED = frozenset(  # no such option, or a wrong number of values
+    ["E430", "W430", "E431", "W431", "E432", "W432", "E433", "W433", "E435", "W435"]
+)
+_REFUSED_VALUE = frozenset(["E440", "W440", "E441", "W441"])
 _FALLBACK_HINT = "take another version, or set what it gets in a copy of the BackendRuntime (spec.engine.versions)"
 
 

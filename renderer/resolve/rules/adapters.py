@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from renderer import template
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.engine.adapters import asked_name, can_load
+from renderer.resolve.rules.roles import without_roles
 from renderer.resolve.weight_sources import has_usual_revision
 from renderer.resolve.workload.engine_run import EngineRun, served_name_origin
 
@@ -14,6 +16,12 @@ _MARKS = "=,"  # which a name cannot hold where the value of an option is name=p
 _FIRST = "-{"  # with which it cannot begin
 
 
+def _has_adapters(run: EngineRun) -> object:
+    """Whether the app claims adapters."""
+    return run.base.claim.adapters
+
+
+@rule(of=EngineRun, when=_has_adapters, gate=True, after=without_roles)
 def not_loaded(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for adapters of an engine that loads none, which names engines that do."""
     if run.base.claim.adapters and not can_load(run.engine):
@@ -27,6 +35,7 @@ def not_loaded(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E366", run.base.app.origin(*first.path), **params)
 
 
+@rule(of=EngineRun, when=_has_adapters, after=not_loaded)
 def other_revisions(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for each adapter of another revision than the usual one that the engine loads by itself."""
     for claimed, weights in zip(run.base.claim.models, run.base.weights, strict=True):
@@ -35,6 +44,7 @@ def other_revisions(run: EngineRun) -> Iterator[Diagnostic]:
             yield make_diagnostic("E368", weights.origin, name=claimed.model.name)
 
 
+@rule(of=EngineRun, when=_has_adapters, after=not_loaded)
 def confusable_names(run: EngineRun) -> Iterator[Diagnostic]:
     """Errors for names that requests or the command line cannot tell apart."""
     engine, adapters, served = run.engine, run.adapters, run.served_name

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.options import GivenNumber, given_options, last_given_number, last_number
 from renderer.engines.rules.accelerators import heads_words
@@ -25,19 +26,19 @@ from renderer.text import patterns
 _GLOB = frozenset("*?[")
 
 
+@rule(of=CommandLine, when=lambda command: command.run.engine.reserved_env)
 def reserved_variables(command: CommandLine) -> Iterator[Diagnostic]:
     """An error for each variable of users that the renderer sets."""
-    if command.run.engine.reserved_env:
-        for envs, origin in command_line.user_envs(command.run):
-            yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
+    for envs, origin in command_line.user_envs(command.run):
+        yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.app.spec.get("podTemplate"))
 def reserved_variables_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each variable of the podTemplate that the renderer sets."""
-    if planned.app.spec.get("podTemplate") and planned.run.engine.reserved_env:
-        index, runner = pod_template.runner_patch(planned.app.spec)
-        origin = planned.app.origin("spec", "podTemplate", "spec", "containers", index, "env")
-        yield from _reserved_variables(planned.run.engine.reserved_env, maps_at(runner, "env"), origin)
+    index, runner = pod_template.runner_patch(planned.app.spec)
+    origin = planned.app.origin("spec", "podTemplate", "spec", "containers", index, "env")
+    yield from _reserved_variables(planned.run.engine.reserved_env, maps_at(runner, "env"), origin)
 
 
 def _reserved_variables(
@@ -48,11 +49,10 @@ def _reserved_variables(
             yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=reserved[name])
 
 
+@rule(of=CommandLine, when=lambda command: command.run.engine.style.splits)
 def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
     """An error for each argument of the preset that a shell would split or expand."""
-    run, base = command.run, command.run.base
-    if not run.engine.style.splits:
-        return
+    base = command.run.base
     origins = [
         (weights.path, base.app.origin(*claimed.path) if claimed.model.ours else weights.origin)
         for claimed, weights in zip(base.claim.models, base.weights, strict=True)
@@ -63,14 +63,16 @@ def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
             yield make_diagnostic("E436", error_origin, arg=arg)
 
 
+@rule(of=CommandLine, when=lambda command: command.run.engine.is_other_version)
 def refused_options_of_preset(command: CommandLine) -> Iterator[Diagnostic]:
     """Arguments of the preset that this version of the engine refuses, as far as they are in the command line."""
     rules, origin = command.option_rules, command.run.version_layers[-1].origin
-    if command.run.engine.is_other_version and rules:
+    if rules:
         for option, hint in refused_preset_options(rules, command.layers, command.preset_layer_count):
-            yield make_diagnostic(f"{rules.prefix}445", origin, of=rules.engine, given=option, hint=hint)
+            yield make_diagnostic(rules.code("E445"), origin, of=rules.engine, given=option, hint=hint)
 
 
+@rule(of=CommandLine)
 def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
     """An error for arguments of an engine that takes none; a warning where nobody knows the options of its version."""
     run, engine, app = command.run, command.run.engine, command.app
@@ -86,6 +88,7 @@ def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
 
 
+@rule(of=CommandLine)
 def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning for a version that is newer than all whose options are known."""
     run, rules = command.run, command.option_rules
@@ -94,6 +97,7 @@ def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 
+@rule(of=CommandLine)
 def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
     """A note which arguments of a model's preset are left out, since the version of the engine does not have them."""
     run, rules = command.run, command.option_rules
@@ -103,6 +107,12 @@ def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
 
 
+def _has_own_arguments(command: CommandLine) -> object:
+    """Whether OpenModel or Playground write arguments."""
+    return command.user_layers
+
+
+@rule(of=CommandLine, when=_has_own_arguments)
 def code_of_a_branch(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning for each option that runs code of a repository on a hub, where no fixed state of it is named."""
     engine, base = command.run.engine, command.run.base
@@ -118,10 +128,11 @@ def code_of_a_branch(command: CommandLine) -> Iterator[Diagnostic]:
         return
 
 
+@rule(of=CommandLine, when=_has_own_arguments)
 def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
     """Arguments of users that conflict with what the renderer or the preset sets."""
     engine, layers, draft = command.run.engine, command.user_layers, command.run.base.claim.draft
-    if not (engine.style.parses_options and layers):
+    if not engine.style.parses_options:
         return
     whole_options: set[str] = set()
     for layer in layers:
@@ -166,11 +177,12 @@ def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iter
             yield make_diagnostic("W232", layer.origin_of(i), of=engine.runtime.name, option=option, other=name)
 
 
+@rule(of=CommandLine, when=_has_own_arguments)
 def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
     engine, layers, slots = command.run.engine, command.user_layers, command.run.slots
     shared = engine.shared_tokens
-    if not (engine.style.parses_options and layers):
+    if not engine.style.parses_options:
         return
     if shared is None or slots < 2 or shared.slots_option in given_options(engine.style, layers):
         return
@@ -191,17 +203,18 @@ def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
     yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 
+@rule(of=CommandLine, when=lambda command: command.user_layers and not command.app.spec.get("podTemplate"))
 def short_grace(command: CommandLine) -> Iterator[Diagnostic]:
-    """A warning where the grace period is shorter than the hook's sleep and the engine's drain timeout together."""
+    """A warning where the grace period, which no podTemplate may change, is shorter than the hook's sleep and the
+    engine's drain timeout together.
+    """
     engine = command.run.engine
-    if command.user_layers and not command.app.spec.get("podTemplate"):  # which may change the grace period
-        yield from _short_grace(command, engine.grace_seconds, engine.constant["DrainSleep"], None)
+    yield from _short_grace(command, engine.grace_seconds, engine.constant["DrainSleep"], None)
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.app.spec.get("podTemplate"))
 def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """The same where a podTemplate may set the grace period or the hook."""
-    if not planned.app.spec.get("podTemplate"):
-        return
     engine, runner = planned.run.engine, planned.pod.containers[0]
     sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"])
     origin = planned.app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
@@ -221,6 +234,7 @@ def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Ori
             yield make_diagnostic("W228", origin, **params, least=seconds + sleep + 10)
 
 
+@rule(of=CommandLine, when=_has_own_arguments)
 def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
     """An error for each argument that shares out accelerators, where `spec.parallelism` or the flavor does it."""
     engine = command.run.engine
@@ -233,6 +247,10 @@ def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E343", layer.origin_of(i), option=token.partition("=")[0])
 
 
+@rule(
+    of=CommandLine,
+    when=lambda command: command.run.base.claim.main.spec.get("facts") and command.run.engine.templated,
+)
 def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
     `facts.contextLength`.
@@ -240,8 +258,6 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
     run, engine, layers, args = command.run, command.run.engine, command.user_layers, command.args
     accelerator, parallelism = run.size.accelerator, run.size.parallelism
     placement, model = run.base.placement, run.base.claim.main
-    if not (engine.templated and model.spec.get("facts")):
-        return
     facts, options = model.spec["facts"], given_options(engine.style, layers)
     flavor = placement.origins(model)
     heads: int = (
@@ -266,18 +282,20 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
 
 
+@rule(of=CommandLine, when=lambda command: command.run.config.drafts)
 def unused_draft(command: CommandLine) -> Iterator[Diagnostic]:
     """An error where a config wants the path of a draft model and none is claimed: the argument is empty."""
     config, user = command.run.config, command.run.backend_config
-    if config.drafts and not command.run.base.claim.draft and "" in command.args:
+    if not command.run.base.claim.draft and "" in command.args:
         origin = command.app.origin(*BACKEND, "configName") if "configName" in user else config.origin.at("args")
         yield make_diagnostic("E417", origin, name=config.spec["name"])
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.run.base.claim.draft)
 def unopened_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning where no text of the container names the draft model's path."""
     path, claim, command = planned.run.words["DraftModelPath"], planned.run.base.claim, planned.command
-    if path and claim.draft:
+    if path:
         setup = planned.setup
         texts = (*planned.shell_command, *command.args, *command.env, *setup.config.values(), *setup.steps)
         if not any(str(path) in str(text) for text in texts):

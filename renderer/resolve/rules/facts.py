@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.parallelism import invalid_params
@@ -20,28 +21,31 @@ from renderer.resolve.workload.claimed import AppBase
 _FACTS = ("spec", "facts")
 
 
-def have_facts(base: AppBase) -> bool:
+def _have_facts(base: AppBase) -> bool:
     """Whether one of the claimed models has facts."""
     return any("facts" in claimed.model.spec for claimed in base.claim.models)
 
 
-def have_types(base: AppBase) -> bool:
+def _have_types(base: AppBase) -> bool:
     """Whether one of the chosen flavors says the type of its accelerators."""
     return any(flavor.accelerator for flavor in base.placement.flavors)
 
 
+@rule(of=AppBase, when=_have_facts)
 def contradictory_layers(base: AppBase) -> Iterator[Diagnostic]:
     """An error where the kinds of layers are more, or fewer, than all layers."""
     for claimed in base.claim.models:
         yield from _contradictory_layers(claimed.model)
 
 
+@rule(of=AppBase, when=_have_facts)
 def unusable_measurements(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each measurement of a backend or a type of accelerator that is not known, and for a repeated one."""
     for claimed in base.claim.models:
         yield from _unusable_measurements(base.context, claimed.model)
 
 
+@rule(of=AppBase, when=_have_types)
 def invalid_types(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each flavor whose type of accelerators is not known, is of another vendor than its limits, or
     contradicts the labels of its nodes.

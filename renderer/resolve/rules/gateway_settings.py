@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes import jwt_providers
 from renderer.kubernetes.wellknown import MODEL_HEADER, TENANT_HEADER
 from renderer.plan import Body
@@ -27,6 +28,12 @@ _GATEWAY_KEYS = (
 )
 
 
+def _has_settings(gateways: Gateways) -> object:
+    """Whether RenderConfig has settings of Gateways."""
+    return gateways.config.get("gateway") is not None
+
+
+@rule(of=Gateways, when=_has_settings)
 def different_settings(gateways: Gateways) -> Iterator[Diagnostic]:
     """Errors where two namespaces set one Gateway differently."""
     for settings in gateways.settings:
@@ -43,6 +50,7 @@ def _comparable_value(settings: GatewaySettings, key: str) -> object:
     return list(value) if isinstance(value, tuple) and value else value or None
 
 
+@rule(of=Gateways, when=_has_settings)
 def invalid_proxies(gateways: Gateways) -> Iterator[Diagnostic]:
     """Errors for Gateways that we create whose proxy has no valid name, or that of another."""
     proxies: dict[str, GatewaySettings] = {}
@@ -54,6 +62,7 @@ def invalid_proxies(gateways: Gateways) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E634", settings.at("name"), name="/".join(settings.gateway), proxy=proxy)
 
 
+@rule(of=Gateways, when=_has_settings)
 def empty_settings(gateways: Gateways) -> Iterator[Diagnostic]:
     """Errors for an empty `auth` or `tls`, which only a namespace may have, to have none."""
     for key, code in (("auth", "E621"), ("tls", "E630")):
@@ -61,6 +70,7 @@ def empty_settings(gateways: Gateways) -> Iterator[Diagnostic]:
             yield make_diagnostic(code, gateways.config.origin("gateway", key, key=True))
 
 
+@rule(of=Gateways, when=_has_settings)
 def unused_settings(gateways: Gateways) -> Iterator[Diagnostic]:
     """Notes on settings that apply only to a Gateway that we create, where RenderConfig does not ask for one."""
     config, (general, *others) = gateways.config, gateways.settings
@@ -75,12 +85,19 @@ def unused_settings(gateways: Gateways) -> Iterator[Diagnostic]:
             yield make_diagnostic("N589", general.at(key, key=True), key=key, name="/".join(general.gateway))
 
 
+@rule(of=GatewaySettings, when=lambda settings: settings.created)
 def issuer_without_hostnames(settings: GatewaySettings) -> Iterator[Diagnostic]:
     """An error for an issuer of certificates where no hostname needs one."""
     if settings.created and "issuer" in (settings.get("tls") or {}) and not settings.hostnames:
         yield make_diagnostic("E629", settings.at("tls", "issuer", key=True), name="/".join(settings.gateway))
 
 
+def _authenticates(settings: GatewaySettings) -> object:
+    """Whether clients have to say who they are."""
+    return settings.auth
+
+
+@rule(of=GatewaySettings, when=_authenticates)
 def wrong_kinds_of_authentication(settings: GatewaySettings) -> Iterator[Diagnostic]:
     """Errors for no or two kinds of authentication."""
     if not (settings.auth.get("apiKeys") or settings.auth.get("jwt")):
@@ -89,6 +106,7 @@ def wrong_kinds_of_authentication(settings: GatewaySettings) -> Iterator[Diagnos
         yield make_diagnostic("E635", settings.at("auth", "jwt", key=True))
 
 
+@rule(of=GatewaySettings, when=_authenticates)
 def colliding_headers(settings: GatewaySettings) -> Iterator[Diagnostic]:
     """Errors for headers of API keys, and of the authenticated client, that mean something else."""
     auth, tenant = settings.auth, settings.tenant.lower()
@@ -113,6 +131,7 @@ def _credential_headers(settings: GatewaySettings) -> Iterator[str]:
         )
 
 
+@rule(of=GatewaySettings, when=_authenticates)
 def invalid_providers(settings: GatewaySettings) -> Iterator[Diagnostic]:
     """An error for each finding of the schema of a SecurityPolicy in the JWT providers."""
     if _has_valid_providers(settings):
@@ -122,6 +141,7 @@ def invalid_providers(settings: GatewaySettings) -> Iterator[Diagnostic]:
         yield make_diagnostic(finding.code, origin, **schema_validation.message_words(finding, None))
 
 
+@rule(of=GatewaySettings, when=_authenticates)
 def refused_providers(settings: GatewaySettings) -> Iterator[Diagnostic]:
     """Errors for JWT providers that Envoy Gateway refuses, or that do not tell the authenticated client."""
     if not _has_valid_providers(settings):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.fit.kv_cache import request_cache
 from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, Remedy, first_remedy
 from renderer.fit.weights import GIB
@@ -16,11 +17,10 @@ from renderer.resolve.workload.gpu_fit import GpuFit, questions_of_other_flavors
 _AUTO = "auto"  # a context as long as the engine finds room for
 
 
+@rule(of=GpuFit, when=lambda fit: fit.verdict.kind == WEIGHTS and not fit.measured)
 def too_large_weights(fit: GpuFit) -> Iterator[Diagnostic]:
     """A warning where the weights do not fit; an error where their size is known, and above the whole memory."""
     verdict, question = fit.verdict, fit.question
-    if verdict.kind != WEIGHTS or fit.measured:
-        return
     card, weights = question.accelerator.memory_gib, question.weights
     is_certain = weights.is_measured and verdict.weights_gib > card
     words = {
@@ -33,11 +33,10 @@ def too_large_weights(fit: GpuFit) -> Iterator[Diagnostic]:
     yield make_diagnostic("E455" if is_certain else "W455", _origin(fit), **words, hint=_hint(fit))
 
 
+@rule(of=GpuFit, when=lambda fit: fit.verdict.kind == CONTEXT)
 def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
     """A warning where the cache has no room for one request of the longest context."""
     verdict, question = fit.verdict, fit.question
-    if verdict.kind != CONTEXT:
-        return
     if fit.measured:
         version = text_at(fit.measured, "version")
         where = f" with version {version}" if version and version != fit.command.run.version else ""
@@ -55,10 +54,11 @@ def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
         yield make_diagnostic("W456", _origin(fit), **words, hint=_hint(fit))
 
 
+@rule(of=GpuFit, when=lambda fit: fit.verdict.kind == TIGHT)
 def unknown_fit(fit: GpuFit) -> Iterator[Diagnostic]:
     """With `--strict` a warning where it is so close that nobody knows."""
     verdict, question = fit.verdict, fit.question
-    if verdict.kind == TIGHT and fit.command.run.base.context.strict:
+    if fit.command.run.base.context.strict:
         words = {
             "room": f"{max(verdict.room_gib, 0):.1f}",
             "request": f", and a request of {question.length:,} tokens takes {verdict.request_gib:.1f}"
@@ -70,6 +70,7 @@ def unknown_fit(fit: GpuFit) -> Iterator[Diagnostic]:
         yield make_diagnostic("W458", _origin(fit), **words)
 
 
+@rule(of=GpuFit, when=lambda fit: fit.copies_heads)
 def copied_heads(fit: GpuFit) -> Iterator[Diagnostic]:
     """A note on what it costs that several accelerators keep the same heads."""
     attention, settings, length = fit.question.attention, fit.question.settings, fit.question.length

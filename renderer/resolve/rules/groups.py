@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.wellknown import LEADER_WORKER_SET
 from renderer.resolve import names
 from renderer.resolve.context import RunContext
@@ -13,17 +14,25 @@ from renderer.resolve.workload.command_line import OWN_ENVS
 from renderer.resolve.workload.scaling import PlannedScaling
 
 
+def _has_groups(planned: PlannedScaling) -> object:
+    """Whether a replica is several pods."""
+    return planned.run.size.parallelism.hosts > 1
+
+
+@rule(of=PlannedScaling, when=_has_groups)
 def too_long_names(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for a name to which the number of a group does not fit."""
     yield from names.invalid_group_names(scaling.app, scaling.most_groups)
 
 
+@rule(of=PlannedScaling, when=_has_groups)
 def other_workers(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for each app whose workload is called as a group's workers are."""
     run = scaling.run
     yield from taken_worker_sets(run.base.context, run.base.app, scaling.most_groups)
 
 
+@rule(of=PlannedScaling, when=lambda planned: "workload" in planned.app.spec)
 def unread_envs(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for variables of leaders or workers alone where a replica has no such pods; a warning where a role or
     another variant may have them.

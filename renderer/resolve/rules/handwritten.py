@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
 from renderer.plan import Body
 from renderer.resolve.gateway import routing
@@ -27,6 +28,7 @@ _MESH_PORTS = frozenset((*range(15000, 15100), 3500, 4190, 4191, 9901, 19000))
 _MODEL_PATH = re.compile(rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])")
 
 
+@rule(of=WrittenPod)
 def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
     """An error for each port of another container on which the runner listens: they share the pod's network."""
     served: dict[tuple[object, object], Origin | None] = {}
@@ -45,6 +47,7 @@ def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=pods.RUNNER, where=where)
 
 
+@rule(of=WrittenPod)
 def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning where the route asks the engine for another name than it serves."""
     command, context, app = written.command, written.base.context, written.base.app
@@ -66,6 +69,7 @@ def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     yield make_diagnostic("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
 
+@rule(of=WrittenPod)
 def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
     base, runner = written.base, written.runner
@@ -92,6 +96,7 @@ def _overlap(path: str, other: str) -> bool:
     return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
+@rule(of=WrittenPod)
 def unanswered_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each hook that asks a port of the pod on which no container is known to listen: none has it among
     its ports, and none has the number in its command line or environment.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.name_characters import can_be_sent
 from renderer.resolve.traffic.inference_model import ServedPool, TargetModels, TargetShares, name_hint
 
 
+@rule(of=TargetModels)
 def unsendable_names(models: TargetModels) -> Iterator[Diagnostic]:
     """Errors for names that no request can have."""
     names = [(models.public_name, models.item.origin("spec", "modelName"))]
@@ -19,6 +21,12 @@ def unsendable_names(models: TargetModels) -> Iterator[Diagnostic]:
             yield make_diagnostic("E654", origin, name=name)
 
 
+def _is_listed(models: TargetModels) -> object:
+    """Whether it lists its targets."""
+    return models.listed
+
+
+@rule(of=TargetModels, when=_is_listed)
 def repeated_targets(models: TargetModels) -> Iterator[Diagnostic]:
     """An error for each target with the name of one before it."""
     names: set[str] = set()
@@ -28,6 +36,7 @@ def repeated_targets(models: TargetModels) -> Iterator[Diagnostic]:
         names.add(target.name)
 
 
+@rule(of=TargetModels, when=_is_listed)
 def weights_of_nothing(models: TargetModels) -> Iterator[Diagnostic]:
     """Errors for weights of 0, which v1alpha2 does not have, and for targets of which some have none."""
     item, targets = models.item, models.targets
@@ -39,6 +48,7 @@ def weights_of_nothing(models: TargetModels) -> Iterator[Diagnostic]:
         yield make_diagnostic("E655", item.origin("spec", "targetModels", missing))
 
 
+@rule(of=ServedPool, when=lambda pool: pool.in_pool and pool.plans)
 def unserved_names(pool: ServedPool) -> Iterator[Diagnostic]:
     """Errors for targets that are neither the served name of the pool's engine nor one of its adapters."""
     names = list(served_names(pool.plans[0]))
@@ -48,13 +58,15 @@ def unserved_names(pool: ServedPool) -> Iterator[Diagnostic]:
             yield make_diagnostic("E660", target.origin, **params, hint=name_hint(target, names))
 
 
+@rule(of=ServedPool, when=lambda pool: not pool.in_pool)
 def unread_criticality(pool: ServedPool) -> Iterator[Diagnostic]:
     """A warning for a criticality that no picker reads."""
     item = pool.models.item
-    if item.spec.get("criticality") and not pool.in_pool:
+    if item.spec.get("criticality"):
         yield make_diagnostic("W244", item.origin("spec", "criticality"))
 
 
+@rule(of=TargetShares, when=lambda shares: len(shares.apps) > 1)
 def different_rights(shares: TargetShares) -> Iterator[Diagnostic]:
     """An error where the apps of the targets allow different tenants."""
     rights = [set((app.spec.get("gateway") or {}).get("allow") or ()) for app in shares.apps]

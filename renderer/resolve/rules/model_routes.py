@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.diagnostics.rules import rule
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
@@ -17,6 +18,7 @@ from renderer.resolve.traffic.model_route import (
 )
 
 
+@rule(of=RouteBackend, when=lambda backend: backend.field != "provider")
 def repeated_backend(backend: RouteBackend) -> Iterator[Diagnostic]:
     """An error for a backend that leads to the same models as one before it, with the same priority."""
     if not backend.is_first:
@@ -24,6 +26,7 @@ def repeated_backend(backend: RouteBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("E646", backend.origin, name=name)
 
 
+@rule(of=AppBackend)
 def lost_settings(of_app: AppBackend) -> Iterator[Diagnostic]:
     """An error for rights, and a warning for timeouts, that an app sets and the ModelRoute over it does not repeat:
     they would be lost.
@@ -39,6 +42,7 @@ def lost_settings(of_app: AppBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("W245", backend.origin, name=app.name)
 
 
+@rule(of=BackendWorkloads, when=lambda workloads: "adapter" in workloads.of_app.backend.spec)
 def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
     """An error for an adapter that the app does not have."""
     backend, plan = workloads.of_app.backend, workloads.plans[0]
@@ -49,6 +53,7 @@ def unknown_adapter(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
         yield make_diagnostic("E369", backend.adapter_origin, app=plan.app, name=name, hint=hint)
 
 
+@rule(of=BackendWorkloads, when=lambda workloads: not workloads.of_app.backend.route.off)
 def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
     """A note where an app says its public name, and no route leads to it: a ModelRoute takes the place of the app's own
     route. Said at the first one.
@@ -63,6 +68,7 @@ def lost_name(workloads: BackendWorkloads) -> Iterator[Diagnostic]:
         yield make_diagnostic("N676", backend.origin, kind=app.kind, app=app.name, name=plan.public_name)
 
 
+@rule(of=RouteShares)
 def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:
     """An error for each priority whose weights are all 0."""
     for priority in sorted(shares.priorities):
@@ -72,6 +78,12 @@ def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:
             yield make_diagnostic("E645", origin, priority=priority)
 
 
+def _leads_to_pool(shares: RouteShares) -> object:
+    """Whether one of its backends is a pool."""
+    return shares.pool_shares
+
+
+@rule(of=RouteShares, when=_leads_to_pool)
 def pool_beside_others(shares: RouteShares) -> Iterator[Diagnostic]:
     """Errors where a pool is not all that the route leads to, or the public name is neither its engine's nor that of an
     InferenceModel, and no adapter is named.
@@ -90,6 +102,7 @@ def pool_beside_others(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("E647", item.origin("spec", "modelName"), **params)
 
 
+@rule(of=RouteShares, when=_leads_to_pool)
 def rewritten_adapter(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
     if rewritten := shares.rewritten:
@@ -98,6 +111,12 @@ def rewritten_adapter(shares: RouteShares) -> Iterator[Diagnostic]:
         yield from streaming.rewritten_adapter(inputs, gateway, model, rewritten.origin)
 
 
+def _is_rendered(shares: RouteShares) -> object:
+    """Whether there is a gateway for it."""
+    return not shares.route.off
+
+
+@rule(of=RouteShares, when=_is_rendered)
 def unfit_retries(shares: RouteShares) -> Iterator[Diagnostic]:
     """An error for fewer attempts than there are priorities; warnings for attempts that meet the same pod again."""
     item, plans = shares.route.item, shares.plans
@@ -115,6 +134,7 @@ def unfit_retries(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("W243", origin, name=plans[0].name)
 
 
+@rule(of=RouteShares, when=_is_rendered)
 def providers_first(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for a route whose first requests go to providers alone."""
     first = min(shares.priorities)
@@ -123,6 +143,7 @@ def providers_first(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("W242", shares.route.item.origin("spec", "backends"))
 
 
+@rule(of=RouteShares)
 def foreign_hostnames(shares: RouteShares) -> Iterator[Diagnostic]:
     """Errors for hostnames that are not among those of the Gateway."""
     item, settings = shares.route.item, shares.route.settings
@@ -137,6 +158,7 @@ def foreign_hostnames(shares: RouteShares) -> Iterator[Diagnostic]:
             yield make_diagnostic("E648", origin, host=host, **params)
 
 
+@rule(of=RouteShares)
 def unfit_budgets(shares: RouteShares) -> Iterator[Diagnostic]:
     """Errors for budgets of tokens by a header that clients choose, and for two of the same kind."""
     item, settings = shares.route.item, shares.route.settings

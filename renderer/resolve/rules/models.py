@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.diagnostics.rules import rule
 from renderer.resolve import app_annotations, model_cache, names
+from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
 
 
+@rule(of=AppBase)
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
     """An error for the family of the main model where it is not a label's value."""
     yield from names.invalid_family_name(base.claim.main)
 
 
+def _has_annotations(base: AppBase) -> object:
+    """Whether the app has annotations."""
+    return base.app.annotations
+
+
+@rule(of=AppBase, when=_has_annotations)
 def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for each annotation of the domain on a Playground or Service that has no effect."""
     app = base.app
@@ -27,6 +36,7 @@ def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
             yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
 
 
+@rule(of=AppBase, when=_has_annotations)
 def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for patterns, which only loaders apply: without one the engine gets the whole repository."""
     for claimed, weights in zip(base.claim.models, base.weights, strict=True) if skips_loaders(base.app) else ():
@@ -35,6 +45,12 @@ def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
                 yield make_diagnostic("W210", weights.origin.at(field), field=field, model=claimed.model.name)
 
 
+def _skips_loaders(base: AppBase) -> object:
+    """Whether the engine loads the weights itself."""
+    return base.skip_loaders
+
+
+@rule(of=AppBase, when=_skips_loaders)
 def outside_hub_cache(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each model outside of the hub's cache on a claim from which the engine loads."""
     cached = next((source for source in base.sources if source.cache_env), None)
@@ -43,14 +59,16 @@ def outside_hub_cache(base: AppBase) -> Iterator[Diagnostic]:
             yield make_diagnostic("E316", other.origin, name=claimed.model.name, claim=cached.claim)
 
 
+@rule(of=AppBase, when=_skips_loaders)
 def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for a model's own cache where the engine loads by itself."""
-    for claimed in base.claim.models if base.skip_loaders and any(source.cache for source in base.sources) else ():
+    for claimed in base.claim.models if any(source.cache for source in base.sources) else ():
         if "modelCache" in claimed.model.spec:
             origin = Origin(claimed.model.document, ("spec", "modelCache"), key=True)
             yield make_diagnostic("W310", origin, name=claimed.model.name)
 
 
+@rule(of=AppBase, when=lambda base: base.hardening in TIGHT)
 def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
     """What does not go with `hardening: restricted`, nor with OpenShift's: a folder of the node, rights of pods."""
     origin, access = hardening_origin(base.context, base.app), base.placement.access
@@ -61,6 +79,7 @@ def unrestricted(base: AppBase) -> Iterator[Diagnostic]:
         yield make_diagnostic("E448", origin, flavor=base.placement.flavors[0].name)
 
 
+@rule(of=AppBase, when=lambda base: len(base.weights) > 1)
 def shared_paths(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each further model whose weights are brought to the path of another one's."""
     paths = [

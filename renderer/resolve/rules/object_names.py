@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes import wellknown
 from renderer.resolve.gateway import streaming
 from renderer.resolve.traffic import model_route
@@ -14,6 +15,7 @@ from renderer.resolve.traffic.object_names import TreeNames
 _SERVICE: Path = ("spec", "service", "name")
 
 
+@rule(of=TreeNames, when=lambda names: names.variants)
 def taken_variant_names(names: TreeNames) -> Iterator[Diagnostic]:
     """Errors for variants with the name of another app or variant."""
     for app in names.variants:
@@ -22,6 +24,7 @@ def taken_variant_names(names: TreeNames) -> Iterator[Diagnostic]:
             yield _clash("E627", app, owner, app.name)
 
 
+@rule(of=TreeNames, when=lambda names: names.suffixed)
 def taken_service_names(names: TreeNames) -> Iterator[Diagnostic]:
     """Errors for apps and variants with the name of a Service of another workload or picker."""
     for app, service_name in names.workload_services():
@@ -36,6 +39,7 @@ def taken_service_names(names: TreeNames) -> Iterator[Diagnostic]:
             yield _clash("E288", names.owners[namespace, name], pool_app, name)
 
 
+@rule(of=TreeNames)
 def taken_client_services(names: TreeNames) -> Iterator[Diagnostic]:
     """An error for each `spec.service` with the name of another Service."""
     by_service: dict[tuple[str, str], App] = {}
@@ -62,6 +66,12 @@ def _clash(code: str, app: App, other: App, name: str, path: Path = ("metadata",
     return make_diagnostic(code, app.origin(*path), **params)
 
 
+def _has_traffic(names: TreeNames) -> object:
+    """Whether there are ModelRoutes or InferenceModels."""
+    return names.inputs.traffic
+
+
+@rule(of=TreeNames, when=_has_traffic)
 def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
     """An error for each provider whose objects another ModelRoute or a variant makes too."""
     owners: dict[tuple[str, str], str] = {}
@@ -76,6 +86,7 @@ def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E663", origin, name=name, why="like those of a Playground's variant")
 
 
+@rule(of=TreeNames, when=_has_traffic)
 def lost_stream_names(names: TreeNames) -> Iterator[Diagnostic]:
     """Warnings about model names in streamed requests."""
     yield from streaming.streamed_token_counts(names.inputs)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import Inputs
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.rules.roles import without_roles
 from renderer.resolve.workload import command_line
 from renderer.resolve.workload.command_line import CommandLine
 from renderer.resolve.workload.engine_run import EngineRun
@@ -18,6 +20,7 @@ from renderer.template import Words
 _GIB = 2**30
 
 
+@rule(of=EngineRun, after=without_roles)
 def beyond_engine(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for what the engine cannot do, on any accelerator or on this one, and for too little memory."""
     offloading, engine, accelerator, inputs = run.offloading, run.engine, run.size.accelerator, run.base.context.inputs
@@ -62,6 +65,7 @@ def _able_engines(inputs: Inputs) -> Iterator[str]:
             yield name
 
 
+@rule(of=EngineRun, after=without_roles)
 def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a replica of several pods: nobody has seen that work."""
     if run.offloading and run.size.parallelism.hosts > 1:
@@ -69,6 +73,7 @@ def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E374", origin, hosts=run.size.parallelism.hosts)
 
 
+@rule(of=CommandLine)
 def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
     """An error for each option and variable of OpenModel and Playground that says what the key says."""
     run, engine, offloading = command.run, command.run.engine, command.run.offloading
@@ -101,6 +106,7 @@ def _variables(entry: DerivedEntry, words: Words) -> Sequence[Mapping[str, objec
     return variables if isinstance(variables, list) else ()
 
 
+@rule(of=CommandLine)
 def unbounded_volumes(command: CommandLine) -> Iterator[Diagnostic]:
     """A warning for each empty volume whose size nothing keeps the engine's files below."""
     run = command.run
@@ -114,6 +120,7 @@ def unbounded_volumes(command: CommandLine) -> Iterator[Diagnostic]:
             yield make_diagnostic("W370", tier.origin.at("emptyDir"), backend=run.engine.runtime.name, size=size)
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.run.offloading)
 def overlapping_folders(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each folder of KV cache that another mount is in the way of."""
     tiers = planned.run.offloading.tiers if planned.run.offloading else ()

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.traffic.packed_routes import MAX_RULES, RuleBucket
 
 
+@rule(of=RuleBucket)
 def taken_route_name(bucket: RuleBucket) -> Iterator[Diagnostic]:
     """An error for an app, ModelRoute or InferenceModel with the name of a packed route."""
     inputs = bucket.inputs
@@ -18,6 +20,7 @@ def taken_route_name(bucket: RuleBucket) -> Iterator[Diagnostic]:
             yield make_diagnostic("E633", item.origin("metadata", "name"), name=bucket.name)
 
 
+@rule(of=RuleBucket)
 def overfull_bucket(bucket: RuleBucket) -> Iterator[Diagnostic]:
     """An error for more rules than one route holds."""
     if not bucket.fits:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, suggestion
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
 from renderer.resolve import flavors, names, versioned_fields
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from renderer.input_types import AppSpec
 
 
+@rule(of=WrittenPair, gate=True)
 def unfit_picker(written: WrittenPair) -> Iterator[Diagnostic]:
     """An error for a gateway, or a picker, by which requests would not reach both roles."""
     context, app, settings = written.context, written.app, gateway_settings(written.context, written.app.namespace)
@@ -34,6 +36,7 @@ def unfit_picker(written: WrittenPair) -> Iterator[Diagnostic]:
         yield make_diagnostic("E376", settings.at("picker"), name=name, app=app.name, able=quoted(able))
 
 
+@rule(of=WrittenPair, after=unfit_picker)
 def contradictions(written: WrittenPair) -> Iterator[Diagnostic]:
     """An error for each field that is not for two roles."""
     for origin, key, hint in _contradictions(written):
@@ -63,6 +66,12 @@ def _contradictions(written: WrittenPair) -> Iterator[tuple[Origin, str, str]]:
             yield app.origin(*KEY, role, *path), f"an image of the role {role} alone", "write it in spec.podTemplate"
 
 
+def _is_sound(pair: RolePair) -> object:
+    """Whether each role has no errors of its own."""
+    return pair.is_sound
+
+
+@rule(of=RolePair, when=_is_sound)
 def other_images(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for roles that run different images on the same accelerators."""
     app, prefill, decode = pair.app, pair.prefill, pair.decode
@@ -96,6 +105,7 @@ def _groups(plan: Plan, role: str) -> names.RoleGroups:
     return names.RoleGroups(role, plan.size, plan.scaler.max_replicas if plan.scaler else plan.replicas or 1)
 
 
+@rule(of=RolePair)
 def other_ports(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for roles that one pool cannot select, or whose ports it cannot name."""
     app, prefill, decode = pair.app, pair.prefill, pair.decode
@@ -104,6 +114,12 @@ def other_ports(pair: RolePair) -> Iterator[Diagnostic]:
         yield make_diagnostic("E385", origin, prefill=_answers(prefill), decode=_answers(decode))
 
 
+def _is_one_set(pair: RolePair) -> object:
+    """Whether both roles are in one DisaggregatedSet."""
+    return pair.written.in_one_set
+
+
+@rule(of=RolePair, when=_is_one_set, gate=True)
 def unbalanced_replicas(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for a role of a DisaggregatedSet that has no replicas while the other one has a fixed number of them."""
     app, prefill, decode = pair.app, pair.prefill, pair.decode
@@ -122,6 +138,7 @@ def _answers(plan: Plan) -> str:
     return f"each {ports}" if plan.all_serve else f"only as leaders, {ports}" if plan.size > 1 else ports
 
 
+@rule(of=RolePair, when=_is_one_set, after=unbalanced_replicas)
 def unscalable_roles(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for each autoscaler of a role that has nothing to target."""
     if versioned_fields.sets_have_role_scalers(pair.written.context.inputs.config):
@@ -144,6 +161,7 @@ def _unscalable(pair: RolePair, role: str, scaler: Scaler) -> Diagnostic:
     return make_diagnostic("E387", origin, version=version, asks=asks, instead=instead)
 
 
+@rule(of=RolePair, when=_is_one_set, after=unbalanced_replicas)
 def too_long_name(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for a name to which those of a DisaggregatedSet's workloads do not fit."""
     if "E281" not in pair.reported:  # which is about the same name
@@ -151,6 +169,7 @@ def too_long_name(pair: RolePair) -> Iterator[Diagnostic]:
         yield from names.invalid_set_name(pair.app, groups)
 
 
+@rule(of=RolePair, when=_is_sound)
 def other_roles(pair: RolePair) -> Iterator[Diagnostic]:
     """Errors for two roles that cannot hand KV cache to each other."""
     prefill, decode = pair.prefill.role, pair.decode.role

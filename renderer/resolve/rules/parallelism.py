@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from renderer import template
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallelism import SIZE_WORDS
 from renderer.resolve.flavors import param_origin
+from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload.command_line import OWN_ENVS
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
 
 
+@rule(of=EngineRun)
 def unknown_sizes(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for each size above 1 in `spec.parallelism` that the runtime hands to its engine in no way; a warning
     for one in the flavor's params, which may be for another engine. TP counts accelerators for every engine.
@@ -58,16 +61,27 @@ def _size_words(engine_spec: EngineSpec) -> set[str]:
     return words & set(SIZE_WORDS.values())
 
 
+def _has_several_hosts(run: EngineRun) -> object:
+    """Whether a replica is several pods."""
+    return run.size.parallelism.hosts > 1
+
+
+@rule(
+    of=EngineRun,
+    when=lambda run: run.size.parallelism.hosts > 1 and run.multi_host is None,
+    gate=True,
+    after=refused_by_version,
+)
 def no_form(run: EngineRun) -> Iterator[Diagnostic]:
     """An error, which names engines that have one, where the preset has no form for several hosts."""
     parallelism = run.size.parallelism
-    if parallelism.hosts > 1 and run.multi_host is None:
-        runtimes = run.base.context.inputs.runtimes
-        able = [name for name, runtime in runtimes.items() if "multiHost" in (runtime.spec.get("engine") or {})]
-        params = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": run.engine.runtime.name}
-        yield make_diagnostic("E341", run.size_origin, **params, able=quoted(able))
+    runtimes = run.base.context.inputs.runtimes
+    able = [name for name, runtime in runtimes.items() if "multiHost" in (runtime.spec.get("engine") or {})]
+    params = {"hosts": parallelism.hosts, "size": parallelism.size, "backend": run.engine.runtime.name}
+    yield make_diagnostic("E341", run.size_origin, **params, able=quoted(able))
 
 
+@rule(of=EngineRun, when=_has_several_hosts, after=no_form)
 def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for more rank ports than a pool has."""
     ranks = run.size.parallelism.local_ranks
@@ -75,21 +89,23 @@ def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E347", run.size_origin, ranks=ranks, most=len(RANK_PORTS))
 
 
+@rule(of=EngineRun, when=_has_several_hosts, after=no_form)
 def data_parallel_without_experts(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for data parallel ranks over several hosts of a model that is not a mixture of experts; a warning where
     nobody knows. Each would be no more than a replica, and some engines do not even start.
     """
     parallelism, model = run.size.parallelism, run.base.claim.main
-    if parallelism.hosts == 1 or parallelism.data == 1 or (has_experts := _has_experts(model)):
+    if parallelism.data == 1 or (has_experts := _has_experts(model)):
         return
     params = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
     yield make_diagnostic("W335" if has_experts is None else "E348", run.size_origin, **params)
 
 
+@rule(of=EngineRun, when=lambda run: run.size.parallelism.expert, after=refused_by_version)
 def no_experts(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for experts spread over ranks of a model that has none, as far as its facts say so."""
     model = run.base.claim.main
-    if run.size.parallelism.expert and _has_experts(model) is False:
+    if _has_experts(model) is False:
         yield make_diagnostic("E356", run.size_origin, model=model.name)
 
 
@@ -102,10 +118,11 @@ def _has_experts(model: OpenModel) -> bool | None:
     return False if is_known else None
 
 
+@rule(of=EngineRun, when=lambda run: run.base.claim.draft, after=refused_by_version)
 def draft_beside_sizes(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a draft model beside sizes with which the preset says that the engine runs none."""
     claim, parallelism = run.base.claim, run.size.parallelism
-    reasons = (run.engine.spec.get("unsupported") or {}) if claim.draft else {}
+    reasons = run.engine.spec.get("unsupported") or {}
     for key, name, size in (
         ("draftWithPipeline", "pipeline", parallelism.pipeline),
         ("draftWithData", "data", parallelism.data),
@@ -115,10 +132,11 @@ def draft_beside_sizes(run: EngineRun) -> Iterator[Diagnostic]:
             yield make_diagnostic("E357", run.base.app.origin(*claim.models[1].path), **params)
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.run.multi_host)
 def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for pods of a group that share the node's network, where no variable says which interface to take."""
     variables = planned.run.engine.spec.get("interfaceVariables") or ()
-    if not (variables and planned.run.multi_host and planned.pod.rest.get("hostNetwork")):
+    if not (variables and planned.pod.rest.get("hostNetwork")):
         return
     names = {entry["name"] for entry in planned.pod.containers[0].env}
     leader_names, worker_names = (
@@ -132,10 +150,9 @@ def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
         yield make_diagnostic("W259", origin or planned.app.origin("spec", "parallelism"), **words)
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.run.multi_host and planned.app.spec.get("podTemplate"))
 def unknown_leader_name(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
     fields, app = planned.pod.rest, planned.app
-    if not (planned.run.multi_host and app.spec.get("podTemplate")):
-        return
     if fields.get("hostNetwork") and fields.get("dnsPolicy") != "ClusterFirstWithHostNet":
         yield make_diagnostic("W258", app.origin("spec", "podTemplate", "spec", "hostNetwork", key=True))

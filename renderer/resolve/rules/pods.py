@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
@@ -16,6 +17,7 @@ from renderer.resolve.workload.running_playground import runs_own_image
 from renderer.text.suggestions import closest
 
 
+@rule(of=PlannedPod, when=lambda planned: planned.run.base.hardening in TIGHT)
 def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for an image without a user of its own where pods are restricted; where OpenShift gives the user, for
     one that nobody knows to run as any.
@@ -28,6 +30,12 @@ def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
         yield make_diagnostic("W204", hardening_origin(base.context, base.app))
 
 
+def _is_patched(planned: PlannedPod) -> object:
+    """Whether the Playground patches its pod."""
+    return planned.app.spec.get("podTemplate")
+
+
+@rule(of=PlannedPod, when=_is_patched)
 def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's."""
     own = [container.name for container in (*planned.generated.init_containers, *planned.generated.containers)]
@@ -39,12 +47,13 @@ def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
                 yield make_diagnostic("W326", origin, name=name, meant=own_name)
 
 
+@rule(of=PlannedPod, when=_is_patched)
 def unknown_user(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for a podTemplate whose user the preset's image does not have, or that wants none to be root without
     saying which.
     """
     run = planned.run
-    if not (planned.app.spec.get("podTemplate") and run.engine.templated and runs_own_image(run)):
+    if not (run.engine.templated and runs_own_image(run)):
         return
     known = image_security(run)
     user, origin = _security_field(planned, "runAsUser")
@@ -73,6 +82,7 @@ def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | N
     return pod.security.get(field), None
 
 
+@rule(of=PlannedPod, when=_is_patched)
 def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for a podTemplate that changes the number of accelerators, on which the command line depends."""
     inputs, origin = planned.run.base.context.inputs, planned.app.origin("spec", "podTemplate")
@@ -87,15 +97,13 @@ def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("W212", origin.at(*path), name=name)
 
 
+@rule(of=PlannedPod, when=_is_patched)
 def risky_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """What a podTemplate changes that something else relies on."""
-    base, template = planned.run.base, planned.app.spec.get("podTemplate")
-    if template:
-        origin, paths = (
-            planned.app.origin("spec", "podTemplate"),
-            [source.path for _, source, _ in base.pod_needs.loads],
-        )
-        restricted = base.hardening in TIGHT
-        yield from pod_template.risks(planned.generated, planned.pod, template, paths, restricted, origin)
-        if base.pod_needs.claim_templates and any(volume["name"] == VOLUME for volume in planned.pod.volumes):
-            yield make_diagnostic("E318", origin.at("spec", "volumes"), name=VOLUME)
+    base, origin = planned.run.base, planned.app.origin("spec", "podTemplate")
+    paths = [source.path for _, source, _ in base.pod_needs.loads]
+    restricted = base.hardening in TIGHT
+    template = planned.app.spec["podTemplate"]
+    yield from pod_template.risks(planned.generated, planned.pod, template, paths, restricted, origin)
+    if base.pod_needs.claim_templates and any(volume["name"] == VOLUME for volume in planned.pod.volumes):
+        yield make_diagnostic("E318", origin.at("spec", "volumes"), name=VOLUME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Plan
 from renderer.resolve import versioned_fields
@@ -17,12 +18,14 @@ _METRICS_EFFECTS = {  # of variables and options that these keys of `engine.metr
 }
 
 
+@rule(of=PickedApp, gate=True)
 def several_workloads(picked: PickedApp) -> Iterator[Diagnostic]:
     """An error for an app with several workloads of one role."""
     if len(picked.plans) > 1 and not picked.plans[0].role:
         yield make_diagnostic("E638", picked.mode_origin, name=picked.app.name)
 
 
+@rule(of=PickedApp, gate=True, after=several_workloads)
 def unfit_pods(picked: PickedApp) -> Iterator[Diagnostic]:
     """An error for pods among which a picker cannot choose."""
     if reason := _unfit_reason(picked.answering):
@@ -43,6 +46,7 @@ def _unfit_reason(plan: Plan) -> str:
     return ""
 
 
+@rule(of=PickedApp, after=unfit_pods)
 def unreadable_metrics(picked: PickedApp) -> Iterator[Diagnostic]:
     """Errors for variables and options that keep the engine's metrics from a picker."""
     plan = picked.answering
@@ -54,6 +58,7 @@ def unreadable_metrics(picked: PickedApp) -> Iterator[Diagnostic]:
             yield make_diagnostic("E639", picked.mode_origin, app=picked.app.name, name=name, what=effect)
 
 
+@rule(of=PickedApp, after=unfit_pods)
 def metrics_of_proxy(picked: PickedApp) -> Iterator[Diagnostic]:
     """A warning where a container that answers for the engine has to hand its metrics on, too."""
     plan = picked.answering
@@ -61,6 +66,7 @@ def metrics_of_proxy(picked: PickedApp) -> Iterator[Diagnostic]:
         yield make_diagnostic("W332", picked.app.origin("spec", "gateway", "port"), path=plan.metrics["path"])
 
 
+@rule(of=PickedApp, after=unfit_pods)
 def unused_ports(picked: PickedApp) -> Iterator[Diagnostic]:
     """Errors where only the first of several ports of a pod would ever get a request."""
     plan, inputs = picked.answering, picked.context.inputs
@@ -80,6 +86,7 @@ def unused_ports(picked: PickedApp) -> Iterator[Diagnostic]:
         yield make_diagnostic("E349", picked.settings.at("picker"), ranks=ranks, what=what, hint=hint)
 
 
+@rule(of=LabelledPods)
 def replaced_labels(labelled: LabelledPods) -> Iterator[Diagnostic]:
     """An error for each label of pods that the pool needs with another value."""
     for before, after in zip(labelled.of_app.plans, labelled.plans, strict=True):
@@ -89,6 +96,7 @@ def replaced_labels(labelled: LabelledPods) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E291", Origin(origin.source, origin.path, key=True), name=key)
 
 
+@rule(of=LabelledPods)
 def taken_container_names(labelled: LabelledPods) -> Iterator[Diagnostic]:
     """Errors for containers with the name of the sidecar that answers for the engine."""
     app, plan, sidecar = labelled.of_app.app, labelled.plans[-1], labelled.sidecar
@@ -100,6 +108,7 @@ def taken_container_names(labelled: LabelledPods) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E386", name_origin or app.origin("spec", "disaggregation"), name=sidecar.name)
 
 
+@rule(of=SteeredPool)
 def rewritten_adapters(steered: SteeredPool) -> Iterator[Diagnostic]:
     """Warnings for public names that a picker replaces by adapters', on a Gateway where tokens are counted."""
     inputs, gateway, steering = steered.context.inputs, steered.settings.gateway, steered.steering

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.traffic.model_route import RouteBackend
 
 # By schema of an API: the usual type of key, and which have a version and a prefix.
@@ -24,6 +25,12 @@ _WITH_PREFIX = ("OpenAI", "Cohere")
 _MAX_NAME = 63
 
 
+def _is_provider(backend: RouteBackend) -> object:
+    """Whether the backend is a provider."""
+    return backend.field == "provider"
+
+
+@rule(of=RouteBackend, when=_is_provider)
 def refused_object_name(backend: RouteBackend) -> Iterator[Diagnostic]:
     """An error for a provider whose objects would have too long a name, or that of an app's."""
     route, name = backend.route, backend.route.provider_names[backend.index]
@@ -34,6 +41,7 @@ def refused_object_name(backend: RouteBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("E663", backend.origin.at("hostname"), name=name, why=f"like those of a {app.kind}")
 
 
+@rule(of=RouteBackend, when=_is_provider)
 def one_path(backend: RouteBackend) -> Iterator[Diagnostic]:
     """A warning for an API that answers no chat completions."""
     schema = backend.spec["provider"]["schema"]
@@ -41,6 +49,7 @@ def one_path(backend: RouteBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("W272", backend.origin.at("schema"), schema=schema, path=path)
 
 
+@rule(of=RouteBackend, when=_is_provider)
 def unfit_fields(backend: RouteBackend) -> Iterator[Diagnostic]:
     """Errors where an API lacks its version or has a field of another API."""
     spec, origin, schema = backend.spec["provider"], backend.origin, backend.spec["provider"]["schema"]
@@ -53,6 +62,7 @@ def unfit_fields(backend: RouteBackend) -> Iterator[Diagnostic]:
             yield make_diagnostic("E666", origin.at(key, key=True), schema=schema, **params)
 
 
+@rule(of=RouteBackend, when=_is_provider)
 def unfit_authentication(backend: RouteBackend) -> Iterator[Diagnostic]:
     """A warning for an unusual kind of key; an error for a region that is missing, or has no use."""
     spec, origin = backend.spec["provider"], backend.origin

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import NameClaim, RewriteClaim
@@ -14,6 +15,12 @@ from renderer.resolve.gateway import capacity, public_names, routing, settings
 from renderer.resolve.traffic.claims import Claims, NamesOfGateway
 
 
+def _is_contested(claims: Claims) -> object:
+    """Whether two inputs claim one name."""
+    return claims.contested
+
+
+@rule(of=Claims, when=_is_contested)
 def taken_public_names(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for claims of one public name on hosts in common."""
     by_name: dict[tuple[tuple[str, str], str], list[NameClaim]] = {}
@@ -67,6 +74,7 @@ def _has_pool(inputs: Inputs, app: App) -> bool:
     return routing.mode(app, settings.read_gateway_settings(inputs.config, app.namespace)) == "pool"
 
 
+@rule(of=Claims, when=_is_contested)
 def taken_routes(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for routes that two inputs would create."""
     first_claims: dict[tuple[str, str], NameClaim] = {}
@@ -80,6 +88,12 @@ def taken_routes(claims: Claims) -> Iterator[Diagnostic]:
             yield make_diagnostic("E642", later.origin("metadata", "name"), **params)
 
 
+def _has_rewrites(claims: Claims) -> object:
+    """Whether inputs claim rewrites."""
+    return claims.rewrites
+
+
+@rule(of=Claims, when=_has_rewrites)
 def taken_rewrites(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel."""
     first_owners: dict[tuple[str, str], App | TrafficInput] = {}
@@ -92,6 +106,7 @@ def taken_rewrites(claims: Claims) -> Iterator[Diagnostic]:
             yield make_diagnostic("E394", owner.origin("metadata", "name"), **params)
 
 
+@rule(of=Claims, when=_has_rewrites)
 def different_rewrites(claims: Claims) -> Iterator[Diagnostic]:
     """Errors where two inputs tell a picker differently what a public name becomes."""
     first_claims: dict[tuple[str, str, str], RewriteClaim] = {}
@@ -118,6 +133,7 @@ def _second_split(claims: Claims, first_claim: RewriteClaim, claim: RewriteClaim
     yield make_diagnostic("E395", second.origin("spec", "modelName"), model=claim.model, **params, hint=hint)
 
 
+@rule(of=Claims, when=lambda claims: claims.interceptor_names)
 def taken_held_names(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for public names that the interceptor would know two workloads by."""
     owners: dict[str, str] = {}
@@ -129,6 +145,7 @@ def taken_held_names(claims: Claims) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E355", origin, model=claim.model, other=f"the Playground {other}")
 
 
+@rule(of=NamesOfGateway)
 def too_many_names(names: NamesOfGateway) -> Iterator[Diagnostic]:
     """An error or a warning where a Gateway has more public names than it supports."""
     gateway, count = names.settings, names.count
@@ -139,6 +156,7 @@ def too_many_names(names: NamesOfGateway) -> Iterator[Diagnostic]:
         yield make_diagnostic("W240", origin, name=name, count=count, most=MANY_ROUTES)
 
 
+@rule(of=NamesOfGateway)
 def too_many_keys(names: NamesOfGateway) -> Iterator[Diagnostic]:
     """An error, or a warning where nobody knows their number, for more API keys than so many routes can have."""
     gateway, count = names.settings, names.count

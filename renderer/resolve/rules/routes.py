@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.routing import RouteRequest
 
@@ -15,6 +16,7 @@ _DURATION_PART = re.compile(r"([0-9]+)(ms|h|m|s)")
 _UNIT_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
+@rule(of=RouteRequest)
 def refused_names(request: RouteRequest) -> Iterator[Diagnostic]:
     """Errors for public names that are too long, or that the experimental channel of Gateway API refuses: an error
     where the clusters have it, a warning where nobody says which they have.
@@ -27,13 +29,15 @@ def refused_names(request: RouteRequest) -> Iterator[Diagnostic]:
             yield make_diagnostic("E668" if channel else "W270", origin, name=name)
 
 
+@rule(of=RouteRequest, when=lambda request: "streamIdle" in request.timeouts)
 def short_idle_timeout(request: RouteRequest) -> Iterator[Diagnostic]:
     """A warning for a stream that may be idle for less time than a prompt takes to be read."""
     timeouts = request.timeouts
-    if "streamIdle" in timeouts and _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
+    if _seconds(timeouts["streamIdle"]) < _SHORT_IDLE:
         yield make_diagnostic("W271", request.timeout_origin("streamIdle"), value=timeouts["streamIdle"])
 
 
+@rule(of=RouteRequest)
 def timeouts_before_wake(request: RouteRequest) -> Iterator[Diagnostic]:
     """Warnings for timeouts that end a request before the replica that it wakes has started."""
     for key, value in request.timeouts.items():
@@ -47,6 +51,7 @@ def _seconds(duration: str) -> float:
     return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(duration))
 
 
+@rule(of=RouteRequest)
 def unenforced_rights(request: RouteRequest) -> Iterator[Diagnostic]:
     """Errors where `allow` cannot be enforced for this model."""
     item, settings, origin = request.item, request.settings, request.allow_origin

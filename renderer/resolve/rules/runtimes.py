@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import names
 from renderer.resolve.engine import ports
+from renderer.resolve.rules.adapters import not_loaded
+from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
 
 
+@rule(of=AppEngine)
 def notice(choice: AppEngine) -> Iterator[Diagnostic]:
     """What the runtime says to all who choose it."""
     if text := choice.engine.spec.get("notice"):
@@ -20,6 +24,7 @@ def notice(choice: AppEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W230", origin, backend=choice.engine.runtime.name, notice=" ".join(text.split()))
 
 
+@rule(of=EngineRun)
 def unfit_name(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a served name that the engine cannot have."""
     name, engine = run.served_name, run.engine
@@ -29,6 +34,7 @@ def unfit_name(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E414", origin, name=name, backend=engine.runtime.name, hint=hint)
 
 
+@rule(of=EngineRun, when=lambda run: run.name_in_engine != run.served_name, after=not_loaded)
 def unreachable_name(run: EngineRun) -> Iterator[Diagnostic]:
     """A warning for a served name that neither the engine nor a route knows."""
     app, main = run.base.app, run.base.claim.main
@@ -39,6 +45,7 @@ def unreachable_name(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("W233", origin, backend=run.engine.runtime.name, name=run.name_in_engine)
 
 
+@rule(of=EngineRun, when=lambda run: "service" in run.base.app.spec, after=refused_by_version)
 def unfit_port(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a port on which the engine cannot listen, or which nobody tells it."""
     app, number = run.base.app, ports.request_port(run.base.app)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 
+from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import text_at
-from renderer.plan import Body
+from renderer.plan import Body, Scaler
 from renderer.resolve import names
 from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.workload.scaling import PlannedScaling
@@ -18,11 +20,13 @@ from renderer.resolve.workload.written_pod import ServicePods
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
+@rule(of=WrittenPlayground)
 def invalid_names(written: WrittenPlayground) -> Iterator[Diagnostic]:
     """Errors for a name or namespace that Kubernetes does not take."""
     yield from names.invalid_app_names(written.app, 1, 1)
 
 
+@rule(of=WrittenPlayground)
 def invalid_replicas(written: WrittenPlayground) -> Iterator[Diagnostic]:
     """An error for less than no replicas, a warning where an autoscaler sets their number."""
     count = written.app.spec.get("replicas")
@@ -34,6 +38,7 @@ def invalid_replicas(written: WrittenPlayground) -> Iterator[Diagnostic]:
         yield make_diagnostic("E270", written.app.origin("spec", "replicas"), value=count)
 
 
+@rule(of=WrittenPlayground)
 def invalid_bounds(written: WrittenPlayground) -> Iterator[Diagnostic]:
     """Errors about the autoscaler's bounds, and about a trigger that names no autoscaler."""
     app, elastic = written.app, written.app.spec.get("elasticConfig")
@@ -49,6 +54,7 @@ def invalid_bounds(written: WrittenPlayground) -> Iterator[Diagnostic]:
         yield make_diagnostic("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
 
 
+@rule(of=PlannedScaling)
 def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off."""
     scaler, engine, app = scaling.scaler, scaling.run.engine, scaling.app
@@ -72,9 +78,19 @@ def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
             yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
-def foreign_owner(scaling: PlannedScaling | ServicePods) -> Iterator[Diagnostic]:
+@rule(of=PlannedScaling)
+def foreign_owner(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A note that an autoscaler of somebody else owns the replicas, which says whose it is."""
-    app, scaler = scaling.app, scaling.foreign
+    return _foreign_owner(scaling.app, scaling.foreign)
+
+
+@rule(of=ServicePods)
+def foreign_owner_of_service(service: ServicePods) -> Iterator[Diagnostic]:
+    """The same of a Service."""
+    return _foreign_owner(service.app, service.foreign)
+
+
+def _foreign_owner(app: App, scaler: Scaler | None) -> Iterator[Diagnostic]:
     if scaler is None:
         return
     origin = app.origin("spec", "replicas", key=True) if "replicas" in app.spec else app.origin("metadata", "name")

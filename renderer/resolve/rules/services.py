@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import names
 from renderer.resolve.kube import images
@@ -16,6 +17,7 @@ from renderer.resolve.workload.written_app import WrittenService
 from renderer.resolve.workload.written_pod import TemplatePod
 
 
+@rule(of=WrittenService)
 def invalid_sizes(written: WrittenService) -> Iterator[Diagnostic]:
     """Errors for a replica without a pod, and for less than no replicas."""
     if written.size < 1:
@@ -24,6 +26,7 @@ def invalid_sizes(written: WrittenService) -> Iterator[Diagnostic]:
         yield make_diagnostic("E270", written.app.origin("spec", "replicas"), value=written.count)
 
 
+@rule(of=WrittenService)
 def invalid_names(written: WrittenService) -> Iterator[Diagnostic]:
     """Errors for names that Kubernetes does not take, or that another workload has."""
     yield from names.invalid_app_names(written.app, written.size, written.count)
@@ -31,6 +34,7 @@ def invalid_names(written: WrittenService) -> Iterator[Diagnostic]:
         yield from groups.taken_worker_sets(written.context, written.app, written.count)
 
 
+@rule(of=TemplatePod)
 def missing_runner(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error for workers without a runner, a warning for such a leader."""
     if not any(container.get("name") == RUNNER for container in maps_at(pod.template, "spec", "containers")):
@@ -39,6 +43,7 @@ def missing_runner(pod: TemplatePod) -> Iterator[Diagnostic]:
         yield make_diagnostic(code, pod.origin.at("spec", "containers"), key=pod.key)
 
 
+@rule(of=TemplatePod)
 def invalid_images(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error for each image, of a container or of a volume, that is not a reference."""
     for field in ("initContainers", "containers"):
@@ -50,6 +55,7 @@ def invalid_images(pod: TemplatePod) -> Iterator[Diagnostic]:
     yield from images.invalid_volumes(maps_at(pod.template, "spec", "volumes"), pod.origin.at("spec", "volumes"))
 
 
+@rule(of=TemplatePod)
 def taken_volumes(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error for each volume whose name one of those has that the models need."""
     own_names = [volume["name"] for volume in maps_at(pod.template, "spec", "volumes")]
@@ -59,6 +65,7 @@ def taken_volumes(pod: TemplatePod) -> Iterator[Diagnostic]:
             yield make_diagnostic("E287", pod.origin.at("spec", "volumes", own_names.index(name), "name"), name=name)
 
 
+@rule(of=TemplatePod)
 def lost_affinity(pod: TemplatePod) -> Iterator[Diagnostic]:
     """A warning where the template has an affinity for nodes, so that the flavors' is lost."""
     affinity = map_at(pod.template, "spec", "affinity")
@@ -66,6 +73,7 @@ def lost_affinity(pod: TemplatePod) -> Iterator[Diagnostic]:
         yield make_diagnostic("W205", pod.origin.at("spec", "affinity"))
 
 
+@rule(of=TemplatePod)
 def taken_claim_template(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error where a volume has the name of a claim template."""
     if pod.base.pod_needs.claim_templates and any(volume["name"] == VOLUME for volume in pod.pod.volumes):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
@@ -17,12 +18,14 @@ from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 _MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 
 
+@rule(of=EngineRun)
 def invalid_tag(run: EngineRun) -> Iterator[Diagnostic]:
     """An error where the Playground's version is not a tag."""
     if version := run.backend_config.get("version"):
         yield from images.invalid_image(version, "tag", run.base.app.origin(*BACKEND, "version"))
 
 
+@rule(of=EngineRun, when=lambda run: "version" in run.backend_config)
 def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
     """An error where an image of the engine's own repository is of another version than the Playground names."""
     app, engine = run.base.app, run.engine
@@ -37,16 +40,18 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
 
 
+@rule(of=EngineRun, when=lambda run: "versions" in run.model_settings)
 def invalid_model_versions(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for each mistake in what a model says of versions of the engine."""
     origin = Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name))
     yield from versions.invalid_model_versions(run.model_settings, origin)
 
 
+@rule(of=EngineRun, when=lambda run: not run.version)
 def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
     """A note where the version of the engine in an image is not known, though presets know options by version."""
     engine, app = run.engine, run.base.app
-    if run.version or not engine.templated or run.backend_config.get("version"):
+    if not engine.templated or run.backend_config.get("version"):
         return
     if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
         return
@@ -60,6 +65,7 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("N449", engine.origin.at("version"), backend=engine.runtime.name, image=image, hint=hint)
 
 
+@rule(of=EngineRun, when=lambda run: run.engine.refusals, gate=True)
 def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
     """An error with all that this version does not support. Raises TemplateError."""
     engine, inputs, words = run.engine, run.base.context.inputs, literal_words(run.words)
@@ -76,6 +82,7 @@ def refused_by_version(run: EngineRun) -> Iterator[Diagnostic]:
     yield make_diagnostic("E444", origin, backend=name, version=run.version, what=what, hint=hint)
 
 
+@rule(of=EngineRun, when=lambda run: run.engine.notes, after=refused_by_version)
 def other_in_version(run: EngineRun) -> Iterator[Diagnostic]:
     """A note for each difference of this version. Raises TemplateError."""
     words = literal_words(run.words)
@@ -85,6 +92,7 @@ def other_in_version(run: EngineRun) -> Iterator[Diagnostic]:
             yield make_diagnostic("N448", run.version_layers[-1].origin, backend=name, version=run.version, what=what)
 
 
+@rule(of=EngineRun)
 def moving_tag(run: EngineRun) -> Iterator[Diagnostic]:
     """A warning for a tag that moves from image to image."""
     tag, origin = run.version_layers[-1].value, run.version_layers[-1].origin

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.pod.pod_template import runner_patch
@@ -37,11 +38,10 @@ _BYTES = (  # of a parameter, by a word of its format
 )
 
 
+@rule(of=EngineChoice, when=lambda choice: choice.engine.templated, gate=True)
 def unloadable_weights(choice: EngineChoice) -> Iterator[Diagnostic]:
     """An error for each model that the engine cannot load, and for two formats that it cannot combine."""
     base, engine = choice.base, choice.engine
-    if not engine.templated:
-        return
     problems = [
         problem
         for claimed, weights in zip(base.claim.models, base.weights, strict=True)
@@ -167,6 +167,7 @@ def _other_engines(inputs: Inputs, app: App, name: str, is_able: Callable[[Engin
     return [other for other, spec in able if not app.role or "disaggregation" in spec]
 
 
+@rule(of=EngineRun, when=lambda run: "startup" in run.engine.spec)
 def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     """A note about a model whose size nobody says, and whose number of parameters tells that it loads for longer than
     the preset's startup probe waits.

@@ -77,7 +77,14 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
     """The engine in its pod."""
     offloading = planned.run.offloading
     held_cache = _held_cache(planned, offloading) if offloading else None
-    return RunningEngine(line, planned.pod, planned.pod.containers[0], held_cache)
+    return RunningEngine(
+        line=line,
+        pod=planned.pod,
+        container=planned.pod.containers[0],
+        path=("spec", "containers", 0),
+        origin_of=planned.patch_origin,
+        held_cache=held_cache,
+    )
 
 
 def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:

@@ -32,5 +32,11 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 hosts=hosts,
             )
             line: EngineLine = engine_line(base.context.known_engines, recognised, around)
-            return RunningEngine(line, template_pod.pod, container, held_cache=None)
+            return RunningEngine(
+                line=line,
+                pod=template_pod.pod,
+                container=container,
+                path=("spec", "containers", i),
+                origin_of=template_pod.origin_of,
+            )
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,12 @@ import pytest
 import yaml
 from msgspec import Struct
 
-from renderer.engines.rules import RULES, accelerators, memory, options
-from renderer.engines.rules.registry import Rule
-from tests.conftest import Llmaz
+from renderer.diagnostics import Diagnostic, rules
+from renderer.diagnostics.rules import Rule, rules_about
+from renderer.engines.rules import accelerators, memory, options
+from renderer.engines.running_engine import EngineLine, RunningEngine
+from renderer.kubernetes.json_values import map_at
+from tests.conftest import Llmaz, Outcome
 
 MODEL = "/workspace/models/models--org--blue"
 IMAGE = "vllm/vllm-openai:v0.24.0"
@@ -29,7 +32,7 @@ class Fault(Struct, frozen=True):
     not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
 
 
-FAULTS: Mapping[Rule, Sequence[Fault]] = {
+FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     options.refused_options: (
         Fault("E430", ["--no-such-option"]),
         Fault("E431", ["--task", "embed"]),
@@ -63,12 +66,11 @@ PAIRS = [(kind, fault) for faults in FAULTS.values() for fault in faults for kin
 
 
 def test_each_rule_has_its_faults() -> None:
-    rules = {rule for sections in RULES.values() for _, rules in sections for rule in rules}
-    assert rules == FAULTS.keys()
+    assert {*rules_about(EngineLine), *rules_about(RunningEngine)} == FAULTS.keys()
 
 
-@pytest.mark.parametrize(("kind", "fault"), PAIRS, ids=[f"{kind}-{fault.code}" for kind, fault in PAIRS])
-def test_the_same_code_for_each_kind(kind: str, fault: Fault, folder: Path, llmaz: Llmaz) -> None:
+def run(kind: str, written: object, accelerators: int, folder: Path, llmaz: Llmaz) -> Outcome:
+    """What is said of an object."""
     model = {
         "apiVersion": "llmaz.io/v1alpha1",
         "kind": "OpenModel",
@@ -76,15 +78,67 @@ def test_the_same_code_for_each_kind(kind: str, fault: Fault, folder: Path, llma
         "spec": {
             "familyName": "blue",
             "source": {"modelHub": {"modelID": "org/blue"}},
-            "inferenceConfig": {"flavors": [{"name": "gpu", "limits": {"nvidia.com/gpu": fault.accelerators}}]},
+            "inferenceConfig": {"flavors": [{"name": "gpu", "limits": {"nvidia.com/gpu": accelerators}}]},
         },
     }
-    documents = [manifest(kind, fault)] if kind == "Deployment" else [model, manifest(kind, fault)]
-    (folder / "all.yaml").write_text(yaml.safe_dump_all(documents))
-    done = llmaz(*(("check", ".") if kind == "Deployment" else ("validate",)))
+    (folder / "all.yaml").write_text(yaml.safe_dump_all([written] if kind == "Deployment" else [model, written]))
+    return llmaz(*(("check", ".") if kind == "Deployment" else ("validate",)))
+
+
+@pytest.mark.parametrize(("kind", "fault"), PAIRS, ids=[f"{kind}-{fault.code}" for kind, fault in PAIRS])
+def test_the_same_code_for_each_kind(kind: str, fault: Fault, folder: Path, llmaz: Llmaz) -> None:
+    done = run(kind, manifest(kind, fault), fault.accelerators, folder, llmaz)
     codes = re.findall(r"\[([EW][0-9]{3})\]$", done.err, re.MULTILINE)
     assert fault.code in codes
     assert {code for code in codes if code[1:] != "428"} <= {fault.code, "W236"}, done.err
+
+
+PROBE = {"httpGet": {"path": "/health", "port": 8080}}
+FIELDS = {  # of a container, and of its pod
+    "env": [{"name": "HF_HOME", "value": "/cache"}],
+    "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+    "startupProbe": PROBE,
+    "readinessProbe": PROBE,
+    "livenessProbe": PROBE,
+    "lifecycle": {"preStop": {"sleep": {"seconds": 5}}},
+    "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
+    "stdin": True,
+}
+
+
+@pytest.mark.parametrize("kind", ["Service", "Deployment"])
+def test_a_rule_sees_the_whole_pod(kind: str, folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[RunningEngine] = []
+
+    def record(running: RunningEngine) -> Iterator[Diagnostic]:
+        seen.append(running)
+        yield from ()
+
+    monkeypatch.setitem(rules._SECTIONS, RunningEngine, [])
+    rules.rule(of=RunningEngine)(record)
+    written = manifest(kind, Fault("", accelerators=2))
+    spec = written["spec"]
+    pod = spec["template"] if kind == "Deployment" else spec["workloadTemplate"]["workerTemplate"]
+    pod.setdefault("metadata", {})["annotations"] = {"note": "x"}
+    pod["spec"]["containers"][0] |= {**FIELDS, "resources": {"limits": {"nvidia.com/gpu": 2}}}
+    pod["spec"] |= {"volumes": [{"name": "cache", "emptyDir": {}}], "nodeSelector": {"disk": "fast"}}
+    pod["spec"]["initContainers"] = [{"name": "first", "image": "example.com/first:1"}]
+    run(kind, written, 2, folder, llmaz)
+    (running,) = seen
+    container = running.container
+    assert (container.image, list(container.env)) == (IMAGE, FIELDS["env"])
+    assert (list(container.ports), container.rest["stdin"]) == (FIELDS["ports"], True)
+    assert all(
+        probe["httpGet"] for probe in (container.startup_probe, container.readiness_probe, container.liveness_probe)
+    )
+    assert container.lifecycle == FIELDS["lifecycle"]
+    assert "nvidia.com/gpu" in map_at(container.resources, "limits")
+    assert running.pod.annotations["note"] == "x"
+    assert running.pod.node_selector["disk"] == "fast"
+    assert running.pod.init_containers[0].name == "first"
+    origin = running.origin_of((*running.path, "livenessProbe"))
+    assert origin is not None
+    assert origin.place[0] == "all.yaml"
 
 
 def manifest(kind: str, fault: Fault) -> dict[str, Any]:

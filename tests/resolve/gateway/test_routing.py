@@ -11,7 +11,7 @@ from renderer.diagnostics.rule import NamedSource
 from renderer.kubernetes.json_values import map_at
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings
-from renderer.resolve.rules import judged
+from renderer.resolve.rules import run_rules_or_stop
 
 if TYPE_CHECKING:
     from renderer.input_types import RenderConfigGatewaySpec
@@ -65,9 +65,11 @@ def test_a_policy_names_the_secret_of_the_gateway() -> None:
 def test_one_gateway_said_twice_must_be_said_alike() -> None:
     collector = Collector()
     others = {"a": {"replicas": 3}, "b": {"name": "other", "replicas": 4}}
-    judged(settings.collect_gateways(build_config(create=True, replicas=2, perNamespace=others)), collector)
+    run_rules_or_stop(settings.collect_gateways(build_config(create=True, replicas=2, perNamespace=others)), collector)
     assert [problem.code for problem in collector.problems] == ["E620"]
     collector = Collector()
     # of the routes, not of the Gateway
-    judged(settings.collect_gateways(build_config(perNamespace={"a": {"timeouts": {"request": "1s"}}})), collector)
+    run_rules_or_stop(
+        settings.collect_gateways(build_config(perNamespace={"a": {"timeouts": {"request": "1s"}}})), collector
+    )
     assert collector.problems == []
