@@ -215,6 +215,14 @@ def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool]
             yield labels | ({SLICE: str(number)} if is_numbered else {})
 
 
+def pod_selector(body: Body, replica: Replica) -> Mapping[str, Any]:
+    """The labels by which objects lead to all pods of a replica and to no others."""
+    name, role = text_at(body, "metadata", "name"), replica.set_role
+    if role:
+        return {SET: name, ROLE: role.name}
+    return {GROUPS: name} if kind_of(body) == LEADER_WORKER_SET else map_at(replica.spec, "selector", "matchLabels")
+
+
 def made_pods(body: Body, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[MadePods]:
     """The pods that controllers make of an object, with their labels; nothing for a kind that is not in the table."""
     for replica in replicas(body):

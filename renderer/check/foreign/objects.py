@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
-from renderer.check.graph.pods import group_pods, template_pods
-from renderer.check.graph.set_pods import set_pods
-from renderer.check.graph.view import ExternalObjects, Key, ObjectView, kind_in, kind_of
+from renderer.check.graph.view import Key, kind_in, kind_of
 from renderer.check.shared_volumes import MountedClaim, most_replicas, mounted_claims
 from renderer.kubernetes import disaggregated_sets, wellknown
-from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, maps_at, text_at
+from renderer.kubernetes.workloads import made_pods
 from renderer.plan import Manifest
 from renderer.source.tree import ReadableFile
 from renderer.yamlio import Document
@@ -53,7 +52,7 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         role_scalers = tuple(role.scaler for role in roles)
         key = (kind, namespace, metadata["name"])
         most = most_replicas(body) if kind in wellknown.AUTOSCALERS else 0
-        claims, labels = mounted_claims(kind, body), tuple(_pod_labels(key, body))
+        claims, labels = mounted_claims(kind, body), tuple(pods.labels for pods in made_pods(body))
         yield OwnObject(
             key,
             owner,
@@ -64,17 +63,6 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
             claims=claims,
             most_replicas=most,
         )
-
-
-def _pod_labels(key: Key, body: Body) -> Iterator[Mapping[str, object]]:
-    """The labels of the pods of a workload, one map for each template."""
-    kind, _, name = key
-    if kind == wellknown.LEADER_WORKER_SET:
-        yield from (pods.labels for pods in group_pods(body, {wellknown.GROUPS: name}))
-    elif kind == disaggregated_sets.KIND:
-        yield from (pods.labels for pods in set_pods(ObjectView([], ExternalObjects()), name, body))
-    elif kind == wellknown.DEPLOYMENT:
-        yield template_pods(map_at(body, "spec", "template")).labels
 
 
 def target_kind(reference: Body) -> str:

@@ -6,12 +6,18 @@ from renderer.check.graph.external import declared_objects
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import RouteMatch, route_matches
-from renderer.check.graph.validation import NAMED_KINDS, RULES, known_objects, validate_graph, validate_whole_graph
+from renderer.check.graph.validation import (
+    NAMED_KINDS,
+    REFERENCE_RULES,
+    known_objects,
+    validate_graph,
+    validate_whole_graph,
+)
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
 
 __all__ = [
     "NAMED_KINDS",
-    "RULES",
+    "REFERENCE_RULES",
     "ExternalObjects",
     "Key",
     "ObjectView",

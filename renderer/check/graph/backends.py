@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods, template_pods
+from renderer.check.graph.pods import KINDS, WorkloadPods, pods_by_namespace, selected_pods
 from renderer.check.graph.references import validate_grant
-from renderer.check.graph.set_pods import set_pods, validate_child_selector, validate_role_selector
+from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Path, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
-from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, PodTemplate, made_pods, replicas, selects
 
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(
     r"[\s=\"]+"
 )  # of the words in a line of a shell or in JSON, and of an option and its value
 _HTTPS = 443
-_DEPLOYMENTS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
-_WORKLOADS = ("LeaderWorkerSet", disaggregated_sets.KIND, "Pod", *_DEPLOYMENTS)
 
 
 def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -101,16 +102,16 @@ def validate_group_selector(
         return
     index, size = (
         as_text(selector.get(WORKER_INDEX, "0")),
-        number_at(workload, "spec", "leaderWorkerTemplate", "size", default=1),
+        max((replica.size for replica in replicas(workload)), default=1),
     )
     words = {"kind": body["kind"], "name": name, "workload": selector[GROUPS]}
     if not index.isdecimal() or int(index) >= size:
-        pods = f"groups of {size:g} pods" if size > 1 else "groups of one pod, the leader"
+        pods = f"groups of {size} pods" if size > 1 else "groups of one pod, the leader"
         yield "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
         return
-    own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
-    if own_labels and not _matching_pods(own_labels, lws_pods(as_text(selector[GROUPS]), workload)):
-        templates = [pod.labels for pod in lws_pods(as_text(selector[GROUPS]), workload)]
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
+    templates = [pods.labels for pods in made_pods(workload)]
+    if own_labels and not any(selects({"matchLabels": own_labels}, labels) for labels in templates):
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
             next(iter(own_labels)),
@@ -121,14 +122,12 @@ def validate_group_selector(
 
 def holds_pods(view: ObjectView, namespace: str) -> bool:
     """Whether a workload of the set makes pods in the namespace."""
-    return namespace in view.once(
-        "namespaces with pods", lambda view: {key[0] for key in view.once("pods", _pods_by_label)}
-    )
+    return namespace in pods_by_namespace(view)
 
 
 def may_hide_pods(view: ObjectView, namespace: str) -> bool:
     """Whether a workload of the namespace cannot be looked into, so that nobody knows its pods."""
-    return any(kind in _WORKLOADS and space in (namespace, "") for kind, space, _ in view.external.present)
+    return any(kind in KINDS and space in (namespace, "") for kind, space, _ in view.external.present)
 
 
 def host_place(view: ObjectView, host: str) -> Place | None:
@@ -152,8 +151,8 @@ def _resembles_service(view: ObjectView, host: str) -> bool:
     return (len(parts) > 2 and parts[2] == "svc") or (len(parts) == 2 and view.holds(parts[1]))
 
 
-def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
-    """The workload behind a Backend, and the served name of its model; None where one of them is not known."""
+def backend_model(view: ObjectView, body: Body) -> ServedModel | None:
+    """The model behind a Backend; None where it is not known."""
     endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
     host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
     place = host_place(view, host) if host else None
@@ -165,59 +164,56 @@ def backend_workload(view: ObjectView, body: Body) -> tuple[Body, str] | None:
     return served_by(view, place[0], selector)
 
 
-def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> tuple[Body, str] | None:
-    """The workload whose pods a selector of ours selects, and the served name of its model; None where one of them is
-    not known.
-    """
+class ServedModel(Struct, frozen=True):
+    """A model that a workload serves."""
+
+    workload: str  # its name; of a role, that of what autoscalers target of it
+    leader: PodTemplate
+    name: str  # the served name
+
+
+def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> ServedModel | None:
+    """The model that the pods serve which a selector of ours selects; None where it is not known."""
     group, deployment = as_text(selector.get(GROUPS)), as_text(selector.get(wellknown.WORKLOAD))
-    if not group and not deployment:
-        return _served_by_role(view, namespace, selector) if disaggregated_sets.SET in selector else None
-    body = view.find("LeaderWorkerSet" if group else "Deployment", namespace, group or deployment)
-    name = text_at(body, "metadata", "annotations", _SERVED)
-    return (body, name) if body and name else None
-
-
-def _served_by_role(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> tuple[Body, str] | None:
-    """The same of a role of a DisaggregatedSet, as the LeaderWorkerSet that it becomes; where the selector names no
-    role, of the first: all run the same model.
-    """
-    body = view.find(disaggregated_sets.KIND, namespace, as_text(selector[disaggregated_sets.SET]))
-    name = text_at(body, "metadata", "annotations", _SERVED)
-    for role in disaggregated_sets.set_roles(body) if body and name else ():
-        if selector.get(disaggregated_sets.ROLE, role.name) == role.name:
-            return {"metadata": {"name": role.scaler}, "spec": role.spec}, name
+    kind, name = (wellknown.LEADER_WORKER_SET, group) if group else (wellknown.DEPLOYMENT, deployment)
+    if not name:
+        kind, name = disaggregated_sets.KIND, as_text(selector.get(disaggregated_sets.SET))
+    body = view.find(kind, namespace, name) if name else None
+    served = text_at(body, "metadata", "annotations", _SERVED)
+    for replica in replicas(body) if body and served else ():
+        role = replica.set_role  # where the selector names none, the first: all run the same model
+        if role is None or selector.get(disaggregated_sets.ROLE, role.name) == role.name:
+            return ServedModel(role.scaler if role else name, replica.leader, served)
     return None
 
 
-def unknown_model_words(view: ObjectView, workload: Body, name: str, model: str) -> dict[str, object] | None:
-    """The words of E610 where the engine of a workload with the served name `name` does not know the model name
-    `model`; None where it does, or where that is not known.
+def unknown_model_words(view: ObjectView, served: ServedModel, model: str) -> dict[str, object] | None:
+    """The words of E610 where the engine of a workload does not know the model name `model`; None where it does, or
+    where that is not known.
     """
+    name = served.name
     if model == name:
         return None
-    words = _command_words(view, as_map(workload.get("spec")))
+    words = _command_words(view, served.leader.spec)
     # Where its name is not among them, the engine calls its model something else, or takes any name.
     if name not in words or model in words:
         return None
     if model.startswith(f"{name}:") and model.removeprefix(f"{name}:") in words:  # an adapter, as some engines call it
         return None
-    return {"sent": model, "workload": text_at(workload, "metadata", "name"), "name": name}
+    return {"sent": model, "workload": served.workload, "name": name}
 
 
-def _command_words(view: ObjectView, spec: Body) -> Set[str]:
-    """All words of the command lines of a workload's leader, whole, up to their `=`, and split; found once a view."""
-    # The entry keeps the spec, so that no other one gets its id.
-    _, words = view.once(("command words", id(spec)), lambda _: (spec, _find_command_words(spec)))
+def _command_words(view: ObjectView, pod: Body) -> Set[str]:
+    """All words of the command lines of a pod, whole, up to their `=`, and split; found once a view."""
+    # The entry keeps the pod, so that no other one gets its id.
+    _, words = view.once(("command words", id(pod)), lambda _: (pod, _find_command_words(pod)))
     return words
 
 
-def _find_command_words(spec: Body) -> Set[str]:
-    template = map_at(spec, "leaderWorkerTemplate")
-    leader = as_map(template.get("leaderTemplate")) or as_map(template.get("workerTemplate"))
-    leader = leader or map_at(spec, "template")
+def _find_command_words(pod: Body) -> Set[str]:
     command = [
         word
-        for container in maps_at(leader, "spec", "containers")
+        for container in maps_at(pod, "containers")
         for word in (*as_texts(container.get("command")), *as_texts(container.get("args")))
     ]
     names = (word.partition("=")[0] for word in command)
@@ -242,7 +238,7 @@ def validate_service_port(
             target = service_port.get("targetPort", port)
             break
     selector = as_map(spec.get("selector"))
-    pods = view_pods(view, namespace, selector) if selector else ()
+    pods = selected_pods(view, namespace, {"matchLabels": selector}) if selector else ()
     listening_ports = declared_ports(pods)
     if target is None and not (headless and port in listening_ports):
         ports = [service_port["port"] for service_port in service_ports if service_port.get("protocol", "TCP") == "TCP"]
@@ -267,50 +263,6 @@ def format_ports(ports: Set[object]) -> str:
     """The ports as text, numbers first: `8080, 9090 and 'http'`."""
     numbers, names = [[port for port in ports if isinstance(port, kind)] for kind in ((int, float), str)]
     return listed([*(f"{number:g}" for number in sorted(numbers)), *(f"'{name}'" for name in sorted(names))])
-
-
-def view_pods(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> list[WorkloadPods]:
-    """The pods of the set that a selector matches, one for each template."""
-    if workload := as_text(selector.get(GROUPS)):
-        body = view.find("LeaderWorkerSet", namespace, workload)
-        return _matching_pods(selector, lws_pods(workload, body)) if body else []
-    key, value = next(iter(selector.items()))
-    pods = _matching_pods(selector, view.once("pods", _pods_by_label).get((namespace, key, value), ()))
-    others = view.external.others
-    return pods if others is None else pods + view_pods(others, namespace, selector)
-
-
-def _matching_pods(selector: Mapping[str, object], pods: Iterable[WorkloadPods]) -> list[WorkloadPods]:
-    required = selector.items()
-    return [pod for pod in pods if required <= pod.labels.items()]
-
-
-def lws_pods(name: str, body: Body) -> Iterator[WorkloadPods]:
-    """The leader and the workers of a LeaderWorkerSet, with the labels that its controller adds."""
-    return group_pods(body, {GROUPS: name})
-
-
-def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[WorkloadPods]]:
-    """All pods of the set by namespace, key and value of each label."""
-    pods_by_label: dict[tuple[str, str, object], list[WorkloadPods]] = {}
-    for (kind, namespace, name), body in view.objects.items():
-        if not body:
-            continue
-        if kind == "LeaderWorkerSet":
-            templates = list(lws_pods(name, body))
-        elif kind == disaggregated_sets.KIND:
-            templates = list(set_pods(view, name, body))
-        elif kind in _DEPLOYMENTS:
-            spec = as_map(body.get("spec"))
-            templates = [template_pods(as_map(spec.get("template")))] if "template" in spec else []
-        elif kind == "Pod":
-            templates = [template_pods(body)]
-        else:
-            continue
-        for template in templates:
-            for key, value in template.labels.items():
-                pods_by_label.setdefault((namespace, key, value), []).append(template)
-    return pods_by_label
 
 
 def resolve_backend(view: ObjectView, route: str, reference: Body, path: Path) -> tuple[Body | None, list[Finding]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pod_selectors import SetPods, selected_pods
+from renderer.check.graph.pods import WorkloadPods, selected_pods
 from renderer.check.graph.view import ObjectView
+from renderer.kubernetes.disaggregated_sets import slice_count
 from renderer.kubernetes.json_values import map_at, number_at
 
 _NONE, _ALL = (0, "0", "0%"), ("100%",)
@@ -26,16 +27,15 @@ def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name:
     least = spec.get("minAvailable")
     if least in _ALL:
         yield "W518", ("spec", "minAvailable"), {**words, "why": f"minAvailable is {least}"}
-    count = sum(_pods(view, namespace, entry) for entry in {entry.workload: entry for entry in selected}.values())
+    count = sum(_pods(pods) for pods in {id(pods.replica.spec): pods for pods in selected}.values())
     if isinstance(least, int) and count and least >= count:
         why = f"minAvailable is {least}, and there {'is' if count == 1 else 'are'} {count:g}"
         yield "W518", ("spec", "minAvailable"), {**words, "why": why}
 
 
-def _pods(view: ObjectView, namespace: str, entry: SetPods) -> float:
+def _pods(pods: WorkloadPods) -> float:
     """The pods of a workload that says its replicas; infinitely many of another one, which an autoscaler may have."""
-    kind, _, name = entry.workload.partition(" ")
-    spec = map_at(view.find(kind, namespace, name.strip("'")), "spec")
-    if "replicas" not in spec:
+    if "replicas" not in pods.replica.spec:
         return float("inf")
-    return number_at(spec, "replicas") * number_at(spec, "leaderWorkerTemplate", "size", default=1)
+    slices = slice_count(pods.body) if pods.replica.set_role else 1
+    return slices * number_at(pods.replica.spec, "replicas") * pods.replica.size

@@ -9,13 +9,11 @@ from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.backends import host_place
-from renderer.check.graph.pods import WorkloadPods, group_pods
-from renderer.check.graph.set_pods import role_labels
-from renderer.check.graph.view import ObjectView, Place, selects
+from renderer.check.graph.pods import KINDS, WorkloadPods, read_pods, replica_labels
+from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Path
-from renderer.kubernetes import disaggregated_sets
-from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, number_at, text_at
-from renderer.kubernetes.wellknown import GROUPS
+from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, text_at
+from renderer.kubernetes.workloads import Replica, pod_selector, replicas, selects
 
 _RECREATED = "RecreateGroupOnPodRestart"
 _MOST_RANKS = 8  # ports of a pool
@@ -43,7 +41,7 @@ class _Selection(Struct, frozen=True):
 
     def has(self, pods: WorkloadPods) -> bool:
         """Whether it selects these pods."""
-        return self.selector.items() <= pods.labels.items()
+        return selects({"matchLabels": self.selector}, pods.labels)
 
 
 def validate_service_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -154,26 +152,26 @@ def _groups_of(view: ObjectView, namespace: str) -> Sequence[_Group]:
 def _groups(view: ObjectView) -> dict[str, list[_Group]]:
     """By namespace, the LeaderWorkerSets and roles of DisaggregatedSets whose groups are of several pods."""
     groups: dict[str, list[_Group]] = {}
-    for namespace, name, body in view.all("LeaderWorkerSet"):
-        groups.setdefault(namespace, []).extend(_group(name, {GROUPS: name}, {GROUPS: name}, body))
-    for namespace, name, body in view.all(disaggregated_sets.KIND):
-        for role in disaggregated_sets.set_roles(body):
-            selector = {disaggregated_sets.SET: name, disaggregated_sets.ROLE: role.name}
-            labels = next(role_labels(view, name, body, role))
-            groups.setdefault(namespace, []).extend(
-                _group(f"{name}-{role.name}", selector, labels, {"spec": role.spec})
-            )
+    for kind in (kind for kind, workload in KINDS.items() if workload.has_groups):
+        for namespace, _, body in view.all(kind):
+            for replica in replicas(body):
+                if replica.size > 1:
+                    groups.setdefault(namespace, []).append(_group(view, body, replica))
     return groups
 
 
-def _group(name: str, selector: Mapping[str, str], labels: Mapping[str, str], body: Body) -> Iterator[_Group]:
-    """The pods of a LeaderWorkerSet if its groups are of several. `labels`: what controllers add to those of all."""
-    template = map_at(body, "spec", "leaderWorkerTemplate")
-    if number_at(template, "size", default=1) > 1:
-        leader, worker = group_pods(body, labels)
-        ranks = _rank_ports(map_at(template, "leaderTemplate") or map_at(template, "workerTemplate"))
-        recreated = text_at(template, "restartPolicy") in ("", _RECREATED)
-        yield _Group(name, selector, leader, worker, ranks, recreated)
+def _group(view: ObjectView, body: Body, replica: Replica) -> _Group:
+    """The pods of a replica that has several."""
+    leader, worker = replica.made(next(replica_labels(view, body, replica)))
+    role, name = replica.set_role, text_at(body, "metadata", "name")
+    return _Group(
+        role.scaler if role else name,
+        pod_selector(body, replica),
+        read_pods(body, replica, leader),
+        read_pods(body, replica, worker),
+        ranks=_rank_ports(replica.leader.spec),
+        recreated=text_at(replica.spec, "leaderWorkerTemplate", "restartPolicy") in ("", _RECREATED),
+    )
 
 
 def _rank_ports(pod: Body) -> dict[float, Sequence[float]]:
@@ -181,7 +179,7 @@ def _rank_ports(pod: Body) -> dict[float, Sequence[float]]:
     number.
     """
     ranks: dict[float, Sequence[float]] = {}
-    for container in maps_at(pod, "spec", "containers"):
+    for container in maps_at(pod, "containers"):
         ports = [port for port in maps_at(container, "ports") if "name" in port]
         numbers = {as_text(port.get("name")): as_number(port.get("containerPort")) for port in ports}
         for name, first in numbers.items():

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.backends import view_pods
-from renderer.check.graph.pods import POD_LABELS
+from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.policies import targets
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import Key, ObjectView, Place, kind_in, named_place
@@ -20,6 +19,7 @@ from renderer.diagnostics import Path, quoted
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
+from renderer.kubernetes.workloads import CONTROLLER_LABELS
 
 ROUTES = (
     "AIGatewayRoute",
@@ -96,7 +96,7 @@ def _has_label(labels: Mapping[str, object], key: str, value: object) -> bool:
     if key in labels:
         return labels[key] == value
     workload = labels.get(wellknown.GROUPS) or labels.get(disaggregated_sets.SET)
-    if not workload or not key.startswith(POD_LABELS):
+    if not workload or not key.startswith(CONTROLLER_LABELS):
         return False
     return key not in (wellknown.GROUPS, _POD_NAME) or str(value).startswith(f"{workload}-")
 
@@ -254,7 +254,7 @@ def _add_guarded(
         objects[link] = guard
         path = ("spec", "selector", "matchLabels") if link[0] == "InferencePool" else ("spec", "selector")
         selector = map_at(view.find(*link), *path) if link[0] in ("Service", "InferencePool") else {}
-        for pods in view_pods(view, link[1], selector) if selector else ():
+        for pods in selected_pods(view, link[1], {"matchLabels": selector}) if selector else ():
             labels.setdefault(link[1], []).append((pods.labels, guard))
             if group := as_text(pods.labels.get(wellknown.GROUPS)):
                 objects["Service", link[1], group] = guard  # LeaderWorkerSet makes one of its own name

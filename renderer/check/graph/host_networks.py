@@ -6,47 +6,42 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import template_pods
-from renderer.check.graph.view import Key, ObjectView
-from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import as_map, map_at
+from renderer.check.graph.pods import KINDS, container_ports
+from renderer.check.graph.view import ObjectView
+from renderer.kubernetes.json_values import as_map, text_at
+from renderer.kubernetes.workloads import PodTemplate, pod_templates
 
-_TEMPLATES: tuple[Path, ...] = (
-    ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-    ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ("spec", "template"),
-)
-_Listeners: TypeAlias = Mapping[tuple[frozenset[tuple[str, object]], float], Key]
+_Listeners: TypeAlias = Mapping[tuple[frozenset[tuple[str, object]], float], Body]
 """By the labels of nodes and a port, the first workload that listens there."""
 
 
 def validate_host_network(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A warning for a workload whose pods listen on the nodes of another one's, on a port that those have."""
-    for path in _TEMPLATES:
-        template = map_at(body, *path)
-        if not map_at(template, "spec").get("hostNetwork"):
-            continue
-        listeners = view.once("listeners of nodes", _listeners)
-        nodes = _node_labels(template)
-        for port in sorted(port for port in template_pods(template).ports if isinstance(port, (int, float))):
-            kind, other_namespace, other = listeners[nodes, port]
-            if (other_namespace, other) != (namespace, name):
-                place = (*path, "spec", "hostNetwork")
-                yield "W355", place, {"port": f"{port:g}", "kind": kind, "other": f"{other_namespace}/{other}"}
+    for template in pod_templates(body):
+        for port in sorted(_host_ports(template)):
+            other = view.once("listeners of nodes", _listeners)[_node_labels(template), port]
+            if other is not body:
+                place = f"{text_at(other, 'metadata', 'namespace')}/{text_at(other, 'metadata', 'name')}"
+                words = {"port": f"{port:g}", "kind": other["kind"], "other": place}
+                yield "W355", (*template.path, "spec", "hostNetwork"), words
                 return
 
 
 def _listeners(view: ObjectView) -> _Listeners:
-    listeners: dict[tuple[frozenset[tuple[str, object]], float], Key] = {}
-    for (kind, namespace, name), body in view.objects.items():
-        for path in _TEMPLATES if kind in ("LeaderWorkerSet", "Deployment") and body else ():
-            template = map_at(body, *path)
-            if map_at(template, "spec").get("hostNetwork"):
-                for port in template_pods(template).ports:
-                    if isinstance(port, (int, float)):
-                        listeners.setdefault((_node_labels(template), port), (kind, namespace, name))
+    listeners: dict[tuple[frozenset[tuple[str, object]], float], Body] = {}
+    for key, body in view.objects.items():
+        for template in pod_templates(body) if key[0] in KINDS else ():
+            for port in _host_ports(template):
+                listeners.setdefault((_node_labels(template), port), body)
     return listeners
 
 
-def _node_labels(template: Body) -> frozenset[tuple[str, object]]:
-    return frozenset(as_map(map_at(template, "spec").get("nodeSelector")).items())
+def _host_ports(template: PodTemplate) -> list[float]:
+    """The ports of the node on which pods listen."""
+    if not template.spec.get("hostNetwork"):
+        return []
+    return [port for port in container_ports(template.spec) if isinstance(port, (int, float))]
+
+
+def _node_labels(template: PodTemplate) -> frozenset[tuple[str, object]]:
+    return frozenset(as_map(template.spec.get("nodeSelector")).items())

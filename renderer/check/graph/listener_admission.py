@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from renderer.check.finding import Body
-from renderer.check.graph.view import ListenerAdmission, ObjectView, Place, selects
+from renderer.check.graph.view import ListenerAdmission, ObjectView, Place
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.workloads import selects
 
 _NAMESPACE = "kubernetes.io/metadata.name"  # a label that every namespace has
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pod_selectors import TEMPLATES, selected_pods
+from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.view import ObjectView, kind_in
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
+from renderer.kubernetes.workloads import containers, pod_templates
 from renderer.text.suggestions import closest
 
 ACCOUNT = "ServiceAccount"
@@ -17,7 +18,6 @@ _PRIORITY = "PriorityClass"
 _RBAC, _SCHEDULING = "rbac.authorization.k8s.io", "scheduling.k8s.io"
 _GROUPS: Mapping[str, str] = {"Role": _RBAC, _PRIORITY: _SCHEDULING}  # of kinds outside of the core group
 _CLUSTER_SCOPED = (_PRIORITY,)
-_CONTAINERS = ("initContainers", "containers")
 _SIMILAR = 0.8  # from which on a name is taken for a misspelt one
 
 
@@ -36,8 +36,8 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
     """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
     each key that the ConfigMap or Secret of the set does not have.
     """
-    for path in TEMPLATES.get(as_text(body.get("kind")), ()):
-        for reference in _references(map_at(body, *path, "spec"), (*path, "spec")):
+    for template in pod_templates(body):
+        for reference in _references(template.spec, (*template.path, "spec")):
             yield from _judged(view, namespace, reference)
 
 
@@ -63,8 +63,8 @@ def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: st
     selected = selected_pods(view, namespace, {"matchLabels": selector})
     for i, port in named if selected else ():
         target = as_text(port["targetPort"])
-        if not target.isdigit() and all(target not in entry.pods.ports for entry in selected):
-            known = sorted({str(known) for entry in selected for known in entry.pods.ports if isinstance(known, str)})
+        if not target.isdigit() and all(target not in entry.ports for entry in selected):
+            known = sorted({str(known) for entry in selected for known in entry.ports if isinstance(known, str)})
             words = {"port": target, "workload": selected[0].workload, "known": ", ".join(known) or "no name"}
             yield "W507", ("spec", "ports", i, "targetPort"), words
 
@@ -115,9 +115,8 @@ def _references(pod: Body, path: Path) -> Iterator[Reference]:
             if source:
                 optional = bool(source.get("optional"))
                 yield Reference(kind, as_text(source.get(key)), (*place, field, key), optional)
-    for field in _CONTAINERS:
-        for i, container in enumerate(maps_at(pod, field)):
-            yield from _environment(container, (*path, field, i))
+    for place, container in containers(pod):
+        yield from _environment(container, (*path, *place))
 
 
 _SOURCES = (

@@ -1,44 +1,104 @@
-"""Pods that templates of workloads make, as selectors and ports see them."""
+"""Pods that controllers make of the workloads of a view, as selectors and ports see them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from renderer.check.finding import Body
-from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, number_at
-from renderer.kubernetes.wellknown import WORKER_INDEX
+from renderer.check.graph.view import ObjectView, kind_in
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.component_versions import version_numbers
+from renderer.kubernetes.json_values import as_number, as_text, map_at, maps_at, text_at
+from renderer.kubernetes.wellknown import GROUPS
+from renderer.kubernetes.workloads import WORKLOADS, MadePods, Replica, added_labels, containers, replicas, selects
 
-# Prefixes of labels whose values controllers make up for each pod.
-POD_LABELS = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")
+KINDS = {kind_in(*kind): workload for kind, workload in WORKLOADS.items()}
+"""The kinds that run pods, by their names in Keys."""
+_SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and labels
 
 
 class WorkloadPods(Struct, frozen=True):
-    """The pods that a template of a workload makes: their labels, and the ports of their containers by
-    number and name.
-    """
+    """Pods that the controller of a workload makes of one template."""
 
-    labels: Mapping[str, object]
-    ports: frozenset[float | str]
+    body: Body  # of the workload
+    replica: Replica
+    labels: Mapping[str, object]  # those that controllers add among them
+    ports: frozenset[float | str]  # of their containers, by number and name
 
-
-def group_pods(body: Body, labels: Mapping[str, str]) -> Iterator[WorkloadPods]:
-    """The leader and the workers of a group of a LeaderWorkerSet. `labels`: what controllers add to those of both."""
-    template = map_at(body, "spec", "leaderWorkerTemplate")
-    worker = as_map(template.get("workerTemplate"))
-    yield template_pods(as_map(template.get("leaderTemplate")) or worker, {**labels, WORKER_INDEX: "0"})
-    if number_at(template, "size", default=1) > 1:
-        yield template_pods(worker, {**labels, WORKER_INDEX: "1"})
+    @property
+    def workload(self) -> str:
+        """Kind and name of the workload, such as Deployment 'chat'."""
+        return f"{text_at(self.body, 'kind')} '{text_at(self.body, 'metadata', 'name')}'"
 
 
-def template_pods(template: Body, labels: Mapping[str, str] = {}) -> WorkloadPods:
-    """The pods of a template. `labels`: what controllers add to its own."""
-    spec = as_map(template.get("spec"))
+def numbers_slices(view: ObjectView) -> Sequence[bool]:
+    """Whether the controller of the targeted clusters numbers slices; both where no target is known."""
+    targets = view.external.targets
+    known = targets.versions.get("leaderWorkerSet") if targets else None
+    return (version_numbers(known) >= _SLICES,) if known else (False, True)
+
+
+def replica_labels(view: ObjectView, body: Body, replica: Replica) -> Iterator[Mapping[str, str]]:
+    """The labels that controllers add to all pods of a replica, one map for each way that is possible."""
+    return added_labels(body, replica, numbers_slices=numbers_slices(view))
+
+
+def workload_pods(view: ObjectView, body: Body) -> Iterator[WorkloadPods]:
+    """The pods that are made of a workload; nothing of other objects."""
+    for replica in replicas(body):
+        for added in replica_labels(view, body, replica):
+            yield from (read_pods(body, replica, made) for made in replica.made(added))
+
+
+def read_pods(body: Body, replica: Replica, made: MadePods) -> WorkloadPods:
+    """Some pods of a replica with the ports of their containers."""
+    return WorkloadPods(body, replica, made.labels, container_ports(made.template.spec))
+
+
+def container_ports(spec: Body) -> frozenset[float | str]:
+    """The ports of the containers of a pod's spec, by number and name."""
     ports: set[float | str] = set()
-    for container in (*as_maps(spec.get("containers")), *as_maps(spec.get("initContainers"))):
-        for port in as_maps(container.get("ports")):
+    for _, container in containers(spec):
+        for port in maps_at(container, "ports") if "ports" in container else ():
             ports.add(as_number(port.get("containerPort")))
-            if "name" in port:
-                ports.add(as_text(port.get("name")))
-    return WorkloadPods({**map_at(template, "metadata", "labels"), **labels}, frozenset(ports))
+            if isinstance(name := port.get("name"), str):
+                ports.add(name)
+    return frozenset(ports)
+
+
+def selected_pods(view: ObjectView, namespace: str, selector: Body) -> list[WorkloadPods]:
+    """The pods of a namespace that a selector with `matchLabels` selects, one for each template."""
+    labels = map_at(selector, "matchLabels")
+    if group := as_text(labels.get(GROUPS)):
+        body = view.find(wellknown.LEADER_WORKER_SET, namespace, group)
+        return [pods for pods in workload_pods(view, body or {}) if selects(selector, pods.labels)]
+    known = view.once("pods by label", _pods_by_label)
+    candidates = min((known.get((namespace, *label), ()) for label in labels.items()), key=len)
+    selected = [pods for pods in candidates if selects(selector, pods.labels)]
+    others = view.external.others
+    return selected if others is None else selected + selected_pods(others, namespace, selector)
+
+
+def pods_by_namespace(view: ObjectView) -> Mapping[str, Sequence[WorkloadPods]]:
+    """The pods of all workloads of a set."""
+    return view.once("pods of workloads", _pods_by_namespace)
+
+
+def _pods_by_namespace(view: ObjectView) -> dict[str, list[WorkloadPods]]:
+    pods: dict[str, list[WorkloadPods]] = {}
+    for (kind, namespace, _), body in view.objects.items():
+        if body and kind in KINDS:
+            pods.setdefault(namespace, []).extend(workload_pods(view, body))
+    return pods
+
+
+def _pods_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[WorkloadPods]]:
+    """The same by namespace, and key and value of each label."""
+    pods: dict[tuple[str, str, object], list[WorkloadPods]] = {}
+    for namespace, entries in pods_by_namespace(view).items():
+        for entry in entries:
+            for key, value in entry.labels.items():
+                pods.setdefault((namespace, key, value), []).append(entry)
+    return pods

@@ -9,9 +9,10 @@ from msgspec import Struct
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.references import secret_bytes, validate_grant, validate_secret
-from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place, selects
+from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.workloads import selects
 
 _GATEWAY_GROUP = "gateway.networking.k8s.io"
 EARLY_FILTERS = ("apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc")

@@ -13,10 +13,9 @@ from renderer.check.graph.backends import (
     served_by,
     unknown_model_words,
     validate_group_selector,
-    view_pods,
 )
 from renderer.check.graph.gateways import CONFIG, envoy_gateways
-from renderer.check.graph.pod_selectors import selected_pods
+from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
@@ -39,7 +38,7 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
         yield from _validate_picker(view, picker, namespace)
     path = ("spec", "selector", "matchLabels")
     selector = map_at(body, *path)
-    pods = view_pods(view, namespace, selector) if selector else []
+    pods = selected_pods(view, namespace, {"matchLabels": selector}) if selector else []
     if not pods:
         workload = text_at(selector, GROUPS)
         findings = list(validate_group_selector(view, body, namespace, name, path))
@@ -66,7 +65,7 @@ def validate_silent_pods(view: ObjectView, body: Body, namespace: str, name: str
     selector = map_at(body, "spec", "selector")
     selected = selected_pods(view, namespace, selector) if map_at(selector, "matchLabels") else ()
     for port in maps_at(body, "spec", "targetPorts"):
-        silent = [entry for entry in selected if entry.pods.ports and port["number"] not in entry.pods.ports]
+        silent = [entry for entry in selected if entry.ports and port["number"] not in entry.ports]
         if silent and len(silent) < len(selected):
             words = {"name": name, "workload": silent[0].workload, "port": port["number"]}
             yield "W510", ("spec", "selector"), words
@@ -165,8 +164,8 @@ def _validate_served_name(
 ) -> Iterator[Finding]:
     selector = map_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels")
     served = served_by(view, namespace, selector)
-    if served and (words := unknown_model_words(view, *served, model)):
-        yield "E610", path, {**words, "hint": f"request '{served[1]}', {hint}"}
+    if served and (words := unknown_model_words(view, served, model)):
+        yield "E610", path, {**words, "hint": f"request '{served.name}', {hint}"}
 
 
 def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:

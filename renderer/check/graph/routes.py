@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.check.graph import pools
 from renderer.check.graph.backends import (
-    backend_workload,
+    backend_model,
     resolve_backend,
     unknown_model_words,
     validate_backend_mix,
@@ -60,15 +60,15 @@ def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name
 
 def _validate_model_name(view: ObjectView, rule: Body, index: int, backend: Body, path: Path) -> Iterator[Finding]:
     """The engine must know the model name that it is sent, as far as its command line shows its names."""
-    served = backend_workload(view, backend)
+    served = backend_model(view, backend)
     if served is None:
         return
     override = text_at(rule, "backendRefs", index, "modelNameOverride")
     for reference_path, model in (
         [(("backendRefs", index, "modelNameOverride"), override)] if override else _matched_models(rule)
     ):
-        if words := unknown_model_words(view, *served, model):
-            yield "E610", (*path, *reference_path), {**words, "hint": f"write modelNameOverride: {served[1]}"}
+        if words := unknown_model_words(view, served, model):
+            yield "E610", (*path, *reference_path), {**words, "hint": f"write modelNameOverride: {served.name}"}
 
 
 def _matched_models(rule: Body) -> list[tuple[Path, str]]:

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import POD_LABELS, WorkloadPods, group_pods
+from renderer.check.graph.pods import numbers_slices
 from renderer.check.graph.view import EXISTS, ObjectView
 from renderer.diagnostics import Path
 from renderer.kubernetes import disaggregated_sets
-from renderer.kubernetes.component_versions import version_numbers
 from renderer.kubernetes.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
-from renderer.kubernetes.json_values import as_text, map_at, number_at, text_at
+from renderer.kubernetes.json_values import as_text, map_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
-
-_SLICES = (0, 10)  # the first LeaderWorkerSet that numbers slices, in names and labels
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, made_pods, replicas, selects
 
 _REVISED = "after the next change of a pod template it has another value"
-
-
-def _numbers_slices(view: ObjectView) -> Sequence[bool]:
-    """Whether the controller of the targeted clusters numbers slices; both where no target is known."""
-    targets = view.external.targets
-    known = targets.versions.get("leaderWorkerSet") if targets else None
-    return (version_numbers(known) >= _SLICES,) if known else (False, True)
-
-
-def set_pods(view: ObjectView, name: str, body: Body) -> Iterator[WorkloadPods]:
-    """The pods of all roles, with the labels that controllers add. Those that hold a revision, such as the name of the
-    LeaderWorkerSet, are not known.
-    """
-    for role in set_roles(body):
-        for labels in role_labels(view, name, body, role):
-            yield from group_pods({"spec": role.spec}, labels)
-
-
-def role_labels(view: ObjectView, name: str, body: Body, role: SetRole) -> Iterator[dict[str, str]]:
-    """The labels that the controller adds to the pods of a role, for each slice and each way to number them."""
-    for numbered in _numbers_slices(view):
-        for number in range(slice_count(body) if numbered else 1):
-            labels = {SET: name, ROLE: role.name, APP: f"{name}-{number}-{role.name}" if numbered else role.scaler}
-            yield labels | ({SLICE: str(number)} if numbered else {})
 
 
 def validate_role_selector(
@@ -82,32 +56,26 @@ def _selector_fault(view: ObjectView, body: Body, selector: Mapping[str, object]
     """The label by which a selector takes no pod of the set, and why."""
     if REVISION in selector:
         return REVISION, _REVISED
-    roles = {role.name: role for role in set_roles(body)}
-    if ROLE in selector and selector[ROLE] not in roles:
-        return ROLE, f"its roles are {', '.join(roles)}"
-    selected = [role for role in roles.values() if selector.get(ROLE, role.name) == role.name]
-    if WORKER_INDEX in selector and not any(_has_index(role, as_text(selector[WORKER_INDEX])) for role in selected):
+    sizes = {role.name: replica.size for replica in replicas(body) if (role := replica.set_role)}
+    if ROLE in selector and selector[ROLE] not in sizes:
+        return ROLE, f"its roles are {', '.join(sizes)}"
+    index = as_text(selector.get(WORKER_INDEX, "0"))
+    largest = max((size for name, size in sizes.items() if selector.get(ROLE, name) == name), default=0)
+    if WORKER_INDEX in selector and (not index.isdecimal() or int(index) >= largest):
         return WORKER_INDEX, "its groups have no such pod"
-    own_labels = {key: value for key, value in selector.items() if not key.startswith(POD_LABELS)}
-    pods = list(set_pods(view, text_at(body, "metadata", "name"), body))
-    if any(own_labels.items() <= pod.labels.items() for pod in pods):
+    own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
+    pods = [made.labels for made in made_pods(body, numbers_slices=numbers_slices(view))]
+    if any(selects({"matchLabels": own_labels}, labels) for labels in pods):
         return None
-    of_role = [pod for pod in pods if selector.get(ROLE, pod.labels[ROLE]) == pod.labels[ROLE]]
-    lacking = (key for key, value in own_labels.items() if not any(pod.labels.get(key) == value for pod in of_role))
+    of_role = [labels for labels in pods if selector.get(ROLE, labels[ROLE]) == labels[ROLE]]
+    lacking = (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in of_role))
     label = next(lacking, next(iter(own_labels)))
     if label == SLICE:
         count = slice_count(body)
-        return label, f"its last one is {count - 1}" if True in _numbers_slices(
-            view
-        ) else "LeaderWorkerSet 0.9 has none"
+        return label, f"its last one is {count - 1}" if True in numbers_slices(view) else "LeaderWorkerSet 0.9 has none"
     if label == APP and of_role:
-        return label, f"the controller writes {of_role[-1].labels[APP]}"
+        return label, f"the controller writes {of_role[-1][APP]}"
     return label, "no pod template of it has this label"
-
-
-def _has_index(role: SetRole, index: str) -> bool:
-    size = number_at(role.spec, "leaderWorkerTemplate", "size", default=1)
-    return index.isdecimal() and int(index) < size
 
 
 def set_of_child(view: ObjectView, namespace: str, name: str) -> str:

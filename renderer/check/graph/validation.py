@@ -24,6 +24,7 @@ from renderer.check.graph import (
     host_networks,
     pod_references,
     pod_selectors,
+    pods,
     policies,
     pools,
     references,
@@ -40,7 +41,7 @@ from renderer.check.graph.view import ExternalObjects, ObjectView
 Rules: TypeAlias = Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]]
 """Rules by the kind of object that they are about."""
 
-RULES: Rules = {
+REFERENCE_RULES: Rules = {
     **dict.fromkeys(guarded_models.ROUTES, (guarded_models.validate_guarded_models,)),
     "AIGatewayRoute": (
         guarded_models.validate_guarded_models,
@@ -101,10 +102,6 @@ RULES: Rules = {
         controller_refusals.validate_target_refs,
     ),
     "QuotaPolicy": (policies.validate_targets,),
-    "LeaderWorkerSet": (host_networks.validate_host_network, pod_selectors.validate_spread),
-    "Deployment": (host_networks.validate_host_network, pod_selectors.validate_spread),
-    "StatefulSet": (pod_selectors.validate_spread,),
-    "DaemonSet": (pod_selectors.validate_spread,),
     "HorizontalPodAutoscaler": (references.validate_autoscaler,),
     "ScaledObject": (references.validate_autoscaler,),
     **{f"InferenceObjective.{group}": (references.validate_pool_companion,) for group in pools.STEERING},
@@ -112,6 +109,12 @@ RULES: Rules = {
         f"InferenceModelRewrite.{group}": (references.validate_pool_companion, pools.validate_rewrite)
         for group in pools.STEERING
     },
+}
+"""Rules about references between objects."""
+
+RULES: Rules = {
+    **REFERENCE_RULES,
+    **dict.fromkeys(pods.KINDS, (host_networks.validate_host_network, pod_selectors.validate_spread)),
 }
 
 _RULES_OF_SETS: Rules = {
@@ -125,10 +128,7 @@ _RULES_OF_SETS: Rules = {
     ),
     "NetworkPolicy.networking.k8s.io": (pod_selectors.validate_selector,),
     "PodMonitor.monitoring.coreos.com": (pod_selectors.validate_selector,),
-    **dict.fromkeys(
-        ("LeaderWorkerSet", "Deployment", "StatefulSet", "DaemonSet", "Job.batch"),
-        (pod_references.validate_pod_references,),
-    ),
+    **dict.fromkeys(pods.KINDS, (pod_references.validate_pod_references,)),
     vertical_autoscalers.VERTICAL: (vertical_autoscalers.validate_vertical_autoscaler,),
     "RoleBinding.rbac.authorization.k8s.io": (pod_references.validate_binding,),
     "Role.rbac.authorization.k8s.io": (pod_references.validate_picker_role,),

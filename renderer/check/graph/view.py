@@ -12,7 +12,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.component_versions import TargetVersions
-from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at
+from renderer.kubernetes.json_values import as_map, as_text
 from renderer.text import patterns
 from renderer.text.suggestions import closest
 
@@ -233,17 +233,3 @@ def _namespaces(view: ObjectView) -> set[str]:
 def named_place(reference: Body, namespace: str) -> Place:
     """Namespace and name of the object that a reference names; `namespace`: where it names none."""
     return as_text(reference.get("namespace")) or namespace, as_text(reference.get("name"))
-
-
-def selects(selector: Body, labels: Mapping[str, object]) -> bool:
-    """Whether a selector (matchLabels, matchExpressions) matches these labels."""
-    if any(labels.get(key) != value for key, value in as_map(selector.get("matchLabels")).items()):
-        return False
-    return all(_holds(expression, labels) for expression in as_maps(selector.get("matchExpressions")))
-
-
-def _holds(expression: Body, labels: Mapping[str, object]) -> bool:
-    key, operator = as_text(expression.get("key")), expression["operator"]
-    if operator in ("In", "NotIn"):
-        return bool(operator == "In") is (labels.get(key) in list_at(expression, "values"))
-    return bool(operator == "Exists") is (key in labels)
