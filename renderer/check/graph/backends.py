@@ -151,7 +151,7 @@ def _resembles_service(view: ObjectView, host: str) -> bool:
     return (len(parts) > 2 and parts[2] == "svc") or (len(parts) == 2 and view.holds(parts[1]))
 
 
-def backend_model(view: ObjectView, body: Body) -> ServedModel | None:
+def backend_model(view: ObjectView, body: Body) -> WorkloadModel | None:
     """The model behind a Backend; None where it is not known."""
     endpoints = as_maps(as_map(body.get("spec")).get("endpoints"))
     host = as_text(as_map(endpoints[0].get("fqdn")).get("hostname")) if len(endpoints) == 1 else ""
@@ -164,7 +164,7 @@ def backend_model(view: ObjectView, body: Body) -> ServedModel | None:
     return served_by(view, place[0], selector)
 
 
-class ServedModel(Struct, frozen=True):
+class WorkloadModel(Struct, frozen=True):
     """A model that a workload serves."""
 
     workload: str  # its name; of a role, that of what autoscalers target of it
@@ -172,7 +172,7 @@ class ServedModel(Struct, frozen=True):
     name: str  # the served name
 
 
-def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> ServedModel | None:
+def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) -> WorkloadModel | None:
     """The model that the pods serve which a selector of ours selects; None where it is not known."""
     group, deployment = as_text(selector.get(GROUPS)), as_text(selector.get(wellknown.WORKLOAD))
     kind, name = (wellknown.LEADER_WORKER_SET, group) if group else (wellknown.DEPLOYMENT, deployment)
@@ -183,11 +183,11 @@ def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
     for replica in replicas(body) if body and served else ():
         role = replica.set_role  # where the selector names none, the first: all run the same model
         if role is None or selector.get(disaggregated_sets.ROLE, role.name) == role.name:
-            return ServedModel(role.scaler if role else name, replica.leader, served)
+            return WorkloadModel(role.scaler if role else name, replica.leader, served)
     return None
 
 
-def unknown_model_words(view: ObjectView, served: ServedModel, model: str) -> dict[str, object] | None:
+def unknown_model_words(view: ObjectView, served: WorkloadModel, model: str) -> dict[str, object] | None:
     """The words of E610 where the engine of a workload does not know the model name `model`; None where it does, or
     where that is not known.
     """
