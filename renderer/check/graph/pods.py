@@ -49,12 +49,12 @@ def workload_pods(view: ObjectView, body: Body) -> Iterator[WorkloadPods]:
     """The pods that are made of a workload; nothing of other objects."""
     for replica in replicas(body):
         for added in replica_labels(view, body, replica):
-            yield from (read_pods(body, replica, made) for made in replica.made(added))
+            yield from (read_pods(body, replica, pods) for pods in replica.made(added))
 
 
-def read_pods(body: Body, replica: Replica, made: MadePods) -> WorkloadPods:
+def read_pods(body: Body, replica: Replica, pods: MadePods) -> WorkloadPods:
     """Some pods of a replica with the ports of their containers."""
-    return WorkloadPods(body, replica, made.labels, container_ports(made.template.spec))
+    return WorkloadPods(body, replica, pods.labels, container_ports(pods.template.spec))
 
 
 def container_ports(spec: Body) -> frozenset[float | str]:

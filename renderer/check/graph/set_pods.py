@@ -64,7 +64,7 @@ def _selector_fault(view: ObjectView, body: Body, selector: Mapping[str, object]
     if WORKER_INDEX in selector and (not index.isdecimal() or int(index) >= largest):
         return WORKER_INDEX, "its groups have no such pod"
     own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
-    pods = [made.labels for made in made_pods(body, numbers_slices=numbers_slices(view))]
+    pods = [role_pods.labels for role_pods in made_pods(body, numbers_slices=numbers_slices(view))]
     if any(selects({"matchLabels": own_labels}, labels) for labels in pods):
         return None
     of_role = [labels for labels in pods if selector.get(ROLE, labels[ROLE]) == labels[ROLE]]
