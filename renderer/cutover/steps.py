@@ -21,7 +21,7 @@ from renderer.cutover.cluster_dump import (
 )
 from renderer.cutover.field_managers import hand_over
 from renderer.cutover.gitops_tool import GitopsTool
-from renderer.cutover.installation import stop_operator
+from renderer.cutover.operator_shutdown import stop_operator
 from renderer.cutover.rollout import PodChange, Pods, compare_templates, count_at
 from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic

@@ -1,4 +1,4 @@
-"""How the operator is installed, and the commands that stop it."""
+"""The commands that stop the operator, by how it is installed."""
 
 from __future__ import annotations
 
