@@ -122,7 +122,7 @@ def test_what_cannot_be_undone_is_told(chart: Repository, llmaz: Llmaz) -> None:
     edit(chart, "llmaz.yaml", "spec:", "spec:\n  output: {foreign: [templates/mine.txt]}")
     done = compared(llmaz("diff", "--format", "json"))
     assert done["notes"] == [
-        f"{CHAT_TEMPLATE} is not compared: line 6 has 'lookup' in an action that llmaz does not write",
+        f"{CHAT_TEMPLATE} is not compared: line 6 has an action that llmaz does not write",
         "chart/templates/mine.txt is not compared: llmaz did not write it",
     ]
     assert {(model["name"], model["state"]) for model in done["models"]} == {("chat", "added")}
@@ -155,7 +155,7 @@ def test_a_template_that_no_input_makes(chart: Repository, llmaz: Llmaz) -> None
     ("name", "old", "new", "what"),
     [
         (CHAT_TEMPLATE, "  name: chat\n", "  name: evil\n", "LeaderWorkerSet llm/evil differs"),
-        (CHAT_TEMPLATE, "  name: chat\n", "  name: {{ `x` | quote }}\n", "it has 'quote' in an action"),
+        (CHAT_TEMPLATE, "  name: chat\n", "  name: {{ `x` | quote }}\n", "it has an action that llmaz does not write"),
         (CHAT_TEMPLATE, "v0.32.0", "v0.31.0", "LeaderWorkerSet llm/chat differs"),
         ("chart/values.yaml", "replicas: 2", "replicas: 9", "LeaderWorkerSet llm/chat differs"),
         ("chart/Chart.yaml", "type: application", "dependencies: []", "it has keys that llmaz does not write"),
