@@ -9,87 +9,17 @@ from __future__ import annotations
 
 import json
 import marshal
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 from renderer import schema_validation
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, as_maps, list_at
 
-
-def _visible_route(*backends: object) -> object:
-    """What CEL rules see of a rendered route over such backends."""
-    rule = {
-        "matches": [{"headers": [{"name": "x-ai-eg-model"}]}],
-        "backendRefs": [*backends],
-        "timeouts": {"request": "600s"},
-    }
-    return {"spec": {"parentRefs": [{"kind": "Gateway"}], "rules": [rule]}}
-
-
-def _visible_policy(kind: str, **more: object) -> object:
-    """What CEL rules see of a policy for a kind of Gateway API."""
-    return {"spec": {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": kind}], **more}}
-
-
-def _visible_key(kind: str, field: str, value: object = True) -> object:
-    """What CEL rules see of a BackendSecurityPolicy with a provider's key."""
-    target = {"group": "aigateway.envoyproxy.io", "kind": "AIServiceBackend"}
-    return {"spec": {"targetRefs": [target], "type": kind, field: value}}
-
-
-_ENDPOINTS = {"type": "Endpoints", "endpoints": [{"fqdn": True}]}
-_BY_KEY = {"extractFrom": [{"headers": True}]}
-_ALLOWED = {"rules": [{"principal": {"headers": True}}]}
-
-# The visible parts of what is rendered. A test validates that rules accept them, so that no run with such objects
-# only has to load CEL.
-ACCEPTED: Mapping[str, Sequence[object]] = {
-    "cel/aigateway.envoyproxy.io/aiservicebackend_v1beta1": (
-        {"spec": {"backendRef": {"group": "gateway.envoyproxy.io", "kind": "Backend"}}},
-    ),
-    "cel/inference.networking.k8s.io/inferencepool_v1": (
-        {"spec": {"targetPorts": [{"number": 8080}], "endpointPickerRef": {"kind": "Service", "port": True}}},
-    ),
-    "cel/aigateway.envoyproxy.io/aigatewayroute_v1beta1": (
-        _visible_route({}),
-        _visible_route({}, {}),
-        _visible_route({}, {}, {}),
-        _visible_route({"group": "inference.networking.k8s.io", "kind": "InferencePool"}),
-    ),
-    "cel/gateway.envoyproxy.io/backend_v1alpha1": (
-        {"spec": _ENDPOINTS},
-        {
-            "spec": {
-                **_ENDPOINTS,
-                "tls": {"wellKnownCACertificates": "System", "sni": True, "insecureSkipVerify": False},
-            }
-        },
-    ),
-    "cel/aigateway.envoyproxy.io/backendsecuritypolicy_v1beta1": (
-        _visible_key("APIKey", "apiKey"),
-        _visible_key("AnthropicAPIKey", "anthropicAPIKey"),
-        _visible_key("AzureAPIKey", "azureAPIKey"),
-        _visible_key("AWSCredentials", "awsCredentials", {}),
-    ),
-    "cel/gateway.envoyproxy.io/backendtrafficpolicy_v1alpha1": (_visible_policy("HTTPRoute"),),
-    "cel/gateway.envoyproxy.io/securitypolicy_v1alpha1": (
-        _visible_policy("HTTPRoute", apiKeyAuth=_BY_KEY, authorization=_ALLOWED),
-        _visible_policy("Gateway", apiKeyAuth=_BY_KEY),
-    ),
-    "cel/gateway.envoyproxy.io/clienttrafficpolicy_v1alpha1": (
-        _visible_policy("Gateway", connection={}, headers={"earlyRequestHeaders": {}}),
-    ),
-    "cel/gateway.envoyproxy.io/envoyproxy_v1alpha1": tuple(
-        {"spec": {"provider": {"kubernetes": {"envoyDeployment": {}, "envoyService": {"type": service_type}}}}}
-        for service_type in ("ClusterIP", "LoadBalancer")
-    ),
-    "cel/gateway.networking.k8s.io/gateway_v1": (
-        {"spec": {"infrastructure": {}, "listeners": [{"name": "http", "protocol": "HTTP", "port": 80}]}},
-    ),
-}
+_FILE: Final = os.path.join(os.path.dirname(__file__), "accepted_objects.json")
 
 
 def cel_rules(name: str) -> Callable[[Body], Sequence[Finding]] | None:
@@ -224,20 +154,31 @@ def root(name: str) -> _Node:
 def _cached_validator(name: str) -> Callable[[Body], tuple[Finding, ...]]:
     """A function from an object of the kind to its findings, cached by the visible part of the object."""
     top = root(name)
-    findings_by_object: dict[bytes, tuple[Finding, ...]] = {_key(visible): () for visible in ACCEPTED.get(name, ())}
+    findings_by_object: dict[bytes, tuple[Finding, ...]] = {key(visible): () for visible in _accepted().get(name, ())}
 
     def validate(body: Body) -> tuple[Finding, ...]:
         visible = top.visible_part(body)
-        key = _key(visible)
-        findings = findings_by_object.get(key)
+        identity = key(visible)
+        findings = findings_by_object.get(identity)
         if findings is None:
-            findings = findings_by_object[key] = top.findings(visible)
+            findings = findings_by_object[identity] = top.findings(visible)
         return findings
 
     return validate
 
 
-def _key(visible: Any) -> bytes:
+@cache
+def _accepted() -> Mapping[str, Sequence[object]]:
+    """What rules see of usual objects and accept, by the name of their schema, so that most runs need not load CEL: it
+    takes as long as rendering ten models (scripts/make_accepted_objects.py).
+    """
+    with open(_FILE, "rb") as file:
+        parts: dict[str, list[object]] = json.loads(file.read())
+    return parts
+
+
+def key(visible: Any) -> bytes:
+    """The identity of the visible part of an object."""
     return marshal.dumps(visible, 2)  # the last version that writes equal values alike
 
 

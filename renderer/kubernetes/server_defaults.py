@@ -2,8 +2,9 @@
 
 The defaults of CRDs stand in their schemas (renderer/schemas/output), those that the source of Kubernetes states beside
 its fields in api_types.json. What code fills in stands here: of pkg/apis/*/v*/defaults.go of Kubernetes, and of
-pkg/webhooks/leaderworkerset_webhook.go of LeaderWorkerSet. It is the same in every version that is supported; the real
-server and the real webhook are asked for each (tests/apiserver/README.md).
+pkg/webhooks/leaderworkerset_webhook.go of LeaderWorkerSet. It is the same in every version that is supported, but for
+maxUnavailable of StatefulSets, which older ones leave out and take for the same. The real server and the real webhook
+are asked for each (tests/apiserver/README.md).
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def _stateful_strategy(value: Value) -> None:
         value["rollingUpdate"] = value.get("rollingUpdate") or {}
     if value["type"] == _TYPE and value.get("rollingUpdate") is not None:
         value["rollingUpdate"] = rolling = dict(as_map(value["rollingUpdate"]))
-        _fill(rolling, partition=0)
+        _fill(rolling, partition=0, maxUnavailable=1)
 
 
 def _service_spec(spec: Value) -> None:
