@@ -42,8 +42,7 @@ from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
 from renderer.adopt.template_origins import TemplateOrigins
 from renderer.api import RenderOptions
-from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown

@@ -25,8 +25,7 @@ from renderer.adopt.pod_changes import (
     shared_memory_mount,
 )
 from renderer.adopt.pod_patch import patch_between
-from renderer.diagnostics import Collector, Origin, Path
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Collector, NamedSource, Origin, Path
 from renderer.engines.engine_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, make_diagnostic
 from renderer.scaffold.writer import write as write_files_once
 
 

@@ -8,8 +8,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.wellknown import CLUSTER_SCOPED, DEPLOYMENT, HPA, LEADER_WORKER_SET
 from renderer.load.hand_written import Manifests

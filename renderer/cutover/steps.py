@@ -24,8 +24,7 @@ from renderer.cutover.gitops_tool import GitopsTool
 from renderer.cutover.operator_shutdown import stop_operator
 from renderer.cutover.rollout import PodChange, Pods, compare_templates, count_at
 from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
-from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, make_diagnostic
 from renderer.diff.objects import ObjectItem, items
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT, HPA, LB_SERVICE, LEADER_WORKER_SET

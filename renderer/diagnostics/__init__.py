@@ -15,11 +15,14 @@ from renderer.diagnostics.diagnostic import (
     make_diagnostic,
     naming_file,
     quoted,
+    read_error,
     suggestion,
     told_problems,
 )
 from renderer.diagnostics.origin import (
+    LineOf,
     MergedSource,
+    NamedSource,
     Origin,
     Path,
     Source,
@@ -32,7 +35,9 @@ __all__ = [
     "Collector",
     "Diagnostic",
     "InternalError",
+    "LineOf",
     "MergedSource",
+    "NamedSource",
     "Origin",
     "Path",
     "RenderError",
@@ -46,6 +51,7 @@ __all__ = [
     "make_diagnostic",
     "naming_file",
     "quoted",
+    "read_error",
     "suggestion",
     "told_problems",
 ]

@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics.origin import Origin, dotted
+from renderer.diagnostics.origin import NamedSource, Origin, dotted
 from renderer.text import escapes
 from renderer.text.suggestions import Vocabulary
 
@@ -81,6 +81,11 @@ def make_diagnostic(code: str, origin: Origin, **words: object) -> Diagnostic:
         warning=code.startswith("W"),
         document=getattr(source, "index", 0),
     )
+
+
+def read_error(name: str, error: OSError) -> Diagnostic:
+    """The diagnostic for a file `name` that cannot be read."""
+    return make_diagnostic("E120", Origin(NamedSource(name)), what=error.strerror or error)
 
 
 def told_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:

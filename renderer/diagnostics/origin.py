@@ -31,6 +31,27 @@ class MergedSource(Source, Protocol):
         """The source that set the field, and its path there."""
 
 
+class NamedSource:
+    """A source without places: a built-in default, or a flag of the command line."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return 0, 0
+
+
+class LineOf(NamedSource):
+    """A line of a file that is not YAML."""
+
+    def __init__(self, name: str, line: int) -> None:
+        super().__init__(name)
+        self._line = line
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        return self._line, 1
+
+
 class Origin(Struct, frozen=True):
     """A field of a source."""
 

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from renderer import load
 from renderer.api import RenderOptions, RenderPolicy
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic
 from renderer.source.tree import POLICY, FileSystem
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rule import LineOf
+from renderer.diagnostics import Diagnostic, LineOf, Origin, make_diagnostic
 from renderer.diff.fields import same
 from renderer.diff.folder_contents import FolderContents
 from renderer.diff.objects import items

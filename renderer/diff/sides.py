@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from renderer import load
 from renderer.api import RenderOptions
-from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diff.base_policy import judged_by_base
 from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree

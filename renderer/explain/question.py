@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, dotted, make_diagnostic, suggestion
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, dotted, make_diagnostic, suggestion
 
 APPS = ("Playground", "Service", "ModelRoute", "InferenceModel")  # kinds of input that are rendered into objects
 _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from renderer import load, yamlio
 from renderer.api import RenderOptions
-from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, dotted, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, dotted, make_diagnostic
 from renderer.explain.answers import Answers, answer_block, find_objects
 from renderer.explain.question import APPS, Question, names_of_item
 from renderer.explain.reasons import ReasonFinder

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from renderer import yamlio
 from renderer.api import AdmissionDocuments, RenderPolicy
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rule import read_error
+from renderer.diagnostics import Diagnostic, make_diagnostic, read_error
 from renderer.kubernetes.json_values import as_texts, map_at, maps_at, text_at
 from renderer.output.file_header import MARK
 from renderer.source.tree import FileSystem, ReadableFile, glob

@@ -8,8 +8,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic, quoted, suggestion
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import (
+    Diagnostic,
+    NamedSource,
+    Origin,
+    Path,
+    RenderError,
+    Source,
+    make_diagnostic,
+    quoted,
+    suggestion,
+)
 from renderer.kubernetes.json_values import without_nulls
 from renderer.load.preset_files import preset, preset_names
 from renderer.yamlio import Document

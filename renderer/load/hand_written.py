@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic, naming_file, read_error
 from renderer.source import tree
 from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 from renderer.yamlio import Document

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from renderer import workers
 from renderer.api import Inputs, RenderOptions, Scope
-from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, has_errors, make_diagnostic
 from renderer.load.environments import Environment, find_environment
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file

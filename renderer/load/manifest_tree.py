@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from renderer.api import RenderConfig, RenderOptions, RenderPolicy
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.load.environments import environment_names
 from renderer.load.hand_written import Manifests, read_manifests
 from renderer.load.input_files import count_files, unreadable_folders

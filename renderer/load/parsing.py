@@ -10,8 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, naming_file
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, naming_file, read_error
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.object_lists import is_object_list
 from renderer.load.environments import Environment, PatchedDocument

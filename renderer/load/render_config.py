@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from renderer import schema_validation, yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, Source, make_diagnostic
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, Source, make_diagnostic, read_error
 from renderer.kubernetes import component_versions
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.targets import target_problems, unsupported_targets

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderOptions, RenderPolicy
-from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, has_errors, make_diagnostic, read_error
 from renderer.load.admission_files import admission_documents, base_of_policy
 from renderer.load.validation import check, kind_of
 from renderer.source.paths import POLICY, LinkError, read_file

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from renderer.api import RenderOptions, Scope
-from renderer.diagnostics import Origin, RenderError, Source, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, Source, make_diagnostic
 from renderer.load.environments import environment_names, only_environment
 from renderer.load.render_config import parse_override, render_config
 from renderer.load.render_policy import render_policies

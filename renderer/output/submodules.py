@@ -8,8 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from renderer.api import Scope
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic
 from renderer.output.foreign_files import allowed_foreign
 from renderer.source import git
 from renderer.source.paths import is_inside, path_below

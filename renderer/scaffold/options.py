@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic
 from renderer.integrations.gitops import validate_name
 from renderer.integrations.gitops.repository_url import check_address
 from renderer.source import git, tree

@@ -6,8 +6,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic
 from renderer.output.folder_writer import write_file as write_file
 from renderer.source.tree import refuse_links
 

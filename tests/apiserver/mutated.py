@@ -19,8 +19,7 @@ import yaml
 
 from renderer import check, schema_validation
 from renderer.check.removed_apis import removal_words, removed_versions
-from renderer.diagnostics import Origin, dotted, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, dotted, make_diagnostic
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, manifests
 from tests.apiserver.server import Body

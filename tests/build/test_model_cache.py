@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from renderer.build.model_cache import model_cache
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.plan import CachePlan, SharedPlan
 
 WHOLE, CLAIM = Origin(NamedSource("a.yaml")), Origin(NamedSource("b.yaml"))

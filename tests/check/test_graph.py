@@ -18,7 +18,7 @@ import yaml
 from renderer.api import RenderConfig
 from renderer.check import graph
 from renderer.check.graph.listener_admission import hostnames_overlap
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource
 from renderer.kubernetes.workloads import selects
 from tests.inputs import CONFIG
 from tests.paths import TESTS

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from renderer.diagnostics import Collector, Diagnostic, Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, build_style
 from renderer.engines.option_lists import Option, OptionList

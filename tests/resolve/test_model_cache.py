@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
 from renderer.resolve.model_cache import claim_template, fitting_name

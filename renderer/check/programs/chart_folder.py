@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.kubernetes.json_values import text_at
 from renderer.source.paths import is_inside, read_file_inside
 

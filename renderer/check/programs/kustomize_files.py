@@ -10,8 +10,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from renderer import yamlio
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.diagnostics.rule import NamedSource, read_error
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, read_error
 from renderer.kubernetes.json_values import list_at
 from renderer.source.kustomizations import (
     KUSTOMIZATIONS,

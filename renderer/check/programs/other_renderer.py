@@ -18,8 +18,7 @@ from email import message_from_bytes
 from msgspec import Struct
 
 from renderer.check.programs.process import CommandResult, run_command
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic
 from renderer.kubernetes.json_values import text_at
 
 PACKAGE = "llmaz-renderer"

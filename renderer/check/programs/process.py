@@ -20,8 +20,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, make_diagnostic
 
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "PATH", "TMPDIR", "HELM_PLUGINS")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.dialect import Dialect
 from renderer.engines.engine_command import Word, table_entry

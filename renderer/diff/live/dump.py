@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from renderer import load, pipeline, yamlio
 from renderer.api import RenderOptions
-from renderer.diagnostics import Diagnostic, Origin, counted, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, has_errors, make_diagnostic
 from renderer.diff.fields import same
 from renderer.diff.live.comparison import compare_live, object_key
 from renderer.diff.live.records import ADDED, LiveReport

@@ -13,8 +13,7 @@ from typing import TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, make_diagnostic
 from renderer.integrations.gitops.source_flags import EnvironmentSource, check_distinct
 from renderer.kubernetes import wellknown
 from renderer.text import escapes

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, make_diagnostic
 from renderer.integrations.gitops.source_flags import EnvironmentSource
 
 Body = dict[str, object]

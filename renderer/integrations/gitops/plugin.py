@@ -15,8 +15,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from renderer import __version__
-from renderer.diagnostics import Origin, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, RenderError, make_diagnostic
 
 Body = dict[str, object]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 
 _SECRET = re.compile(r"\w+://[^/@]*:[^/]*@")
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer.diagnostics import Diagnostic, Origin, RenderError, make_diagnostic, suggestion
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, make_diagnostic, suggestion
 from renderer.integrations.gitops.rendered_tree import RenderedTree, apps, layout, select_environments
 from renderer.integrations.gitops.repository_url import check_address
 

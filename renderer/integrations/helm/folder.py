@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from renderer import check, load, pipeline
 from renderer.api import RenderOptions, Scope
-from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
-from renderer.diagnostics.rule import LineOf, NamedSource, read_error
+from renderer.diagnostics import Diagnostic, LineOf, NamedSource, Origin, has_errors, make_diagnostic, read_error
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
 from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
 from renderer.output import foreign_files, manifest_files, stale_files, submodules

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderOptions
-from renderer.diagnostics import Diagnostic, Origin, RenderError, has_errors, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, has_errors, make_diagnostic
 from renderer.integrations.kustomize.input_tree import CONFIG, RequestTree
 from renderer.integrations.kustomize.marker import MARKER
 from renderer.integrations.kustomize.request import (

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer import yamlio
-from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin, Path, RenderError, make_diagnostic
 from renderer.integrations.kustomize.marker import MARKER
 from renderer.load.validation import GROUPS, KINDS
 from renderer.yamlio import Document

@@ -13,7 +13,7 @@ import yaml
 
 from renderer import resolve, workers
 from renderer.api import Inputs, RenderConfig
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedDocument, ParsedFile
 from renderer.output import manifest_files

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.resolve.engine import kv_offloading
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.layers import ValueLayer

@@ -6,8 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from renderer.api import RenderConfig
-from renderer.diagnostics import Collector
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Collector, NamedSource
 from renderer.kubernetes.json_values import map_at
 from renderer.resolve.gateway import drain, packed_routes, settings
 from renderer.resolve.gateway.settings import GatewaySettings, read_gateway_settings

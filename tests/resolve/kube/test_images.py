@@ -8,8 +8,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.api import BackendRuntime, RenderConfig
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.engine import compilation
 from renderer.resolve.kube.images import image_reference, invalid_image, is_image, with_tag
