@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from renderer import yamlio
+from renderer.diagnostics.wordings import WORDINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "renderer").rglob("*.py"))
@@ -240,3 +241,24 @@ def test_methods_and_seven_arguments_are_no_home_made_machinery() -> None:
 
 def test_three_parts_and_the_groups_of_a_match_are_no_home_made_machinery() -> None:
     assert home_made("a, (b, c, d) = f()\na, b, c, d = 1, 2, 3, 4\na, b, c, d = match.groups()") == []
+
+
+def codes_in(text: str) -> set[str]:
+    """The codes of diagnostics that a grep finds: string literals, and not parts of texts that are put together."""
+    tree = ast.parse(text)
+    parts = {part for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.BinOp)) for part in ast.walk(node)}
+    literals = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in parts)
+    return {str(node.value) for node in literals if re.fullmatch(r"[EWN][0-9]{3}", str(node.value))}
+
+
+def test_a_grep_finds_where_a_code_is_told() -> None:
+    """A code stands whole where it is told, so that one word finds its page, its wording and its rule."""
+    texts = [path.read_text("utf-8") for path in SOURCES if "wordings" not in path.parts]
+    assert WORDINGS.keys() - {code for text in texts for code in codes_in(text)} == set()
+
+
+@pytest.mark.parametrize(
+    "text", ['code = f"{prefix}431"', 'code = prefix + "431"', 'code = "E" + "431"', 'code = "431"']
+)
+def test_a_code_that_is_put_together_is_not_found(text: str) -> None:
+    assert codes_in(text) == set()

@@ -97,7 +97,8 @@ def checked_output() -> Iterator[None]:
         if failure.descriptor != 2:
             from renderer.diagnostics.wordings import WORDINGS
 
-            print_aside(f"standard output: {WORDINGS['E150'].message.format(what=failure.reason)} [E150]")
+            code = "E150"
+            print_aside(f"standard output: {WORDINGS[code].message.format(what=failure.reason)} [{code}]")
         raise SystemExit(UNWRITABLE) from None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.explanation import container_at, explain_engine, explanation_text
 from renderer.check.engines.validation import validate_engines
+from renderer.diagnostics.rules import import_rules
 
 __all__ = [
     "EngineContainer",
@@ -16,3 +19,5 @@ __all__ = [
     "is_release",
     "validate_engines",
 ]
+
+import_rules(__name__, os.path.dirname(__file__))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.engines.containers import EngineContainer
+from renderer.check.engines.neighbours import PlacedEngine
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.engines.catalog import EngineCatalog
+from renderer.diagnostics.rules import rule
 from renderer.engines.engine_command import table_entry
 from renderer.engines.options import last_given_number
 from renderer.engines.rules.accelerators import heads_words
@@ -14,11 +15,14 @@ from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
 
 
-def beyond_the_model(container: EngineContainer, line: EngineLine, catalog: EngineCatalog) -> Iterator[Diagnostic]:
+@rule(of=PlacedEngine)
+def beyond_the_model(placed: PlacedEngine) -> Iterator[Diagnostic]:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context is longer than that
     of the model.
     """
-    facts = next(filter(None, (catalog.model_facts(word.text) for word in container.recognised.command.words)), {})
+    container, line = placed.container, placed.line
+    known = (placed.catalog.model_facts(word.text) for word in container.recognised.command.words)
+    facts = next(filter(None, known), {})
     if not facts or not line.args:
         return
     heads = int(number_at(facts, "attention", "heads"))

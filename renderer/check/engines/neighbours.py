@@ -12,7 +12,10 @@ from msgspec import Struct
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics.rules import rule
+from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import table_entry
+from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.yamlio import Document
@@ -97,15 +100,15 @@ class Neighbours:
         yield from (self.requests[i] for i in numbers if self.requests[i].selector.items() <= labels.items())
 
     def _requests_of(self, namespace: str, route: Document) -> Iterator[ModelRequest]:
-        for i, rule in enumerate(maps_at(route.value, "spec", "rules")):
+        for i, route_rule in enumerate(maps_at(route.value, "spec", "rules")):
             rule_origin = route.origin("spec", "rules", i)
             matched = [
                 (text_at(header, "value"), rule_origin.at("matches", m, "headers", h, "value"))
-                for m, match in enumerate(maps_at(rule, "matches"))
+                for m, match in enumerate(maps_at(route_rule, "matches"))
                 for h, header in enumerate(maps_at(match, "headers"))
                 if header.get("name") == MODEL_HEADER and header.get("type", "Exact") == "Exact"
             ]
-            for b, reference in enumerate(maps_at(rule, "backendRefs")):
+            for b, reference in enumerate(maps_at(route_rule, "backendRefs")):
                 override = text_at(reference, "modelNameOverride")
                 origin = rule_origin.at("backendRefs", b, "modelNameOverride")
                 space = text_at(reference, "namespace") or namespace
@@ -128,25 +131,37 @@ class Neighbours:
             yield from [(space, selector)] if selector else ()
 
 
-def overwritten_variables(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
+class PlacedEngine(Struct, frozen=True):
+    """An engine, what is known of its command line and of models, and the manifests beside it."""
+
+    container: EngineContainer
+    line: EngineLine
+    catalog: EngineCatalog
+    neighbours: Neighbours
+
+
+@rule(of=PlacedEngine)
+def overwritten_variables(placed: PlacedEngine) -> Iterator[Diagnostic]:
     """An error for each variable of the engine that Kubernetes sets for a Service of its namespace."""
+    container = placed.container
     if container.pod.get("enableServiceLinks") is False:
         return
     own_variables = [text_at(entry, "name") for entry in maps_at(container.body, "env")]
     for variable in table_entry(container.recognised.engine.runtime.name).get("serviceVariables") or ():
-        service = neighbours.services.get((container.namespace, variable))
+        service = placed.neighbours.services.get((container.namespace, variable))
         if service and variable not in own_variables:
             origin = container.document.origin(*container.pod_path, "enableServiceLinks")
             yield make_diagnostic("E428", origin, service=service, variable=variable, name=container.name)
 
 
-def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
+@rule(of=PlacedEngine)
+def other_names(placed: PlacedEngine) -> Iterator[Diagnostic]:
     """A warning where a route asks the engine for a name that it does not serve."""
-    command = container.recognised.command
+    container, command = placed.container, placed.container.recognised.command
     if not command.names or not all(word.known for word in command.names):
         return
     texts = [word.text for word in command.words]
-    for request in neighbours.requests_to(container.namespace, map_at(container.metadata, "labels")):
+    for request in placed.neighbours.requests_to(container.namespace, map_at(container.metadata, "labels")):
         if any(request.name in text for text in texts):  # also as the name of an adapter
             continue
         first = command.names[0]
@@ -159,13 +174,15 @@ def other_names(container: EngineContainer, neighbours: Neighbours) -> Iterator[
         return
 
 
-def sleeping_engine(container: EngineContainer, neighbours: Neighbours) -> Iterator[Diagnostic]:
+@rule(of=PlacedEngine)
+def sleeping_engine(placed: PlacedEngine) -> Iterator[Diagnostic]:
     """A warning for a ScaledObject that lets the engine have no replica, and asks only for what its pods measure."""
+    container = placed.container
     metrics = map_at(container.recognised.engine.runtime.spec, "engine", "metrics")
     prefixes = {as_text(name).partition(":")[0] + ":" for name in metrics.values() if ":" in as_text(name)}
     value = container.document.value
     name = text_at(value, "metadata", "name")
-    scaled_objects = neighbours.scaled_objects.get((container.namespace, text_at(value, "kind"), name), ())
+    scaled_objects = placed.neighbours.scaled_objects.get((container.namespace, text_at(value, "kind"), name), ())
     for document in scaled_objects if prefixes else ():
         spec = map_at(document.value, "spec")
         least = min(number_at(spec, "minReplicaCount", default=0), number_at(spec, "idleReplicaCount", default=1))

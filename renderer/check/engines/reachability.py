@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
@@ -17,6 +18,7 @@ _REPLACED = ("Deployment", "StatefulSet", "LeaderWorkerSet")  # kinds whose pods
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
+@rule(of=EngineContainer)
 def local_host(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for an engine that serves the pod itself alone, by its options or without any."""
     recognised = container.recognised
@@ -44,6 +46,7 @@ def _is_asked(container: EngineContainer) -> bool:
     return bool(maps_at(container.body, "ports")) or any("exec" not in probe for probe in probes if probe)
 
 
+@rule(of=EngineContainer)
 def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for each probe that asks a port on which neither the engine nor a container beside it listens."""
     number = _port(container)
@@ -58,6 +61,7 @@ def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
                 yield make_diagnostic("W453", container.origin(field, handler, "port"), **words)
 
 
+@rule(of=EngineContainer)
 def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
     """An error for each other container of the pod that names the engine's port. One that both name is W254."""
     number = _port(container)
@@ -79,6 +83,7 @@ def _ports_beside(container: EngineContainer) -> Iterator[tuple[Path, Body, Body
                 yield (field, i, "ports", p), body, port
 
 
+@rule(of=EngineContainer)
 def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
     """A note where requests reach an engine while it ends: nothing waits until nobody sends any more."""
     hooks = map_at(container.body, "lifecycle", "preStop")
@@ -99,6 +104,7 @@ def _port(container: EngineContainer) -> int | None:
     return None if says_more or settings_file or container.body.get("envFrom") else entry.get("defaultPort")
 
 
+@rule(of=EngineContainer)
 def impatient_probe(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for a liveness probe that ends the engine before a model can be loaded, without a startup probe."""
     probe = map_at(container.body, "livenessProbe")

@@ -7,11 +7,13 @@ from typing import Any
 
 from renderer.check.engines.containers import EngineContainer
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 
 _SECURITY = "securityContext"
 
 
+@rule(of=EngineContainer)
 def unknown_user(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for a user that the image of the engine's project does not have. One that has to be another than root
     without a number is none: OpenShift gives it one.

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
-from renderer.check.engines.model_facts import beyond_the_model
-from renderer.check.engines.neighbours import Neighbours, other_names, overwritten_variables, sleeping_engine
-from renderer.check.engines.reachability import impatient_probe, local_host, shared_port, undrained, unheard_probes
-from renderer.check.engines.users import unknown_user
+from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
@@ -38,17 +35,13 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
             yield make_diagnostic("N517", release.origin(*paths[0]), count=counted(count, "engine"), **words)
     for _, problems in read:
         yield from problems
+    diagnostics = Collector()
     for container in engines:
         line = engine_line_of(container, catalog)
-        diagnostics = Collector()
-        run_rules_or_stop(line, diagnostics)
-        run_rules_or_stop(_running_engine(container, line), diagnostics)
-        yield from diagnostics.problems
-        yield from beyond_the_model(container, line, catalog)
-        for judge in (local_host, unheard_probes, shared_port, impatient_probe, undrained, unknown_user):
-            yield from judge(container)
-        for validate in (overwritten_variables, other_names, sleeping_engine):
-            yield from validate(container, neighbours)
+        placed = PlacedEngine(container, line, catalog, neighbours)
+        for record in (line, _running_engine(container, line), container, placed):
+            run_rules_or_stop(record, diagnostics)
+    yield from diagnostics.problems
 
 
 def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:

@@ -23,6 +23,8 @@ from renderer.kubernetes import wellknown
 
 _LEADING = ("AIServiceBackend", "Backend", "InferencePool", "Service")
 _KINDS = (*ROUTES, "Service", "ReferenceGrant")
+# The errors in place of warnings about files that are written, since they are passed through.
+_PASSED = {"W672": "E672", "W673": "E673", "W674": "E674"}
 
 
 def validate_guarded_models(
@@ -47,7 +49,7 @@ def validate_guarded_models(
     for foreign in candidates:
         kind, *place = foreign.key
         for code, path, words in validate_guard(pods, policies, kind, foreign.body, (place[0], place[1])):
-            yield foreign, (code.replace("W", "E") if foreign.passed else code, path, words)
+            yield foreign, (_PASSED[code] if foreign.passed else code, path, words)
 
 
 def _guarded_pods(
