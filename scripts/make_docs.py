@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the parts of README.md and docs/ that follow from the program and its presets: help texts, the table of error
-codes, which engines there are, what they load and from where, what they scale on, and the tables of their own pages.
+"""Writes the parts of README.md, docs/ and mkdocs.yml that follow from the program and its presets: help texts, the
+table of error codes, which engines there are, what they load and from where, what they scale on, and the tables of
+their own pages.
 
 `scripts/make_docs.py` rewrites them, `--check` exits 1 when they are stale (a test runs that).
 """
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
 
 ROOT = Path(__file__).resolve().parent.parent
+NAVIGATION = ROOT / "mkdocs.yml"
 Spec: TypeAlias = Mapping[str, Any]
 
 SOURCES = {
@@ -142,6 +144,27 @@ def called_table() -> str:
         fixed = served_name.removeprefix("fixed:")
         cells = CALLED.get(served_name) or (f"`{fixed}`, whatever it serves", f"`{fixed}`")
         rows.append(f"| `{name}` | {cells[0]} | {cells[1]} |")
+    return "\n".join(rows)
+
+
+def weighs_table() -> str:
+    """One row a backend: what the picker of a pool weighs, or why it is refused (renderer/resolve/rules/pools.py)."""
+    rows = ["| backend | the picker weighs |", "|---|---|"]
+    for name, spec in backends():
+        engine = spec["engine"]
+        measured = engine.get("metrics") or {}
+        cell = f"queue, {'KV cache' if 'kvUsage' in measured else 'running requests'}, prefix"
+        if engine["servedName"].startswith("fixed:"):
+            fixed = engine["servedName"].removeprefix("fixed:")
+            cell = (
+                f"refused: it calls every model `{fixed}`, and whether a request to a pool gets another name than its "
+            )
+            cell += "public one depends on the gateway's version"
+        elif not {"path", "waiting", "running"} <= measured.keys():
+            cell = "refused: nobody has verified a metric of its queue"
+        elif "adapters" in measured:
+            cell += "; loaded adapters where there are some"
+        rows.append(f"| `{name}` | {cell} |")
     return "\n".join(rows)
 
 
@@ -494,6 +517,7 @@ TABLES = {
     "scales": scale_table,
     "backends": backend_table,
     "called": called_table,
+    "weighs": weighs_table,
     "gateway keys": gateway_table,
     "start logs": fit_table,
     "accelerator types": accelerator_table,
@@ -509,6 +533,19 @@ ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[
 }
 
 
+def linked_engines(text: str, folder: str) -> str:
+    """The page with links to the pages of engines between `<!-- engines -->` and its end. `folder`: of these pages."""
+    links = ", ".join(f"[{name}]({folder}/{name}.md)" for name, _ in backends())
+    return re.sub(r"(<!-- engines -->).*?(<!-- /engines -->)", rf"\1{links}\2", text, flags=re.DOTALL)
+
+
+def navigation() -> str:
+    """mkdocs.yml with the pages of engines."""
+    entries = "".join(f"          - {name}: engines/{name}.md\n" for name, _ in backends())
+    text = NAVIGATION.read_text("utf-8")
+    return re.sub(r"(      - Engines:\n)(?:          - .*\n)*", rf"\1{entries}", text)
+
+
 def filled(text: str, name: str, table: str) -> str:
     """The page with the table between `<!-- name -->` and `<!-- /name -->`."""
     between = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
@@ -517,7 +554,9 @@ def filled(text: str, name: str, table: str) -> str:
 
 def rewritten(path: Path) -> str:
     """The page with its made parts made again."""
-    text = path.read_text()
+    if path == NAVIGATION:
+        return navigation()
+    text = linked_engines(path.read_text(), "engines" if path.parent == ROOT / "docs" else "docs/engines")
     text = re.sub(
         r"(<!-- help: (.*?) -->\n```\n).*?(```)",
         lambda match: match[1] + help_text(match[2]) + match[3],
@@ -537,7 +576,7 @@ def rewritten(path: Path) -> str:
 
 def main() -> int:
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for path in [ROOT / "README.md", NAVIGATION, *sorted((ROOT / "docs").rglob("*.md"))]:
         if (new := rewritten(path)) != path.read_text():
             stale.append(path)
             if "--check" not in sys.argv[1:]:

@@ -16,7 +16,7 @@ Of one version, printed:
     ENGINE_PYTHON scripts/make_options.py vllm                        # with the Python that the engine is installed for
     ENGINE_PYTHON scripts/make_options.py sglang
     CACHE/env/bin/python scripts/make_options.py vllm CACHE/vllm/0.8.5
-    python3 scripts/make_options.py tgi VERSION launcher.md           # the launcher's --help, or its reference page
+    python3 scripts/make_options.py help ENGINE VERSION help.txt      # what its --help prints (argparse, clap)
     python3 scripts/make_options.py tensorrt-llm VERSION serve.py     # the source of trtllm-serve (click decorators)
 
 Each line is `--name[,alias…] ARITY [TYPE] [repeat] [since..until]`: the first long name, the other spellings of the
@@ -453,11 +453,38 @@ def number(handler: Sequence[Token]) -> str:
 # --- written texts ----------------------------------------------------------------------------------------------------
 
 
-def clap_options(page: str) -> Iterator[Option]:
-    """From the long help of a clap program: `-p, --port <PORT>` at the start of an entry."""
-    entry = re.compile(r"^ {2,6}(?:(-\w), )?(--[\w-]+)(?: (<\w+>))?$", re.MULTILINE)
-    for short, name, value in entry.findall(Path(page).read_text("utf-8")):
-        yield Option((name, *([short] if short else [])), "1" if value else "0")
+# What stands behind the name of an option: `FILE`, `{a,b}`, `[X ...]`, `X [X ...]`, `[X]`, `<X>`, `[<X>]`, `<X>...`
+_MANY = re.compile(r"(?P<first>\S+ )?\[.* ?\.\.\.\]|<[^>]+>\.\.\.")
+_OPTION_ENTRY = re.compile(r"^ {2,8}(-{1,2}\w.*?)(?: {2,}.*)?$")
+
+
+def help_options(text: str) -> Iterator[Option]:
+    """From what `--help` of a program of argparse or clap prints: `-p, --port PORT` at the start of an entry."""
+    entries: list[tuple[str, list[str]]] = []  # what stands before the description, and the lines of it
+    for line in text.splitlines():
+        if match := _OPTION_ENTRY.match(line):
+            entries.append((match[1], [line[match.end(1) :]]))
+        elif entries:
+            entries[-1][1].append(line)
+    for head, description in entries:
+        spellings = [spelling.partition(" ") for spelling in re.split(r", (?=-)", head)]
+        form = next((form for _, _, form in reversed(spellings) if form), "")
+        names = [name for name, _, _ in spellings]
+        values = re.search(r"\[possible values: ([^\]]+)\]", " ".join(map(str.strip, description)))
+        choices = values[1].split(", ") if values else [word for word in form.strip("{}").split(",") if "{" in form]
+        off = [name for name in names if name.startswith("--no-") and f"--{name[5:]}" in names]
+        for group in ([name for name in names if name not in off], off):
+            if group:
+                yield Option(tuple(group), help_arity(form), choices=listable(choices))
+
+
+def help_arity(form: str) -> str:
+    """How many values follow an option. `form`: how its help writes them."""
+    if many := _MANY.fullmatch(form):
+        return "*" if many["first"] is None and form.startswith("[") else "+"
+    if form.startswith("["):
+        return "?"
+    return str(len(form.split()))
 
 
 def click_options(source: str) -> Iterator[Option]:
@@ -591,7 +618,12 @@ def releases(engine: str, cache: Path) -> str:
 def written(head: str, lines: Iterable[str]) -> str:
     """The whole file."""
     legend = "# Made by scripts/make_options.py, which says what a line means."
-    return "\n".join([f"# {head}", legend, *sorted(lines)])
+    return "\n".join([f"# {head}", legend, *sorted(set(lines))])
+
+
+def option_lines(options: Iterable[Option]) -> list[str]:
+    """The lines of the options and of their choices."""
+    return [line for option in options for line in (option.line(), option.values()) if line]
 
 
 def main(engine: str, *words: str) -> str:
@@ -606,13 +638,13 @@ def main(engine: str, *words: str) -> str:
         version = Path(words[0]).name if words else importlib.metadata.version(engine)
         with contextlib.redirect_stdout(sys.stderr):  # importing an engine says this and that
             options = list(argparse_options(engine))
-            lines = [line for option in options for line in (option.line(), option.values()) if line]
-        return written(f"{engine} {version}, from its own parser under Python {platform.python_version()}.", lines)
+        head = f"{engine} {version}, from its own parser under Python {platform.python_version()}."
+        return written(head, option_lines(options))
+    if engine == "help":
+        engine, version, path = words
+        options = list(help_options(Path(path).read_text("utf-8")))
+        return written(f"{engine} {version}, from its --help.", option_lines(options))
     version, path = words
-    if engine == "tgi":
-        return written(
-            f"tgi {version}, from the help of its launcher.", [option.line() for option in clap_options(path)]
-        )
     if engine == "tensorrt-llm":
         lines = [option.line() for option in click_options(path)]
         return written(f"tensorrt-llm {version}, from the source of trtllm-serve.", lines)

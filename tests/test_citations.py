@@ -24,7 +24,6 @@ KINDS = {".md", ".py", ".sh", ".tpl", ".yaml", ".yml"}
 DESIGN = ROOT / "docs" / "design"
 BUGS = "docs/deviations.md#bugs-of-the-operator"
 ELSEWHERE = {
-    "launcher.md": "a file that whoever calls scripts/make_options.py has",
     "release-notes/v1.2.0.md": "Agent Router's",
     "site/docs/compatibility.md": "Agent Router's",
 }

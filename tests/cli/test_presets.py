@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from renderer import __version__, load
-from tests.inputs import CONFIG, error_case, playground
+from tests.inputs import CONFIG, playground
 from tests.paths import ROOT, TESTS
 
 if TYPE_CHECKING:
@@ -177,10 +177,12 @@ def test_vendored_models_and_backends_render_the_same_bytes(folder: Path, llmaz:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_wrong_options_are_found_with_a_vendored_backend_too(backend: str, folder: Path, llmaz: Llmaz) -> None:
     """Lists of options are looked up beside the user's file, then among ours."""
-    case = error_case("options-on-ollama" if backend == "ollama" else f"options-wrong-on-{backend}")
-    for path in case.glob("*.yaml"):
-        shutil.copy(path, folder)
+    shutil.copytree(TESTS / "cases" / f"engine-{backend}" / "input", folder, dirs_exist_ok=True)
+    chosen = f"    backendName: {backend}\n"
+    text = (folder / "playgrounds.yaml").read_text("utf-8")
+    (folder / "playgrounds.yaml").write_text(text.replace(chosen, f"{chosen}    args: [--no-such-option]\n"), "utf-8")
     before = refused(llmaz("validate", "--strict"))
+    assert "'--no-such-option'" in before or "takes no arguments" in before
     assert llmaz("presets", "vendor", backend, "--to", "pinned").code == 0
     assert refused(llmaz("validate", "--strict")) == before
 

@@ -1,7 +1,8 @@
-"""What scripts/make_options.py reads of a parser in C++, and how it writes the lists of many versions."""
+"""What scripts/make_options.py reads of a parser in C++ and of help texts, and how it writes lists of many versions."""
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,52 @@ def test_a_value_that_cannot_stand_in_a_list_leaves_the_option_without() -> None
     assert make_options.listable(["a", "two words"]) == ()
     assert make_options.listable(["None"]) == ()
     assert make_options.listable(["None", "a"]) == ("None", "a")
+
+
+def test_the_help_of_argparse() -> None:
+    """The parser's own actions say what its help has to be read as."""
+    parser = argparse.ArgumentParser(prog="engine", formatter_class=lambda prog: argparse.HelpFormatter(prog, width=60))
+    parser.add_argument("model_path", help="the path, or -1 for none")
+    parser.add_argument("-t", "--tp", type=int, help="number of GPUs; --tp 2 for two")
+    parser.add_argument("--a-name-so-long-that-its-help-is-below", default="x", help="-h, as it were")
+    parser.add_argument("--pair", nargs=2, metavar=("FROM", "TO"))
+    for arity in ("?", "*", "+"):
+        parser.add_argument(f"--many{'?*+'.index(arity)}", nargs=arity)
+    parser.add_argument("--dtype", choices=["auto", "half"], help="[default: auto]")
+    parser.add_argument("--cache", action=argparse.BooleanOptionalAction)
+    parser.add_argument("--fast", action="store_true", help="with  two blanks")
+    options = make_options.help_options(parser.format_help())
+    assert make_options.option_lines(options) == [
+        *("--help,-h 0", "--tp,-t 1", "--a-name-so-long-that-its-help-is-below 1", "--pair 2"),
+        *("--many0 ?", "--many1 *", "--many2 +", "--dtype 1", "=--dtype auto half"),
+        *("--cache 0", "--no-cache 0", "--fast 0"),
+    ]
+
+
+def test_the_help_of_clap() -> None:
+    text = """\
+Usage: engine [OPTIONS]
+
+Options:
+      --model-id <MODEL_ID>
+          The name of the model. -p is the port.
+
+          [env: MODEL_ID=]
+          [default: tiny]
+
+  -p, --port <PORT>
+          [default: 80]
+
+      --quantize <QUANTIZE>
+          Possible values:
+          - awq:  one
+          [possible values: awq, gptq]
+
+      --json-output
+      --sharded [<SHARDED>]
+      --origin <ORIGIN>...  may be given several values
+"""
+    assert make_options.option_lines(make_options.help_options(text)) == [
+        *("--model-id 1", "--port,-p 1", "--quantize 1", "=--quantize awq gptq"),
+        *("--json-output 0", "--sharded ?", "--origin +"),
+    ]
