@@ -28,14 +28,14 @@ from renderer.admission.server_view import is_own_kind, server_view
 from renderer.admission.unknowns import unknown_names
 from renderer.cel.reads import Projection, ReadPath, projection
 from renderer.cel.work import Extent, extent_of
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.plan import Body
 
-_MAKERS = frozenset(
-    {
-        "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "LeaderWorkerSet", "DisaggregatedSet",
-        "ReplicationController",
-    }
-)  # fmt: skip
+
+def _makes_pods(resource: Resource) -> bool:
+    """Whether controllers make pods of objects of a resource, which nobody shows here."""
+    workload = WORKLOADS.get((resource.group, resource.kind))
+    return workload is not None and workload.makes_pods
 
 
 class Verdict(Struct, frozen=True):
@@ -90,7 +90,7 @@ class Judge:
                 return
         facts: _Facts | None = None
         for bound in self._bound:
-            if bound.is_about_pods and resource.kind in _MAKERS:
+            if bound.is_about_pods and _makes_pods(resource):
                 self._tell(bound.policy, None, "pods that controllers make of workloads")
             if not bound.may_match(resource):
                 continue
@@ -108,7 +108,7 @@ class Judge:
         """Whether no policy may have to say something of such a resource."""
         if resource.group == ADMISSION_GROUP and resource.kind in EXEMPT:
             return True
-        makes_pods = resource.kind in _MAKERS
+        makes_pods = _makes_pods(resource)
         return not any(bound.may_match(resource) or (makes_pods and bound.is_about_pods) for bound in self._bound)
 
     def _of_binding(

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from renderer.admission.records import KnownNamespace, MatchResources, NotJudged, Resource, ResourceRule
 from renderer.admission.resources import DEFINITION, ResourceKinds, other_versions
-from renderer.kubernetes.json_values import as_map, as_texts, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
+from renderer.kubernetes.workloads import selects
 from renderer.plan import Body
 
 _CREATE = "CREATE"
@@ -66,27 +67,6 @@ def _namespace_matches(match: MatchResources, request: CreateRequest) -> bool:
     if request.resource.is_namespaced is False:
         return True
     return selects(match.namespace_selector, request.known_namespace().labels)
-
-
-def selects(selector: Body, labels: Mapping[str, object]) -> bool:
-    """Whether a label selector selects these labels."""
-    if not selector:
-        return True
-    for key, value in map_at(selector, "matchLabels").items():
-        if labels.get(key) != value:
-            return False
-    for term in maps_at(selector, "matchExpressions"):
-        key, operator, values = text_at(term, "key"), text_at(term, "operator"), as_texts(term.get("values"))
-        present = key in labels
-        if operator == "In":
-            holds = present and labels[key] in values
-        elif operator == "NotIn":
-            holds = not present or labels[key] not in values
-        else:
-            holds = present if operator == "Exists" else not present
-        if not holds:
-            return False
-    return True
 
 
 def _any_rule(rules: Sequence[ResourceRule], is_exact: bool, request: CreateRequest) -> bool:

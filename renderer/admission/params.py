@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer.admission.matching import CreateRequest, selects
+from renderer.admission.matching import CreateRequest
 from renderer.admission.records import AdmissionPolicy, Binding, NotJudged
 from renderer.admission.resources import ResourceKinds
 from renderer.cel.work import Extent, extent_of
 from renderer.kubernetes.json_values import as_map, map_at, text_at
+from renderer.kubernetes.workloads import selects
 from renderer.plan import Body
 
 

@@ -13,11 +13,11 @@ from renderer.diff.live.records import LOST, LiveReport
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, maps_at
+from renderer.kubernetes.workloads import SCALE_TARGETS, WORKLOADS, kind_of
 from renderer.yamlio import Document
 
 _HUB, _CLAIM = "hf", "pvc"
 _VOLUME = "model"
-_KINDS = (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET, "StatefulSet")
 
 
 def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
@@ -35,7 +35,7 @@ def _document_of(workload: ServingWorkload) -> Document:
     """The workload in Kubernetes' words: of other kinds a LeaderWorkerSet with the pods that their controller or chart
     makes.
     """
-    if workload.kind in _KINDS or workload.hosts > 1:
+    if kind_of(workload.document.value) in WORKLOADS or workload.hosts > 1:
         return workload.document
     metadata = {
         "name": workload.name,
@@ -46,7 +46,7 @@ def _document_of(workload: ServingWorkload) -> Document:
     kind = wellknown.LEADER_WORKER_SET
     spec["startupPolicy"] = "LeaderReady"
     spec["leaderWorkerTemplate"] = {"size": 1, "workerTemplate": _with_model(workload)}
-    body = {"apiVersion": wellknown.WORKLOAD_VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
+    body = {"apiVersion": SCALE_TARGETS[kind], "kind": kind, "metadata": metadata, "spec": spec}
     text = yamlio.dump(body)
     (document,), _ = yamlio.parse(workload.document.name, text.encode())
     return document

@@ -9,6 +9,7 @@ from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.server_defaults import LEADER_WORKER_SET
+from renderer.kubernetes.workloads import SCALE_TARGETS
 from renderer.plan import Body, Container, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
@@ -105,7 +106,7 @@ def _body(plan: Plan, spec: Body) -> dict[str, object]:
     metadata: dict[str, object] = {"name": plan.name, "namespace": plan.namespace, "labels": labels}
     if plan.annotations:
         metadata["annotations"] = plan.annotations
-    return {"apiVersion": wellknown.WORKLOAD_VERSIONS[plan.kind], "kind": plan.kind, "metadata": metadata, "spec": spec}
+    return {"apiVersion": SCALE_TARGETS[plan.kind], "kind": plan.kind, "metadata": metadata, "spec": spec}
 
 
 @lru_cache(maxsize=256)

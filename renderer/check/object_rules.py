@@ -14,23 +14,22 @@ from renderer.check.graph import (
     Key,
     kind_of,
 )
-from renderer.check.kinds.disaggregated_sets import validate_disaggregated_set, validate_disaggregated_set_pods
+from renderer.check.kinds.disaggregated_sets import validate_disaggregated_set
 from renderer.check.kinds.hpa import validate_hpa
 from renderer.check.kinds.karpenter import validate_node_pool
 from renderer.check.kinds.keda import validate_scaled_object
-from renderer.check.kinds.lws import validate_lws, validate_lws_pods
-from renderer.check.kinds.objects import validate_pods, validate_service, validate_workload
+from renderer.check.kinds.lws import validate_lws
+from renderer.check.kinds.objects import validate_service, validate_workload
+from renderer.check.kinds.pods import validate_pod_templates
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.diagnostics import Path
 from renderer.kubernetes import component_versions
+from renderer.kubernetes.workloads import WORKLOADS, api_version
 from renderer.workers import process_count
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
-    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws, validate_lws_pods),
-    "output/disaggregatedset.x-k8s.io/disaggregatedset_v1": (
-        validate_disaggregated_set,
-        validate_disaggregated_set_pods,
-    ),
+    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws,),
+    "output/disaggregatedset.x-k8s.io/disaggregatedset_v1": (validate_disaggregated_set,),
     "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
     "output/keda.sh/scaledobject_v1alpha1": (validate_scaled_object,),
     "output/core/service_v1": (validate_service,),
@@ -39,14 +38,10 @@ RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by sche
     "output/apps/statefulset_v1": (validate_workload,),
     "output/apps/daemonset_v1": (validate_workload,),
     "output/apps/replicaset_v1": (validate_workload,),
-    "output/batch/cronjob_v1": (validate_pods,),
-    "output/batch/job_v1": (validate_pods,),
-    "output/core/pod_v1": (validate_pods,),
-    "output/core/podtemplate_v1": (validate_pods,),
     "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
     "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
 }
-
+_WITH_PODS = frozenset(schema_validation.name_of(api_version(kind), kind[1]) for kind in WORKLOADS)
 
 # The schema of a kind as input of `llmaz render`, with keys that are not fields of its CRD.
 _INPUT_SCHEMAS = {"output/llmaz.io/openmodel_v1alpha1": "input/openmodel"}
@@ -117,7 +112,8 @@ def validate_object(
 def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
     """The rules for a kind beside its schema."""
     in_cel = cel_rules(name)
-    return (*RULES.get(name, ()), *((in_cel,) if in_cel else ()))
+    of_pods = (validate_pod_templates,) if name in _WITH_PODS else ()
+    return (*RULES.get(name, ()), *of_pods, *((in_cel,) if in_cel else ()))
 
 
 def object_key(value: Mapping[str, object]) -> Key | None:

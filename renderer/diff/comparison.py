@@ -43,6 +43,7 @@ from renderer.diff.traffic import TrafficChange, traffic_changes
 from renderer.fit.verdict import describe_verdict
 from renderer.kubernetes.disaggregated_sets import KIND
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.output.manifest_files import OutputFile
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
@@ -115,7 +116,7 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
 
     def add(kind: str, names: set[str]) -> None:
         for key, item in unchanged_objects(unchanged, folders, kind, names).items() if names else ():
-            if key not in old and key not in new and (kind not in (WORKLOAD, DEPLOYMENT) or _runs(item)):
+            if key not in old and key not in new and (key.api_kind not in WORKLOADS or _runs(item)):
                 old[key] = new[key] = item
 
     scaled = {*autoscalers(old), *autoscalers(new)}

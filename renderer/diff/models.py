@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
+from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
 from renderer.diff.options import OptionChange, compare_options
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
+from renderer.kubernetes.workloads import SCALE_TARGETS, replicas, scale_target
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
@@ -29,7 +30,6 @@ _ANNOTATIONS = {
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
-_KINDS = (WORKLOAD, wellknown.DEPLOYMENT, disaggregated_sets.ROLE_SCALER)
 _RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
@@ -185,11 +185,10 @@ def summarize_model(
     """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target; `claimed`:
     the devices that each ResourceClaimTemplate asks for.
     """
-    body, template = item.body, map_at(item.body, "spec", "leaderWorkerTemplate")
+    body, replica = item.body, next(replicas(item.body), None)
     annotations = map_at(body, "metadata", "annotations")
     worker = pod_template(body)
-    leader = map_at(template, "leaderTemplate") or worker
-    size = _number(template.get("size"), 1)
+    leader, size = (replica.leader.body, replica.size) if replica else (worker, 1)
     spec_replicas = value_at(body, "spec", "replicas")
     scaler = autoscalers.get((item.key.namespace, item.key.name))
     low, high = _bounds(scaler) if scaler else (_number(spec_replicas, 1),) * 2
@@ -400,7 +399,7 @@ def _all_keys(*mappings: Mapping[str, object]) -> list[str]:
 def autoscalers(objects: Items) -> Mapping[tuple[str, str], Body]:
     """The autoscalers, by namespace and name of the workload that they scale."""
     return {
-        (key.namespace, str(value_at(item.body, "spec", "scaleTargetRef", "name"))): item.body
+        (key.namespace, target[2]): item.body
         for key, item in objects.items()
-        if key.kind in wellknown.AUTOSCALERS and value_at(item.body, "spec", "scaleTargetRef", "kind") in _KINDS
+        if key.kind in wellknown.AUTOSCALERS and (target := scale_target(item.body))[1] in SCALE_TARGETS
     }

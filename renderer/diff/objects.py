@@ -12,10 +12,12 @@ from renderer import yamlio
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.object_lists import listed_objects, own_fields
+from renderer.kubernetes.workloads import LEADER_WORKER_SET, WORKLOADS, Kind, api_version, pod_templates
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
 WORKLOAD = "LeaderWorkerSet"
+_SET_IDENTITY = {"apiVersion": api_version(LEADER_WORKER_SET), "kind": WORKLOAD}
 ROLES = (wellknown.PREFILL, wellknown.DECODE)  # of two LeaderWorkerSets of one app
 
 
@@ -33,6 +35,11 @@ class ObjectKey(Struct, frozen=True, order=True):
         return f"{self.kind} {place}"
 
     @property
+    def api_kind(self) -> Kind:
+        """The API group and kind."""
+        return self.group, self.kind
+
+    @property
     def place(self) -> str:
         """namespace/name, or the name alone."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
@@ -42,7 +49,8 @@ def is_workload(key: ObjectKey, body: Body) -> bool:
     """Whether the object runs the pods of an app: a LeaderWorkerSet or DisaggregatedSet, or a Deployment that we
     rendered for one.
     """
-    if key.kind in (WORKLOAD, disaggregated_sets.KIND):
+    workload = WORKLOADS.get(key.api_kind)
+    if workload and workload.has_groups:
         return True
     labels = map_at(body, "metadata", "labels") if key.kind == wellknown.DEPLOYMENT else {}
     own = wellknown.own_labels("", "inference-server")
@@ -50,8 +58,9 @@ def is_workload(key: ObjectKey, body: Body) -> bool:
 
 
 def pod_template(body: Body) -> Body:
-    """The template of a workload's pods; that of the workers of a LeaderWorkerSet."""
-    return map_at(body, "spec", "leaderWorkerTemplate", "workerTemplate") or map_at(body, "spec", "template")
+    """The template of a workload's pods; that of the workers of a LeaderWorkerSet, {} for other objects."""
+    templates = [*pod_templates(body)]
+    return templates[-1].body if templates else {}
 
 
 class ObjectItem(Struct, frozen=True):
@@ -80,7 +89,7 @@ def role_items(item: ObjectItem) -> dict[str, ObjectItem]:
         if slices > 1:
             replicas = slices * (replicas if isinstance(replicas, int) else 1)
         spec = role.spec if replicas is None else {**role.spec, "replicas": replicas}
-        body = {"metadata": map_at(item.body, "metadata"), "spec": spec}
+        body = {**_SET_IDENTITY, "metadata": map_at(item.body, "metadata"), "spec": spec}
         roles[role.name] = ObjectItem(replace(item.key, name=role.scaler), item.file, body, item.place, role.name)
     return roles
 

@@ -74,6 +74,3 @@ def own_labels(name: str, component: str) -> dict[str, str]:
     labels = {NAME: name} if name else {}
     labels |= {COMPONENT: component} if component else {}
     return {**labels, PART_OF: "llmaz", MANAGED_BY: "llmaz-renderer"}
-
-
-WORKLOAD_VERSIONS = {LEADER_WORKER_SET: "leaderworkerset.x-k8s.io/v1", DEPLOYMENT: "apps/v1"}

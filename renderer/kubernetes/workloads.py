@@ -16,7 +16,18 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from renderer.kubernetes.disaggregated_sets import APP, GROUP, KIND, ROLE, SET, SLICE, SetRole, set_roles, slice_count
+from renderer.kubernetes.disaggregated_sets import (
+    APP,
+    GROUP,
+    KIND,
+    ROLE,
+    ROLE_SCALER,
+    SET,
+    SLICE,
+    SetRole,
+    set_roles,
+    slice_count,
+)
 from renderer.kubernetes.json_values import Path, Pattern, as_map, find, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
 
@@ -40,8 +51,16 @@ class WorkloadKind(Struct, frozen=True):
     templates: Mapping[str, PodRole]  # by path, as `find` reads it; '' is the object
     is_scalable: bool = False  # it has the subresource `scale`, which autoscalers write
     replaces_pods: bool = False  # a change of a template ends its running pods, and others take their places
+    rollout: Path = ()  # of the bounds of that, beside `replicas`
+    makes_pods: bool = True  # its controller does
+    is_ours: bool = False  # we render it, or LeaderWorkerSet's controller makes it of what we render
     has_groups: bool = False  # LeaderWorkerSet's: each replica is one of several pods, whose paths are not `templates`
     has_other_parts: bool = False  # parts of pods stand elsewhere too
+
+    @property
+    def rolls_replicas(self) -> bool:
+        """Whether it has a number of replicas, which a rollout replaces: what serves models."""
+        return self.is_scalable and self.replaces_pods
 
 
 _TEMPLATE: Final[Mapping[str, PodRole]] = {"spec.template": LEADER}
@@ -54,21 +73,31 @@ def _ray_templates(cluster: str, submitter: str = "") -> Mapping[str, PodRole]:
     return {**templates, submitter: LEADER} if submitter else templates
 
 
+_UPDATE: Final = ("updateStrategy", "rollingUpdate")
+_GROUPS_ROLLOUT: Final = ("rolloutStrategy", "rollingUpdateConfiguration")
 LEADER_WORKER_SET: Final = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
 DISAGGREGATED_SET: Final = (GROUP, KIND)
 DEPLOYMENT: Final = ("apps", "Deployment")
 WORKLOADS: Final[Mapping[Kind, WorkloadKind]] = {
-    ("", "Pod"): WorkloadKind("v1", {"": LEADER}),
-    ("", "PodTemplate"): WorkloadKind("v1", {"template": LEADER}),
+    ("", "Pod"): WorkloadKind("v1", {"": LEADER}, makes_pods=False),
+    ("", "PodTemplate"): WorkloadKind("v1", {"template": LEADER}, makes_pods=False),
     ("", "ReplicationController"): WorkloadKind("v1", _TEMPLATE, is_scalable=True),
-    ("apps", "DaemonSet"): WorkloadKind("v1", _TEMPLATE, replaces_pods=True),
-    DEPLOYMENT: WorkloadKind("v1", _TEMPLATE, is_scalable=True, replaces_pods=True),
+    ("apps", "DaemonSet"): WorkloadKind("v1", _TEMPLATE, replaces_pods=True, rollout=_UPDATE),
+    DEPLOYMENT: WorkloadKind(
+        "v1", _TEMPLATE, is_ours=True, is_scalable=True, replaces_pods=True, rollout=("strategy", "rollingUpdate")
+    ),
     ("apps", "ReplicaSet"): WorkloadKind("v1", _TEMPLATE, is_scalable=True),
-    ("apps", "StatefulSet"): WorkloadKind("v1", _TEMPLATE, is_scalable=True, replaces_pods=True),
+    ("apps", "StatefulSet"): WorkloadKind(
+        "v1", _TEMPLATE, is_ours=True, is_scalable=True, replaces_pods=True, rollout=_UPDATE
+    ),
     ("batch", "CronJob"): WorkloadKind("v1", {"spec.jobTemplate.spec.template": LEADER}),
-    ("batch", "Job"): WorkloadKind("v1", _TEMPLATE),
-    LEADER_WORKER_SET: WorkloadKind("v1", {}, is_scalable=True, replaces_pods=True, has_groups=True),
-    DISAGGREGATED_SET: WorkloadKind("v1", {}, replaces_pods=True, has_groups=True),
+    ("batch", "Job"): WorkloadKind("v1", _TEMPLATE, is_ours=True),
+    LEADER_WORKER_SET: WorkloadKind(
+        "v1", {}, is_ours=True, is_scalable=True, replaces_pods=True, rollout=_GROUPS_ROLLOUT, has_groups=True
+    ),
+    DISAGGREGATED_SET: WorkloadKind(
+        "v1", {}, is_ours=True, replaces_pods=True, rollout=_GROUPS_ROLLOUT, has_groups=True
+    ),
     ("keda.sh", "ScaledJob"): WorkloadKind("v1alpha1", {"spec.jobTargetRef.template": LEADER}),
     ("ray.io", "RayCluster"): WorkloadKind("v1", _ray_templates("spec"), has_other_parts=True),
     ("ray.io", "RayService"): WorkloadKind(
@@ -84,6 +113,19 @@ WORKLOADS: Final[Mapping[Kind, WorkloadKind]] = {
     ),
 }
 """All kinds whose pods are known."""
+
+
+def api_version(kind: Kind) -> str:
+    """The apiVersion of a kind of the table."""
+    version = WORKLOADS[kind].version
+    return f"{kind[0]}/{version}" if kind[0] else version
+
+
+SCALE_TARGETS: Final[Mapping[str, str]] = {
+    **{kind[1]: api_version(kind) for kind in (LEADER_WORKER_SET, DEPLOYMENT)},
+    ROLE_SCALER: f"{GROUP}/v1",
+}
+"""What we render, or make of it, for autoscalers: the apiVersion by kind."""
 
 
 class PodTemplate(Struct, frozen=True):
@@ -117,7 +159,7 @@ class Replica(Struct, frozen=True):
     """The pods of one replica: of a LeaderWorkerSet or a role of a DisaggregatedSet a group, of other kinds one pod."""
 
     path: Path  # of `spec`
-    spec: Body  # which says the replicas
+    spec: Body  # the map that says the replicas, of other kinds than sets the one beside the template
     templates: Sequence[PodTemplate]  # that of the leaders first
     size: int = 1  # pods
     set_role: SetRole | None = None
@@ -156,10 +198,10 @@ def _pattern(text: str) -> Pattern:
     return tuple(text.split(".")) if text else ()
 
 
-def api_version(kind: Kind) -> str:
-    """The apiVersion of a kind of the table."""
-    version = WORKLOADS[kind].version
-    return f"{kind[0]}/{version}" if kind[0] else version
+def template_pattern(kind: Kind) -> Pattern:
+    """Where a kind with one template, which has no groups, has it."""
+    (template,) = WORKLOADS[kind].templates
+    return _pattern(template)
 
 
 def replicas(body: Body) -> Iterator[Replica]:
@@ -171,18 +213,22 @@ def replicas(body: Body) -> Iterator[Replica]:
         for role in set_roles(body):
             yield from _group(role.spec, ("spec", "roles", role.index, "spec"), role)
     elif workload := WORKLOADS.get(kind):
-        spec = as_map(body.get("spec"))
         for pattern, pod_role in workload.templates.items():
             for path, template in find(body, _pattern(pattern)):
                 if isinstance(template, dict):
-                    claims = maps_at(spec, "volumeClaimTemplates") if "volumeClaimTemplates" in spec else ()
-                    yield Replica(("spec",), spec, (PodTemplate(path, template, pod_role, claims),))
+                    spec = map_at(body, *path[:-1])
+                    yield Replica(path[:-1], spec, (PodTemplate(path, template, pod_role, _claims(spec)),))
+
+
+def _claims(parent: Body) -> Sequence[Body]:
+    """The `volumeClaimTemplates` of the map with a template."""
+    return maps_at(parent, "volumeClaimTemplates") if "volumeClaimTemplates" in parent else ()
 
 
 def _group(spec: Body, path: Path, role: SetRole | None = None) -> Iterator[Replica]:
     """The group of a LeaderWorkerSet's spec, where it has a template."""
     group = as_map(spec.get(_GROUP))
-    claims = maps_at(group, "volumeClaimTemplates") if "volumeClaimTemplates" in group else ()
+    claims = _claims(group)
     leader, worker = as_map(group.get("leaderTemplate")), as_map(group.get("workerTemplate"))
     templates = []
     if leader:
@@ -228,6 +274,14 @@ def made_pods(body: Body, *, numbers_slices: Sequence[bool] = (False, True)) -> 
     for replica in replicas(body):
         for added in added_labels(body, replica, numbers_slices=numbers_slices):
             yield from replica.made(added)
+
+
+def scale_target(scaler: Body) -> tuple[str, str, str]:
+    """Namespace, kind and name of what a HorizontalPodAutoscaler or ScaledObject scales; KEDA takes a Deployment where
+    none is said.
+    """
+    target = map_at(scaler, "spec", "scaleTargetRef")
+    return text_at(scaler, "metadata", "namespace"), text_at(target, "kind") or DEPLOYMENT[1], text_at(target, "name")
 
 
 def containers(spec: Body) -> Iterator[tuple[Path, Body]]:

@@ -13,6 +13,7 @@ from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, naming_file, read_error
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.object_lists import is_object_list
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.load.environments import Environment, PatchedDocument
 from renderer.load.validation import check, check_intended, intended_kind, kind_of
 from renderer.output.file_header import MARK
@@ -48,16 +49,13 @@ DISABLED = "-"  # in place of a kind: deleted by the environment, or invalid out
 _AI_GATEWAY_GROUP = "aigateway.envoyproxy.io"
 # Kinds of other groups that are rendered, or that act on what is.
 COMPARED_KINDS = (
-    "LeaderWorkerSet",
-    "DisaggregatedSet",
+    *(name for (_, name), workload in WORKLOADS.items() if workload.is_ours),
     "Service",
     "ConfigMap",
     "PodDisruptionBudget",
     "NetworkPolicy",
     "PodMonitor",
     "ServiceMonitor",
-    "Deployment",
-    "StatefulSet",
     "ServiceAccount",
     "Role",
     "RoleBinding",
@@ -66,7 +64,6 @@ COMPARED_KINDS = (
     "InterceptorRoute",
     "PersistentVolumeClaim",
     "ResourceClaimTemplate",
-    "Job",
     "Ingress",
     "InferenceObjective",
     "InferenceModelRewrite",

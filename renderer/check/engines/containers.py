@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -13,15 +12,23 @@ from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import Word
 from renderer.engines.recognition import RecognisedEngine, recognise
-from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import as_text, list_at, map_at, number_at, text_at
 from renderer.kubernetes.object_lists import own_fields
+from renderer.kubernetes.workloads import (
+    WORKER,
+    WORKLOADS,
+    PodTemplate,
+    Replica,
+    containers,
+    kind_of,
+    maps_in,
+    replicas,
+    stays,
+)
 from renderer.yamlio import Document
 
-_CONTAINERS = "containers"
 _RUNNER = "runner"  # OME's kinds have one container by this name in place of a list
-_GROUP = "leaderWorkerTemplate"
 _PAIR = ("leader", "worker")  # pods of OME's kinds that are one replica
-_DEEPEST = 30
 _WORDS = ("command", "args")  # fields of a container
 _FILLED_IN = "$(VALUE)"  # in place of `on` or 1, which a chart makes a text of
 
@@ -35,6 +42,8 @@ class EngineContainer(Struct, frozen=True):
     path: Path
     body: Body
     recognised: RecognisedEngine
+    replica: Replica | None = None  # that its pod is of, in a kind whose pods are known
+    template: PodTemplate | None = None  # that its pod is made of
 
     @property
     def name(self) -> str:
@@ -51,27 +60,25 @@ class EngineContainer(Struct, frozen=True):
     @property
     def is_worker(self) -> bool:
         """Whether it is in a pod that answers no requests: a worker beside a leader of its own template."""
-        if "workerTemplate" in self.pod_path:
-            group = self.pod_path[: self.pod_path.index("workerTemplate")]
-            return bool(map_at(self.document.value, *group, "leaderTemplate"))
+        if self.template:
+            return self.template.role == WORKER
         return self.pod_path[-1:] == _PAIR[1:] and self.hosts > 1
 
     @property
     def hosts(self) -> int:
-        """The pods of a replica: of a LeaderWorkerSet, of a role of a DisaggregatedSet, or of a leader beside workers
-        as OME has them.
-        """
-        value, path = self.document.value, self.pod_path
-        if _GROUP in path:
-            return int(number_at(value, *path[: path.index(_GROUP) + 1], "size", default=1))
-        pair = map_at(value, *path[:-1]) if path[-1:] in (_PAIR[:1], _PAIR[1:]) else {}
+        """The pods of a replica; in a kind that is not known, of a leader beside workers as OME has them."""
+        if self.replica:
+            return self.replica.size
+        pair = map_at(self.document.value, *self.pod_path[:-1]) if self.pod_path[-1:] in (_PAIR[:1], _PAIR[1:]) else {}
         return 1 + int(number_at(pair, _PAIR[1], "size", default=1)) if {*_PAIR} <= pair.keys() else 1
 
     @property
     def metadata(self) -> Body:
         """Of its pod."""
-        template = self.pod_path[:-1] if self.pod_path[-1:] == ("spec",) else ()
-        return map_at(self.document.value, *template, "metadata")
+        if self.template:
+            return map_at(self.template.body, "metadata")
+        place = self.pod_path[:-1] if self.pod_path[-1:] == ("spec",) else ()
+        return map_at(self.document.value, *place, "metadata")
 
     def origin(self, *path: str | int) -> Origin:
         """Of a field of the container."""
@@ -85,19 +92,31 @@ def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[En
     if values_paths(document.value):
         yield from _engines_in_values(read_values(document)[0], catalog)
         return
-    for pod_path, pod in _pods(own_fields(document.value), ()):
-        for path, body in _containers(pod_path, pod):
-            origin = document.origin(*path)
-            if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):
-                yield EngineContainer(document, pod_path, pod, path, body, recognised)
+    value = own_fields(document.value)
+    kind = kind_of(value) if isinstance(value, dict) else None
+    for replica in replicas(value) if kind in WORKLOADS else ():
+        for template in replica.templates:
+            yield from _engines_in_pod(document, (*template.path, "spec"), template.spec, catalog, replica, template)
+    if kind not in WORKLOADS:
+        for pod_path, pod in _pods(value):
+            yield from _engines_in_pod(document, pod_path, pod, catalog)
 
 
-def _containers(pod_path: Path, pod: Body) -> Iterator[tuple[Path, Body]]:
-    """The containers of a pod, with their paths."""
-    for i, body in enumerate(maps_at(pod, _CONTAINERS)):
-        yield (*pod_path, _CONTAINERS, i), body
-    if runner := map_at(pod, _RUNNER):
-        yield (*pod_path, _RUNNER), runner
+def _engines_in_pod(
+    document: Document,
+    pod_path: Path,
+    pod: Body,
+    catalog: EngineCatalog,
+    replica: Replica | None = None,
+    template: PodTemplate | None = None,
+) -> Iterator[EngineContainer]:
+    own = ((path, body) for path, body in containers(pod) if stays(path, body))
+    for path, body in (*own, *([((_RUNNER,), runner)] if (runner := map_at(pod, _RUNNER)) else ())):
+        origin = document.origin(*pod_path, *path)
+        if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):
+            yield EngineContainer(
+                document, pod_path, pod, (*pod_path, *path), body, recognised, replica=replica, template=template
+            )
 
 
 def _engines_in_values(release: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
@@ -108,20 +127,14 @@ def _engines_in_values(release: Document, catalog: EngineCatalog) -> Iterator[En
             yield EngineContainer(release, (), pod, container.path, container.body, recognised)
 
 
-def _pods(value: object, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    if len(path) > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        if isinstance(value.get(_CONTAINERS), list) or isinstance(value.get(_RUNNER), dict):
-            yield path, value
-            return
-        for key, item in value.items():
-            if isinstance(item, (dict, list)):
-                yield from _pods(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            if isinstance(item, (dict, list)):
-                yield from _pods(item, (*path, i))
+def _pods(value: Body) -> Iterator[tuple[Path, Body]]:
+    """What looks like the spec of a pod in an object of a kind that is not known, but for pods in pods."""
+    last: Path | None = None
+    for path, body in maps_in(value):
+        is_inside = last is not None and path[: len(last)] == last
+        if not is_inside and (isinstance(body.get("containers"), list) or isinstance(body.get(_RUNNER), dict)):
+            last = path
+            yield path, body
 
 
 def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]) -> RecognisedEngine | None:

@@ -18,6 +18,7 @@ from renderer.engines.engine_command import table_entry
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
+from renderer.kubernetes.workloads import scale_target, selects
 from renderer.yamlio import Document
 
 _POOL, _BACKEND = "InferencePool", "AIServiceBackend"
@@ -56,10 +57,8 @@ class Neighbours:
     def scaled_objects(self) -> Mapping[tuple[str, str, str], list[Document]]:
         """The ScaledObjects by namespace, kind and name of what they scale."""
         scaled_objects: dict[tuple[str, str, str], list[Document]] = {}
-        for namespace, document in self.all("ScaledObject"):
-            target = map_at(document.value, "spec", "scaleTargetRef")
-            key = namespace, text_at(target, "kind", default="Deployment"), text_at(target, "name")
-            scaled_objects.setdefault(key, []).append(document)
+        for _, document in self.all("ScaledObject"):
+            scaled_objects.setdefault(scale_target(document.value), []).append(document)
         return scaled_objects
 
     @cached_property
@@ -97,7 +96,7 @@ class Neighbours:
         numbers = sorted(
             number for key, value in labels.items() for number in known.get((namespace, key, str(value)), ())
         )
-        yield from (self.requests[i] for i in numbers if self.requests[i].selector.items() <= labels.items())
+        yield from (self.requests[i] for i in numbers if selects({"matchLabels": self.requests[i].selector}, labels))
 
     def _requests_of(self, namespace: str, route: Document) -> Iterator[ModelRequest]:
         for i, route_rule in enumerate(maps_at(route.value, "spec", "rules")):

@@ -11,10 +11,10 @@ from renderer.diagnostics.rules import rule
 from renderer.engines.engine_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
+from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, stays
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-_REPLACED = ("Deployment", "StatefulSet", "LeaderWorkerSet")  # kinds whose pods a rollout ends one after the other
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -68,8 +68,7 @@ def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
     if any(port.get("containerPort") == number for port in maps_at(container.body, "ports")):
         return
     for path, body, port in _ports_beside(container) if number else ():
-        stays = path[0] == "containers" or body.get("restartPolicy") == "Always"
-        if stays and port.get("containerPort") == number and port.get("protocol", "TCP") == "TCP":
+        if stays(path, body) and port.get("containerPort") == number and port.get("protocol", "TCP") == "TCP":
             origin = container.document.origin(*container.pod_path, *path, "containerPort")
             words = {"name": text_at(body, "name"), "port": number, "runner": container.name, "where": ""}
             yield make_diagnostic("E262", origin, **words)
@@ -77,18 +76,18 @@ def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
 
 def _ports_beside(container: EngineContainer) -> Iterator[tuple[Path, Body, Body]]:
     """The ports that other containers of the pod name: their paths in it, their containers, and themselves."""
-    for field in ("containers", "initContainers"):
-        for i, body in enumerate(maps_at(container.pod, field)):
-            for p, port in enumerate(maps_at(body, "ports") if body is not container.body else ()):
-                yield (field, i, "ports", p), body, port
+    for path, body in containers(container.pod):
+        for i, port in enumerate(maps_at(body, "ports") if body is not container.body else ()):
+            yield (*path, "ports", i), body, port
 
 
 @rule(of=EngineContainer)
 def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
     """A note where requests reach an engine while it ends: nothing waits until nobody sends any more."""
     hooks = map_at(container.body, "lifecycle", "preStop")
-    is_replaced = text_at(container.document.value, "kind") in _REPLACED and not container.is_worker
-    if is_replaced and _is_asked(container) and not hooks:
+    workload = WORKLOADS.get(kind_of(container.document.value))
+    is_replaced = workload is not None and workload.replaces_pods
+    if is_replaced and not container.is_worker and _is_asked(container) and not hooks:
         yield make_diagnostic("N454", container.origin(), name=container.name)
 
 

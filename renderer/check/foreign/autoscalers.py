@@ -9,8 +9,9 @@ from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph.view import kind_of
 from renderer.diagnostics import Path
-from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.workloads import SCALE_TARGETS
 
 _REFERENCES = {
     "HorizontalPodAutoscaler": "scaleTargetRef",
@@ -18,7 +19,6 @@ _REFERENCES = {
     "VerticalPodAutoscaler.autoscaling.k8s.io": "targetRef",
 }
 _OUR_GROUP = "inference.llmaz.io"  # of kinds that are input only
-_SCALED = ("LeaderWorkerSet", "Deployment", disaggregated_sets.ROLE_SCALER)
 _WORKLOAD = "apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet"
 
 
@@ -43,7 +43,7 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
     if workload and workload.role_scalers:
         words = {"owner": rendered.owner(workload), "name": name, "scalers": " or ".join(workload.role_scalers)}
         yield "W280", (*path, "kind"), words
-    if key[0] not in _SCALED:
+    if key[0] not in SCALE_TARGETS:
         return
     others = (rendered.acting.get((scaler, key)) for scaler in wellknown.AUTOSCALERS)
     if other := next(filter(None, others), None):

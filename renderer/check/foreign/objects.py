@@ -52,7 +52,7 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         role_scalers = tuple(role.scaler for role in roles)
         key = (kind, namespace, metadata["name"])
         most = most_replicas(body) if kind in wellknown.AUTOSCALERS else 0
-        claims, labels = mounted_claims(kind, body), tuple(pods.labels for pods in made_pods(body))
+        claims, labels = mounted_claims(body), tuple(pods.labels for pods in made_pods(body))
         yield OwnObject(
             key,
             owner,

@@ -8,6 +8,7 @@ from renderer.check.finding import Body, Finding
 from renderer.check.graph.view import ObjectView
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at
+from renderer.kubernetes.workloads import scale_target
 
 VERTICAL = "VerticalPodAutoscaler.autoscaling.k8s.io"
 _IDLE = ("Off", "Initial")  # modes that change no pod while it runs
@@ -33,11 +34,9 @@ def validate_vertical_autoscaler(view: ObjectView, body: Body, namespace: str, n
 def _scalers_by_target(view: ObjectView) -> dict[tuple[str, str, str], list[tuple[str, Body]]]:
     """The name and body of each HPA and ScaledObject, by namespace, kind and name of what it scales."""
     scalers: dict[tuple[str, str, str], list[tuple[str, Body]]] = {}
-    for (kind, namespace, name), body in view.objects.items():
+    for (kind, _, name), body in view.objects.items():
         if kind in wellknown.AUTOSCALERS and body:
-            target = map_at(body, "spec", "scaleTargetRef")
-            key = namespace, text_at(target, "kind", default="Deployment"), text_at(target, "name")
-            scalers.setdefault(key, []).append((name, body))
+            scalers.setdefault(scale_target(body), []).append((name, body))
     return scalers
 
 

@@ -1,18 +1,16 @@
-"""DisaggregatedSet: rules of its webhook, of the LeaderWorkerSets that its controller makes of the roles, and for their
-pods.
-"""
+"""DisaggregatedSet: rules of its webhook, and of the LeaderWorkerSets that its controller makes of the roles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws, validate_lws_pods
+from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws
 from renderer.diagnostics import Path
 from renderer.kubernetes.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
-from renderer.kubernetes.json_values import as_map, map_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, number_at, text_at, value_at
+from renderer.kubernetes.workloads import Replica, pod_templates, replicas
 
-_TEMPLATES = ("leaderTemplate", "workerTemplate")
 _EXCLUSIVE = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
 _REVISION_DIGITS = "12345678"  # stands for the eight digits that the controller puts into names
 _STATEFUL_SET = 52  # characters of a StatefulSet's name: its pods get it as a label, with `-` and ten more
@@ -31,7 +29,8 @@ def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
     if slices > 1 and (external := next((role for role in roles if role.external), None)):
         what = f"{slices} slices beside the role '{external.name}', which is scaled externally"
         yield _refusal(("spec", "slices"), what, "leave slices out, or scaling of every role")
-    yield from _validate_placement(body, roles)
+    yield from _validate_labels(body)
+    yield from _validate_placement(body)
 
 
 def _refusal(path: Path, what: str, hint: str) -> Finding:
@@ -51,7 +50,6 @@ def _validate_role(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
     yield from _validate_names(name, role, slices)
     if role.external and number_at(role.spec, "replicas", default=1) > 1:
         yield "W391", (*path, "spec", "replicas"), {"scaler": role.scaler}
-    yield from _validate_labels(role)
 
 
 def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
@@ -72,18 +70,16 @@ def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
         yield "E390", ("spec", "roles", role.index, "name"), words
 
 
-def _validate_labels(role: SetRole) -> Iterator[Finding]:
+def _validate_labels(body: Body) -> Iterator[Finding]:
     """A warning for each label of pods over which the controller writes its own."""
-    template = as_map(role.spec.get("leaderWorkerTemplate"))
-    for part in _TEMPLATES:
-        labels = map_at(template, part, "metadata", "labels")
+    for template in pod_templates(body):
         for key in OWN_LABELS:
-            if key in labels:
-                path: Path = ("spec", "roles", role.index, "spec", "leaderWorkerTemplate", part, "metadata", "labels")
-                yield "W390", (*path, key), {"label": key, "value": labels[key]}
+            if key in template.labels:
+                words = {"label": key, "value": template.labels[key]}
+                yield "W390", (*template.path, "metadata", "labels", key), words
 
 
-def _validate_placement(body: Body, roles: list[SetRole]) -> Iterator[Finding]:
+def _validate_placement(body: Body) -> Iterator[Finding]:
     """What the webhook of LeaderWorkerSet 0.10 refuses of a placement (lws#916)."""
     path: Path = ("spec", "placementPolicy")
     kind = text_at(body, *path, "type", default="None")
@@ -93,26 +89,16 @@ def _validate_placement(body: Body, roles: list[SetRole]) -> Iterator[Finding]:
         yield _refusal(
             path, f"{kind} without a topology", "write topology: topology.kubernetes.io/zone, or a label of fewer nodes"
         )
-    for role in roles:
-        if place := _exclusive_annotation(role):
-            what = f"this annotation beside placementPolicy.type {kind}"
-            yield _refusal(("spec", "roles", role.index, *place), what, "keep one of the two")
+    for replica in replicas(body):
+        if place := _exclusive_annotation(body, replica):
+            yield _refusal(place, f"this annotation beside placementPolicy.type {kind}", "keep one of the two")
 
 
-def _exclusive_annotation(role: SetRole) -> Path | None:
+def _exclusive_annotation(body: Body, replica: Replica) -> Path | None:
     """Where a role asks LeaderWorkerSet for a placement of its own."""
-    template: Path = ("spec", "leaderWorkerTemplate")
-    whole = {"metadata": role.metadata, "spec": role.spec}
     for key in _EXCLUSIVE:
-        for place in ((), *((*template, part) for part in _TEMPLATES)):
+        for place in (replica.path[:-1], *(template.path for template in replica.templates)):
             annotations: Path = (*place, "metadata", "annotations")
-            if key in map_at(whole, *annotations):
+            if key in map_at(body, *annotations):
                 return (*annotations, key)
     return None
-
-
-def validate_disaggregated_set_pods(body: Body) -> Iterator[Finding]:
-    """Findings about the pod templates of the roles."""
-    for role in set_roles(body):
-        for code, path, words in validate_lws_pods({"spec": role.spec}):
-            yield code, ("spec", "roles", role.index, *path), words

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, text_at
+from renderer.kubernetes.workloads import scale_target
 from renderer.text.suggestions import closest
 
 _RESOURCES = ("cpu", "memory")
-_JUDGED = ("", "Deployment", "StatefulSet")  # kinds of targets into whose pods the webhook looks; "" is Deployment
+ASKED_KINDS = ("Deployment", "StatefulSet")  # of targets into whose pods KEDA's webhook looks
 _LONGEST = 63  # characters of a label's value
 # The types of triggers that people scale model servers by; KEDA has some seventy.
 _TYPES = (
@@ -32,7 +33,7 @@ def validate_scaled_object(body: Body) -> Iterator[Finding]:
     triggers = as_maps(spec.get("triggers"))
     least = as_number(spec.get("minReplicaCount", 0))
     if all(trigger["type"] in _RESOURCES for trigger in triggers):
-        if least == 0 and text_at(spec, "scaleTargetRef", "kind") in _JUDGED:
+        if least == 0 and scale_target(body)[1] in ASKED_KINDS:
             yield (
                 "E530",
                 ("spec", "triggers"),

@@ -1,13 +1,12 @@
-"""LeaderWorkerSet: rules of its webhook, and for its pods those of the StatefulSet controller and the kubelet."""
+"""LeaderWorkerSet: rules of its webhook."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.kinds.pods import validate_pod
 from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, value_at
+from renderer.kubernetes.json_values import as_map, as_number, as_text, value_at
 
 _MAX_INT32 = 2**31 - 1
 
@@ -101,13 +100,3 @@ def _scaled_value(value: object, replicas: float, *, up: bool) -> float | None:
     if percent > 100:
         return None
     return -(-percent * replicas // 100) if up else percent * replicas // 100
-
-
-def validate_lws_pods(body: Body) -> Iterator[Finding]:
-    """Findings about the pod templates: a CRD validates only their schema."""
-    template = as_map(as_map(body["spec"])["leaderWorkerTemplate"])
-    claims = as_maps(template.get("volumeClaimTemplates"))
-    for part in ("leaderTemplate", "workerTemplate"):
-        if part in template:
-            for code, path, words in validate_pod(as_map(as_map(template[part])["spec"]), claims):
-                yield code, ("spec", "leaderWorkerTemplate", part, "spec", *path), words

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.kinds.pods import validate_pod
-from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, as_maps, map_at
+from renderer.kubernetes.workloads import WORKLOADS, kind_of
 
 
 def validate_service(body: Body) -> Iterator[Finding]:
@@ -24,9 +23,7 @@ def validate_service(body: Body) -> Iterator[Finding]:
 
 
 def validate_workload(body: Body) -> Iterator[Finding]:
-    """Findings about a workload: its selector must name labels of its own pods, and its pod template must
-    be consistent.
-    """
+    """Findings about a workload: its selector must name labels of its own pods, and a rollout must be possible."""
     spec = as_map(body["spec"])
     labels = map_at(spec, "template", "metadata", "labels")
     selector = as_map(spec["selector"])
@@ -35,23 +32,7 @@ def validate_workload(body: Body) -> Iterator[Finding]:
         yield "E540", ("spec", "selector"), {"what": "the selector is empty: name a label of the pods"}
     elif any(labels.get(key) != value for key, value in match_labels.items()):
         yield "E542", ("spec", "selector", "matchLabels"), {}
-    bounds = map_at(spec, "strategy", "rollingUpdate") if body["kind"] == "Deployment" else {}
+    rollout = WORKLOADS[kind_of(body)].rollout
+    bounds = map_at(spec, *rollout) if rollout else {}
     if bounds and all(bounds.get(key) in (0, "0%") for key in ("maxUnavailable", "maxSurge")):
-        yield "E513", ("spec", "strategy", "rollingUpdate"), {"replicas": spec.get("replicas", 1)}
-    for code, path, words in validate_pod(map_at(spec, "template", "spec"), as_maps(spec.get("volumeClaimTemplates"))):
-        yield code, ("spec", "template", "spec", *path), words
-
-
-_POD_SPECS: Mapping[object, Path] = {
-    "Pod": ("spec",),
-    "PodTemplate": ("template", "spec"),
-    "Job": ("spec", "template", "spec"),
-    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
-}
-
-
-def validate_pods(body: Body) -> Iterator[Finding]:
-    """Findings about a Pod, or about the pods of a PodTemplate, Job or CronJob, which must be consistent."""
-    pod_path = _POD_SPECS[body["kind"]]
-    for code, path, words in validate_pod(map_at(body, *pod_path)):
-        yield code, (*pod_path, *path), words
+        yield "E513", ("spec", *rollout), {"replicas": spec.get("replicas", 1)}

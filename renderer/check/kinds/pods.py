@@ -11,6 +11,7 @@ from renderer.check.finding import Body, Finding
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
+from renderer.kubernetes.workloads import containers, pod_templates, stays
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -39,6 +40,13 @@ def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
     return lookup
 
 
+def validate_pod_templates(body: Body) -> Iterator[Finding]:
+    """Findings about the pods of a workload."""
+    for template in pod_templates(body):
+        for code, path, words in validate_pod(template.spec, template.claims):
+            yield code, (*template.path, "spec", *path), words
+
+
 def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
     """Findings about a pod: unique names, volumes for mounts, ports for probes, requests within limits, hooks within
     the grace period. `claims`: the volumeClaimTemplates of its workload, which are volumes of the pod too.
@@ -61,35 +69,28 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
             )
         constraints.append(key)
     names: set[object] = set()
-    for group in ("initContainers", "containers"):
-        for i, container in enumerate(as_maps(spec.get(group))):
-            path: Path = (group, i)
-            if container["name"] in names:
-                yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
-            names.add(container["name"])
-            for code, below, words in _container(container, volumes):
-                yield code, (*path, *below), words
-            if "lifecycle" in container:
-                yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
-    sidecars = [body for body in as_maps(spec.get("initContainers")) if "restartPolicy" in body]
-    if sidecars or len(as_maps(spec["containers"])) > 1:
-        yield from _validate_shared_ports(spec)
+    staying: list[tuple[Path, Body]] = []
+    for path, container in containers(spec):
+        if container["name"] in names:
+            yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
+        names.add(container["name"])
+        for code, below, words in _container(container, volumes):
+            yield code, (*path, *below), words
+        if "lifecycle" in container:
+            yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
+        if stays(path, container):
+            staying.append((path, container))
+    if len(staying) > 1:
+        yield from _validate_shared_ports(staying)
 
 
-def _validate_shared_ports(spec: Body) -> Iterator[Finding]:
+def _validate_shared_ports(staying: Sequence[tuple[Path, Body]]) -> Iterator[Finding]:
     """A finding for each port of a container that another one beside it has: they share the pod's network. Other init
     containers than sidecars have ended by then. It is about the user's port where we render the other one: the first
     container and the last sidecar are ours.
     """
-    containers: list[tuple[Path, Body]] = [
-        (("containers", i), body) for i, body in enumerate(as_maps(spec["containers"]))
-    ]
-    sidecars: list[tuple[Path, Body]] = [
-        (("initContainers", i), body)
-        for i, body in enumerate(as_maps(spec.get("initContainers")))
-        if body.get("restartPolicy") == "Always"
-    ]
-    listening = [*containers[:1], *reversed(sidecars), *containers[1:]]
+    own = [entry for entry in staying if entry[0][0] != "initContainers"]
+    listening = [*own[:1], *reversed(staying[: -len(own)]), *own[1:]]
     owners: dict[tuple[object, ...], object] = {}
     for path, container in listening:
         for i, port in enumerate(as_maps(container.get("ports"))):

@@ -7,17 +7,19 @@ from functools import cached_property
 from typing import Any, Final
 
 from renderer.diff.live.pods import Counterparts, PodSide, match_pods, read_pod
-from renderer.diff.live.server_fields import WORKLOADS, comparable, pod_labels, selector_of, template_paths
+from renderer.diff.live.server_fields import comparable, is_compared, template_paths
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.workloads import made_pods, pod_selector, replicas, selects
 
-SELECTORS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Service": ("spec", "selector"),
-    **dict.fromkeys((wellknown.DEPLOYMENT, "StatefulSet", "PodDisruptionBudget"), ("spec", "selector", "matchLabels")),
-}
-"""Where objects of a kind say which pods they lead to."""
+
+def selector_path(key: ObjectKey) -> tuple[str, ...]:
+    """Where an object says which pods it leads to; () for a kind that does not."""
+    if key.kind == "PodDisruptionBudget" or (is_compared(key.api_kind) and key.kind != wellknown.LEADER_WORKER_SET):
+        return "spec", "selector", "matchLabels"
+    return ("spec", "selector") if key.kind == "Service" else ()
 
 
 class ObjectSide:
@@ -45,7 +47,7 @@ class ObjectSide:
     @property
     def is_workload(self) -> bool:
         """Whether the object runs pods that can be compared."""
-        return self.key.kind in WORKLOADS and bool(self.pods)
+        return is_compared(self.key.api_kind) and bool(self.pods)
 
     @property
     def serves(self) -> bool:
@@ -75,12 +77,12 @@ class ObjectSide:
         """Whose pods of the workload a selector leads to."""
         if not selector or namespace != self.key.namespace or not self.is_workload:
             return frozenset()
-        return frozenset(role for role, labels in pod_labels(self.view) if selector.items() <= labels.items())
+        return frozenset(pods.role for pods in made_pods(self.view) if selects({"matchLabels": selector}, pods.labels))
 
     @property
     def selector(self) -> Mapping[str, Any]:
         """The labels by which objects lead to its pods."""
-        return selector_of(self.view)
+        return next((pod_selector(self.view, replica) for replica in replicas(self.view)), {})
 
 
 class Workloads:
@@ -104,14 +106,14 @@ class Workloads:
         """By namespace and each label of their pods."""
         index: dict[tuple[str, str, str], dict[int, ObjectSide]] = {}
         for workload in self.sides:
-            for _, labels in pod_labels(workload.view):
-                for key, value in labels.items():
+            for pods in made_pods(workload.view):
+                for key, value in pods.labels.items():
                     index.setdefault((workload.key.namespace, key, str(value)), {})[id(workload)] = workload
         return {place: [*sides.values()] for place, sides in index.items()}
 
     def selected_by(self, side: ObjectSide) -> list[tuple[ObjectSide, frozenset[str]]]:
         """The workloads whose pods an object selects, and whose pods of each."""
-        selector = map_at(side.view, *SELECTORS.get(side.key.kind, ("spec", "selector")))
+        selector = map_at(side.view, *(selector_path(side.key) or ("spec", "selector")))
         if not selector:
             return []
         key, value = next(iter(selector.items()))
@@ -142,7 +144,7 @@ class Surrounding:
     def same_pods(self, theirs: ObjectSide, ours: ObjectSide) -> bool:
         """Whether the selectors of two objects lead to the pods of counterparts, ours by all that tells them apart."""
         old, new = self.theirs.selected_by(theirs), self.ours.selected_by(ours)
-        path = SELECTORS[ours.key.kind]
+        path = selector_path(ours.key)
         selector = map_at(ours.view, *path)
         if selector.items() <= map_at(theirs.view, *path).items() or not old:
             return False

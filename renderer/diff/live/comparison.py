@@ -26,21 +26,17 @@ from renderer.diff.live.records import (
     LiveReport,
 )
 from renderer.diff.live.rules import explain
-from renderer.diff.live.server_fields import WORKLOADS, is_default
+from renderer.diff.live.server_fields import is_compared, is_default
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
 
 # What a controller makes has an owner of one of these kinds.
-_CONTROLLERS: Final = frozenset(
-    {
-        *("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "LeaderWorkerSet"),
-        *("DisaggregatedSet", "ScaledObject", "Service", "Node"),
-    }
-)
+_CONTROLLERS: Final = frozenset((*(name for _, name in WORKLOADS), "ScaledObject", "Service", "Node"))
 _BESIDE: Final = frozenset(
     {"ConfigMap", "Secret", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice"}
 )
@@ -101,11 +97,13 @@ def _match(
     old: Mapping[ObjectKey, ObjectSide], new: Mapping[ObjectKey, ObjectSide]
 ) -> Iterator[tuple[ObjectSide, ObjectSide]]:
     """Objects of one kind and name; workloads of one name, whatever their kinds."""
-    left = {(key.namespace, key.name): side for key, side in new.items() if key not in old and key.kind in WORKLOADS}
+    left = {
+        (key.namespace, key.name): side for key, side in new.items() if key not in old and is_compared(key.api_kind)
+    }
     for key, side in old.items():
         if key in new:
             yield side, new[key]
-        elif key.kind in WORKLOADS and (other := left.pop((key.namespace, key.name), None)):
+        elif is_compared(key.api_kind) and (other := left.pop((key.namespace, key.name), None)):
             yield side, other
 
 

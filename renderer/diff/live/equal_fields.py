@@ -9,6 +9,7 @@ from renderer.diff.live.finding import Finding
 from renderer.diff.live.pods import parents
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.workloads import pod_templates
 from renderer.resolve.pod.pods import RUNNER
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
@@ -168,7 +169,7 @@ def has_claim_template(finding: Finding) -> bool:
         return False
     index, *field = finding.theirs.place[2:]
     name = value_at(pair.theirs.view, *path, index, "metadata", "name")
-    claims = maps_at(pair.ours.view, "spec", "leaderWorkerTemplate", path[1])
+    claims = [claim for template in pod_templates(pair.ours.view) for claim in template.claims]
     claim = next((claim for claim in claims if value_at(claim, "metadata", "name") == name), None)
     return claim is not None and (field in (["apiVersion"], ["kind"]) or value_at(claim, *field) == finding.value)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from renderer.diff.live.command_options import ContainerCommand, json_meaning, port_in
-from renderer.diff.live.compared import SELECTORS, LivePair, ObjectSide, PodPair
+from renderer.diff.live.compared import LivePair, ObjectSide, PodPair, selector_path
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
 from renderer.diff.live.pods import PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
@@ -21,7 +21,7 @@ _PORT_FIELDS: Final = ("httpGet", "tcpSocket", "grpc")
 def pair_leaves(pair: LivePair) -> tuple[Leaves, Leaves]:
     """The fields of theirs and of ours."""
     theirs, ours = dict(_object_leaves(pair.theirs, pair)), dict(_object_leaves(pair.ours, pair))
-    path = SELECTORS.get(pair.theirs.key.kind)
+    path = selector_path(pair.theirs.key)
     if path and not pair.other_kind and pair.around.same_pods(pair.theirs, pair.ours):
         for leaves, side in ((theirs, pair.theirs), (ours, pair.ours)):
             for key in [key for key in leaves if key[: len(path)] == path]:

@@ -8,6 +8,7 @@ from renderer.diff.live import command_options
 from renderer.diff.live.finding import Finding
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.workloads import replicas
 from renderer.resolve.pod.pods import RUNNER
 
 _ACTIVATOR: Final = "activator.llmaz.io/"
@@ -16,8 +17,7 @@ _ACTIVATOR: Final = "activator.llmaz.io/"
 def starts_workers(finding: Finding) -> bool:
     """The startup policy of a group of several hosts."""
     ours, theirs = finding.pair.ours.view, finding.pair.theirs.view
-    size = value_at(ours, "spec", "leaderWorkerTemplate", "size")
-    if finding.key != ("spec", "startupPolicy") or not isinstance(size, int) or size == 1:
+    if finding.key != ("spec", "startupPolicy") or all(replica.size == 1 for replica in replicas(ours)):
         return False
     return (value_at(theirs, *finding.key), value_at(ours, *finding.key)) == ("LeaderReady", "LeaderCreated")
 

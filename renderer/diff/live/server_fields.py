@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from renderer.admission.server_view import server_value, server_view
@@ -13,9 +13,8 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.api_types import POD_TEMPLATE
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import complete_leader_worker_set
+from renderer.kubernetes.workloads import WORKLOADS, Kind, PodRole, kind_of, pod_templates
 
-STATEFUL_SET: Final = "StatefulSet"
-WORKLOADS: Final = (wellknown.LEADER_WORKER_SET, wellknown.DEPLOYMENT, STATEFUL_SET)
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
 # Annotations and labels that controllers and kubectl write for themselves.
 _BOOKKEEPING: Final = frozenset(
@@ -62,19 +61,17 @@ def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
     return view
 
 
-def template_paths(view: Mapping[str, Any]) -> dict[Path, str]:
+def template_paths(view: Mapping[str, Any]) -> dict[Path, PodRole]:
     """The pod templates of a workload, by their paths, and whose each is: `leader` or `worker`. The pods of a workload
     without groups are leaders.
     """
-    kind = text_at(view, "kind")
-    if kind in (wellknown.DEPLOYMENT, STATEFUL_SET):
-        return {("spec", "template"): "leader"}
-    if kind != wellknown.LEADER_WORKER_SET:
-        return {}
-    group = ("spec", "leaderWorkerTemplate")
-    templates = map_at(view, *group)
-    roles = {"leaderTemplate": "leader", "workerTemplate": "worker" if "leaderTemplate" in templates else "leader"}
-    return {(*group, name): role for name, role in roles.items() if name in templates}
+    return {template.path: template.role for template in pod_templates(view)} if is_compared(kind_of(view)) else {}
+
+
+def is_compared(kind: Kind) -> bool:
+    """Whether pods of a kind are compared: it has replicas that a rollout replaces, of one sort."""
+    workload = WORKLOADS.get(kind)
+    return workload is not None and workload.rolls_replicas
 
 
 def is_default(view: Mapping[str, Any], place: Path) -> bool:
@@ -148,29 +145,3 @@ def _set(value: Any, path: Path, item: object) -> None:
     for part in path[:-1]:
         value = value[part]
     value[path[-1]] = item
-
-
-def selector_of(view: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The labels by which a workload finds its pods, or other objects those of one workload."""
-    if text_at(view, "kind") == wellknown.LEADER_WORKER_SET:
-        return {wellknown.GROUPS: text_at(view, "metadata", "name")}
-    return map_at(view, "spec", "selector", "matchLabels")
-
-
-def pod_labels(view: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Whose pods a workload has, and the labels of each, with those that its controller writes."""
-    name = text_at(view, "metadata", "name")
-    for path, role in template_paths(view).items():
-        labels = dict(map_at(view, *path, "metadata", "labels"))
-        if text_at(view, "kind") == wellknown.LEADER_WORKER_SET:
-            labels |= {wellknown.GROUPS: name, wellknown.WORKER_INDEX: "0" if role == "leader" else "1"}
-            yield role, labels
-            if role == "leader" and len(template_paths(view)) == 1 and _size(view) > 1:
-                yield "worker", {**labels, wellknown.WORKER_INDEX: "1"}
-            continue
-        yield role, labels
-
-
-def _size(view: Mapping[str, Any]) -> int:
-    size = value_at(view, "spec", "leaderWorkerTemplate", "size")
-    return size if isinstance(size, int) else 1

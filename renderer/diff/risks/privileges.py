@@ -11,12 +11,12 @@ from renderer.diff.fields import format_path
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
+from renderer.kubernetes.workloads import CONTAINERS, WORKER, containers, maps_in, pod_templates
 
-_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+_PARTS = frozenset((*CONTAINERS, "securityContext"))  # of pods, in which there are no other pods
 _NODE_NAMESPACES = {"hostPID": "processes", "hostNetwork": "network", "hostIPC": "shared memory"}
 _ACCOUNTS = ("serviceAccountName", "serviceAccount")  # the second one is the older name
 _TOKEN = "automountServiceAccountToken"  # noqa: S105 a field
-_TEMPLATES = {"leaderTemplate": "leader", "workerTemplate": "worker"}
 _SYSTEM = "system-"
 _UNCONFINED = {"seccompProfile": "type", "appArmorProfile": "type", "procMount": ""}
 _CONFINED = ("RuntimeDefault", "Localhost", "Default")
@@ -30,6 +30,7 @@ class _Pod(Struct, frozen=True):
     # The security contexts of the containers, by name, each with what it has from the pod; where the part has no
     # container, the pod's own, by ''.
     contexts: Mapping[str, Body]
+    role: str  # of its template, '' where all are alike
 
 
 class _Finding(Struct, frozen=True):
@@ -63,40 +64,41 @@ def _is_account(key: ObjectKey) -> bool:
     return key.kind == "ServiceAccount" and not key.group
 
 
-def _pods(value: object, path: Path = ()) -> Iterator[tuple[Path, _Pod]]:
+def _pods(body: Body) -> Iterator[tuple[Path, _Pod]]:
     """The pod templates in a body, at any depth, by their paths; also parts of them, as a patch has."""
-    if isinstance(value, dict):
-        inside: Set[str] = set()
-        if _is_pod(value):
-            inside = {*_CONTAINERS, "securityContext"}
-            yield path, _read_pod(value)
-        for key, item in value.items():
-            if key not in inside and isinstance(item, (dict, list)):
-                yield from _pods(item, (*path, str(key)))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            name = text_at(item, "name")
-            yield from _pods(item, (*path, f"[{name}]" if name else i))
+    roles = {(*template.path, "spec"): template.role for template in pod_templates(body)}
+    has_workers = WORKER in roles.values()
+    for path, value in maps_in(body):
+        if _PARTS.isdisjoint(path) and _is_pod(value):
+            yield _named_path(body, path), _read_pod(value, roles.get(path, "") if has_workers else "")
+
+
+def _named_path(body: Body, path: Path) -> Path:
+    """A path with the names of the items of lists in place of their numbers, where they have names."""
+    named: list[str | int] = []
+    value: object = body
+    for part in path:
+        value = value_at(value, part)
+        name = text_at(value, "name") if isinstance(part, int) else ""
+        named.append(f"[{name}]" if name else part)
+    return tuple(named)
 
 
 def _is_pod(value: Mapping[str, object]) -> bool:
     """Whether a map is a pod's spec, or a part of one that gives privileges."""
     return (
-        any(maps_at(value, key) for key in _CONTAINERS)
+        any(maps_at(value, key) for key in CONTAINERS)
         or any(value.get(key) is True for key in _NODE_NAMESPACES)
         or isinstance(value.get("securityContext"), dict)
         or any(isinstance(value.get(key), str) for key in (*_ACCOUNTS, "priorityClassName"))
     )
 
 
-def _read_pod(spec: Body) -> _Pod:
-    containers: dict[str, Body] = {}
-    for key in _CONTAINERS:
-        for container in maps_at(spec, key):
-            containers[text_at(container, "name")] = container
+def _read_pod(spec: Body, role: str) -> _Pod:
+    by_name = {text_at(container, "name"): container for _, container in containers(spec)}
     context = map_at(spec, "securityContext")
-    contexts = {name: {**context, **map_at(container, "securityContext")} for name, container in containers.items()}
-    return _Pod(spec, containers, contexts or {"": context})
+    contexts = {name: {**context, **map_at(container, "securityContext")} for name, container in by_name.items()}
+    return _Pod(spec, by_name, contexts or {"": context}, role)
 
 
 def _label(path: Path, pods: Mapping[Path, _Pod]) -> str:
@@ -106,8 +108,7 @@ def _label(path: Path, pods: Mapping[Path, _Pod]) -> str:
     words = []
     if "roles" in path[:-1]:
         words.append(str(path[path.index("roles") + 1]).strip("[]"))
-    if any("leaderTemplate" in other for other in pods):
-        words += [_TEMPLATES[str(part)] for part in path if part in _TEMPLATES]
+    words += [pods[path].role] if pods[path].role else []
     return f"{marked(' '.join(words) or format_path(path))}: "
 
 

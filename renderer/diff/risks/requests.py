@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from renderer.diagnostics import Path
 from renderer.diff.disaggregation import rolling_pairs
 from renderer.diff.models import ModelChange
-from renderer.diff.objects import Body, Items, ObjectKey
+from renderer.diff.objects import Body, Items
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at
-
-_TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
-
+from renderer.kubernetes.workloads import WORKER, made_pods, selects
 
 _SELECTORS: Mapping[str, Path] = {  # of pods that answer requests
     "Service": ("spec", "selector"),
@@ -32,19 +30,17 @@ def lost_requests(pairs: Iterable[ObjectPair], before: Items) -> Iterator[Risk]:
         if wellknown.WORKER_INDEX not in old or wellknown.WORKER_INDEX in new or not new:
             continue
         for key, item in before.items():
-            if key.namespace == pair.key.namespace and new.items() <= _worker_labels(key, item.body).items():
+            if key.namespace == pair.key.namespace and _selects_workers(new, item.body):
                 what = (
                     f"leads to workers of {marked(key.name)} too, and those that are not rolled out yet do not answer"
                 )
                 yield Risk("lost-requests", pair.key, what)
 
 
-def _worker_labels(key: ObjectKey, body: Body) -> Mapping[str, object]:
-    """The labels of workers beside leaders that alone answer requests; {} where there are none."""
-    template = map_at(body, *_TEMPLATE)
-    if key.kind != wellknown.LEADER_WORKER_SET or "leaderTemplate" not in template:
-        return {}
-    return {**map_at(template, "workerTemplate", "metadata", "labels"), wellknown.GROUPS: key.name}
+def _selects_workers(selector: Mapping[str, object], body: Body) -> bool:
+    """Whether labels lead to workers beside leaders that alone answer requests."""
+    workers = (pods for pods in made_pods(body) if pods.template.role == WORKER)
+    return any(selects({"matchLabels": selector}, pods.labels) for pods in workers)
 
 
 def unlike_roles(models: Iterable[ModelChange]) -> Iterator[Risk]:

@@ -10,13 +10,12 @@ from renderer.diff.objects import Body, ObjectItem, app_and_role, is_workload
 from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import disaggregated_sets, quantity
 from renderer.kubernetes.json_values import value_at
+from renderer.kubernetes.workloads import CONTAINERS, DEPLOYMENT, LEADER_WORKER_SET, WORKLOADS, template_pattern
 
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
-
-
-_ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+_ROLLOUT: Path = ("spec", *WORKLOADS[LEADER_WORKER_SET].rollout)
 _ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
-_DEPLOYED: Path = ("spec", "template")
+_DEPLOYED: Path = template_pattern(DEPLOYMENT)
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _LEADER = "leader: "
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
@@ -150,7 +149,7 @@ def _shorten_path(path: Path) -> str:
     role = _LEADER if rest[:1] == ["leaderTemplate"] else ""
     if rest[:1] in (["leaderTemplate"], ["workerTemplate"]):
         rest = rest[1:]
-    if rest[:1] in (["containers"], ["initContainers"]) and len(rest) > 2:
+    if rest and rest[0] in CONTAINERS and len(rest) > 2:
         name = str(rest[1]).strip("[]")
         inner = str(rest[3]).strip("[]") if rest[2] == "env" and len(rest) > 3 and str(rest[3]) != "[*]" else ""
         return f"{role}{rest[2]}{f' {inner}' if inner else ''} of {name}"

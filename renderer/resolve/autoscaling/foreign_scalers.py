@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.workloads import SCALE_TARGETS, scale_target
 from renderer.plan import Body, Scaler
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ _BOUNDS = {  # by kind: the fields of the bounds, and their defaults
     "HorizontalPodAutoscaler": (("minReplicas", 1), ("maxReplicas", 1)),
     "ScaledObject": (("minReplicaCount", 0), ("maxReplicaCount", 100)),
 }
-_GROUPS = {
-    **{kind: version.partition("/")[0] for kind, version in wellknown.WORKLOAD_VERSIONS.items()},
-    disaggregated_sets.ROLE_SCALER: disaggregated_sets.GROUP,
-}
 
 
 def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str, str], Scaler]:
@@ -31,11 +28,11 @@ def foreign_scalers(inputs: Inputs) -> Mapping[tuple[str, str, str], Scaler]:
     for body in inputs.foreign_objects:
         if text_at(body, "kind") not in _BOUNDS:
             continue
-        target = map_at(body, "spec", "scaleTargetRef")
-        kind = text_at(target, "kind", default=wellknown.DEPLOYMENT)  # of KEDA, which may leave both out
-        if text_at(target, "apiVersion", default="apps/v1").partition("/")[0] == _GROUPS.get(kind):
-            namespace = text_at(body, "metadata", "namespace") or inputs.config.get("namespace") or "default"
-            scalers.setdefault((kind, str(namespace), text_at(target, "name")), _scaler(body))
+        namespace, kind, name = scale_target(body)
+        version = text_at(body, "spec", "scaleTargetRef", "apiVersion", default=SCALE_TARGETS[wellknown.DEPLOYMENT])
+        if version.partition("/")[0] == SCALE_TARGETS.get(kind, "").partition("/")[0]:
+            namespace = namespace or str(inputs.config.get("namespace") or "default")
+            scalers.setdefault((kind, namespace, name), _scaler(body))
     return scalers
 
 
