@@ -1,4 +1,5 @@
-"""Make `renderer/kubernetes/api_types.json`: how the API server's own types are written as JSON, and their defaults.
+"""Make `renderer/kubernetes/api_types.json`: how the API server's own types are written as JSON, their defaults and
+merge keys.
 
     python scripts/make_api_types.py          # writes; the same bytes every run
     python scripts/make_api_types.py --check  # exit code 1 when the file differs
@@ -10,7 +11,8 @@ of k8s.io/api and k8s.io/apimachinery, of the version of tests/apiserver/go.mod.
 value is left out (`?!`: an empty struct too), `*` a pointer, `[]` a list, `{}` a map. A type is one of `types`, or
 string, int, float, bool, quantity, intOrString, time, any. `defaults` has by type what a comment `+default=` in the
 source gives a field, as the OpenAPI document and CRDs that hold the type do. What other code of the server fills in
-stands in renderer/kubernetes/server_defaults.py.
+stands in renderer/kubernetes/server_defaults.py. `merge_keys` has by type the lists whose items a strategic merge
+finds by keys: first the one that a patch goes by (`patchMergeKey`), behind it others of `+listMapKey=`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from scripts.make_schemas import BUILT_IN, GROUPS, files
@@ -44,9 +46,11 @@ PACKAGES = {
 }  # fmt: skip
 STRUCT = re.compile(r"^type (\w+) struct \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
 ALIAS = re.compile(r"^type (\w+) (=? ?[\w.\[\]*]+)$", re.MULTILINE)
-FIELD = re.compile(r'^\s+(?:(\w+)\s+)?([\w.\[\]*]+)\s+`(?:.*?)json:"([^"]*)"', re.MULTILINE)
+FIELD = re.compile(r'^\s+(?:(\w+)\s+)?([\w.\[\]*]+)\s+`(?:.*?)json:"([^"]*)"(.*)', re.MULTILINE)
 # No `+default=ref(…)`, which names a constant and is in no CRD.
 DEFAULT = re.compile(r"//\s*\+default=(?!ref)(.*)")
+MERGE_KEY = re.compile(r'patchStrategy:"merge.*patchMergeKey:"(\w+)"')
+LIST_KEY = re.compile(r"//\s*\+listMapKey=(\w+)")
 
 
 def version() -> str:
@@ -64,9 +68,18 @@ class Package:
         if name == "meta/v1":
             module, folder = f"k8s.io/apimachinery@{version()}", "pkg/apis/meta/v1"
         text = "\n".join(part.decode() for part in files(module, folder, ".go"))
-        text = re.sub(r"//(?!\s*\+default=).*", "", text)
+        text = re.sub(r"//(?!\s*\+(?:default|listMapKey)=).*", "", text)
         self.structs = {match[1]: match[2] for match in STRUCT.finditer(text)}
         self.aliases = {match[1]: match[2].lstrip("= ") for match in ALIAS.finditer(text)}
+
+
+class Field(NamedTuple):
+    """A field of a struct."""
+
+    name: str  # in JSON
+    shape: str
+    default: str  # as JSON, '' without one
+    merge_keys: list[str]
 
 
 class Types:
@@ -76,6 +89,7 @@ class Types:
         self.packages: dict[str, Package] = {}
         self.types: dict[str, dict[str, str]] = {}
         self.defaults: dict[str, dict[str, Any]] = {}  # by type and field
+        self.merge_keys: dict[str, dict[str, list[str]]] = {}  # by type and field
 
     def shape(self, package: str, written: str) -> str:
         """How a type is written in the result."""
@@ -108,18 +122,19 @@ class Types:
         if full not in self.types:
             self.types[full] = {}
             fields = sorted(self.fields(package, name))
-            self.types[full] = {field: shape for field, shape, _ in fields}
-            if defaults := {field: json.loads(default) for field, _, default in fields if default}:
+            self.types[full] = {field.name: field.shape for field in fields}
+            if defaults := {field.name: json.loads(field.default) for field in fields if field.default}:
                 self.defaults[full] = defaults
+            if merge_keys := {field.name: field.merge_keys for field in fields if field.merge_keys}:
+                self.merge_keys[full] = merge_keys
         return full
 
-    def fields(self, package: str, name: str) -> Iterator[tuple[str, str, str]]:
-        """The fields of a struct by their names in JSON, those of embedded structs too: name, shape, and the default
-        as JSON, '' without one.
-        """
+    def fields(self, package: str, name: str) -> Iterator[Field]:
+        """The fields of a struct, those of embedded structs too."""
         body, end = self.package(package).structs[name], 0
         for match in FIELD.finditer(body):
-            default = DEFAULT.search(body, end, match.start())
+            default, list_keys = DEFAULT.search(body, end, match.start()), LIST_KEY.findall(body, end, match.start())
+            merge_key = MERGE_KEY.findall(match[4])
             end = match.end()
             label, *options = match[3].split(",")
             if "inline" in options or not label:
@@ -127,9 +142,10 @@ class Types:
             elif label != "-":
                 omitted = "?" if {"omitempty", "omitzero"} & {*options} else ""
                 shape = omitted + ("!" if "omitzero" in options else "") + self.shape(package, match[2])
-                yield label, shape, default[1] if default else ""
+                keys = [*dict.fromkeys((*merge_key, *list_keys))] if merge_key else []
+                yield Field(label, shape, default[1] if default else "", keys)
 
-    def embedded(self, package: str, written: str) -> Iterator[tuple[str, str, str]]:
+    def embedded(self, package: str, written: str) -> Iterator[Field]:
         if "." in written:
             prefix, _, written = written.partition(".")
             package = PACKAGES[prefix]
@@ -148,8 +164,9 @@ def make_text() -> str:
     result: dict[str, Any] = {"kinds": kinds, "types": dict(sorted(types.types.items()))}
     lines = [f"{json.dumps(name)}: {json.dumps(fields)}" for name, fields in result["types"].items()]
     kinds_text = json.dumps(kinds, sort_keys=True)
-    defaults = json.dumps(types.defaults, sort_keys=True)
-    return f'{{"defaults": {defaults},\n"kinds": {kinds_text},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"
+    defaults, keys = (json.dumps(table, sort_keys=True) for table in (types.defaults, types.merge_keys))
+    head = f'{{"defaults": {defaults},\n"kinds": {kinds_text},\n"merge_keys": {keys},\n"types": {{\n'
+    return head + ",\n".join(lines) + "\n}}\n"
 
 
 def main() -> int:

@@ -11,7 +11,6 @@ of Kubernetes is stored in `kubernetes-types.json`, which a whole run makes anew
 
     schemas/output/<group or core>/<kind>_<version>.json   strict; what we emit and what `llmaz check` reads
     schemas/cel/<group>/<kind>_<version>.json      the CEL rules of a kind, and what they can see of an object
-    schemas/output/merging.json    the keys by which a strategic merge finds the items of a pod's lists, by path
     schemas/input/<kind>.json      strict; what users and presets write; editors read them too
     schemas/usual/<one of the above>   what is usual of it (`usual.py`); asked first
 
@@ -575,16 +574,6 @@ def referred(raw: Node) -> str:
     return "" if name in ("api.resource.Quantity", "util.intstr.IntOrString") else name
 
 
-def merge_lists(definition: str, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """`spec.containers[]` → `[name]`: the lists of a type that a strategic merge merges."""
-    for field, raw in sorted(definitions()[definition].get("properties", {}).items()):
-        field_path, inner, keys = f"{path}.{field}".lstrip("."), referred(raw), merge_keys(raw)
-        if keys:
-            yield f"{field_path}[]", keys
-        if inner and (keys or "items" not in raw):
-            yield from merge_lists(inner, f"{field_path}[]" if keys else field_path)
-
-
 def patch(definition: str, keys: list[str] | None = None) -> Node:
     """A Kubernetes type as a strategic merge patch of it: nothing is needed but the key that finds an item of a list,
     and any map may hold `$patch`. A list without such a key is replaced whole, so its items stay as they are; only
@@ -721,8 +710,6 @@ def custom_kinds() -> Iterator[tuple[str, Node]]:
                 if rules_of := judged(raw):
                     yield f"cel/{group}/{kind.lower()}_{version['name']}.json", rules_of
                 body = structural(raw)
-                if kind == "LeaderWorkerSet":
-                    yield "output/merging.json", dict(merge_lists("core.v1.PodSpec", "spec"))
                 for path, definition in rules.get("types", {}).items():
                     body = changed(body, path, lambda node, name=definition: constrained(node, name))
                 for path, more in rules.get("add", {}).items():

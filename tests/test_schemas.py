@@ -23,9 +23,7 @@ from scripts.usual import KINDS, WORDS, usual
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "renderer" / "schemas"
 CASES = ROOT / "tests" / "conformance" / "cases"
-FILES = sorted(
-    path for path in SCHEMAS.rglob("*.json") if path.name != "merging.json" and SCHEMAS / "cel" not in path.parents
-)
+FILES = sorted(path for path in SCHEMAS.rglob("*.json") if SCHEMAS / "cel" not in path.parents)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -814,16 +812,6 @@ def test_status_is_let_through_where_kubernetes_has_one() -> None:
     assert problems(output_name(CONFIGMAP), {**CONFIGMAP, "status": {}}) == ["."]
 
 
-def test_merge_keys() -> None:
-    """Lists that a strategic merge merges; what Kubernetes replaces whole is not there."""
-    keys = schema("output/merging")
-    assert keys["spec.containers[]"] == keys["spec.initContainers[].env[]"] == keys["spec.volumes[]"] == ["name"]
-    assert keys["spec.containers[].volumeMounts[]"] == ["mountPath"]
-    assert keys["spec.containers[].ports[]"] == ["containerPort", "protocol"]
-    assert keys["spec.topologySpreadConstraints[]"] == ["topologyKey", "whenUnsatisfiable"]
-    assert not {"spec.tolerations[]", "spec.containers[].args[]", "spec.containers[].envFrom[]"} & set(keys)
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -854,6 +842,8 @@ def test_a_patch_may_be_in_part(spec: Any) -> None:
         ({"tolerations": [{"key": "a"}, {"effect": "NoSchedule"}]}, "spec.tolerations.1"),
         ({"ephemeralContainers": [{"name": "a"}]}, "spec.ephemeralContainers"),
         ({"$setElementOrder/containers": []}, "spec"),
+        ({"volumes": [{"name": "a", "emptyDir": {}, "$retainKeys": ["name", "emptyDir"]}]}, "spec.volumes.0"),
+        ({"containers": [{"name": "a", "$deleteFromPrimitiveList/args": ["b"]}]}, "spec.containers.0"),
     ],
 )
 def test_a_patch_is_strict(spec: Any, place: str) -> None:

@@ -40,13 +40,13 @@ from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.load.index import engine_catalog
 from renderer.load.render_config import render_config
 from renderer.result import RenderResult

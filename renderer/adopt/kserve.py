@@ -15,15 +15,16 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from renderer.adopt import pod_merge
+from renderer.adopt import pod_schema
 from renderer.adopt.go_expressions import fill_expressions
 from renderer.adopt.plain_secrets import tell_secret_address, without_secrets
 from renderer.adopt.server_defaults import SERVER_METADATA
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import read_fields
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, suggestion
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.strategic_merge import DIRECTIVES, SERVER, Merge
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.load.preset_files import preset
 from renderer.text import escapes, patterns
 from renderer.yamlio import Document
@@ -98,12 +99,26 @@ def _why_unused(document: Document, source: _Source) -> str:
 def _read_spec(document: Document, source: _Source, diagnostics: Collector) -> dict[str, Any]:
     """The known fields of the spec of a service or config."""
     origin = document.origin("spec")
-    body = document.value.get("spec")
+    body = _without_directives(document.value.get("spec"), origin, diagnostics)
     spec = read_fields({} if body is None else body, source.facts["spec"], origin, diagnostics)
     for key in _PODS:
         if key in spec:
-            spec[key] = pod_merge.read_pod(spec[key], origin.at(key), diagnostics)
+            spec[key] = pod_schema.read_pod(spec[key], origin.at(key), diagnostics)
     return spec
+
+
+def _without_directives(value: Any, origin: Origin, diagnostics: Collector) -> Any:
+    """A copy of the value without directives of strategic merge patches, which are told: KServe makes its patches."""
+    if isinstance(value, list):
+        return [_without_directives(item, origin.at(i), diagnostics) for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    for key in value:
+        if str(key).startswith(DIRECTIVES):
+            why = "KServe merges its objects without directives; write the values that you mean"
+            diagnostics.add("W966", origin.at(key, key=True), why=why)
+    kept = {key: item for key, item in value.items() if not str(key).startswith(DIRECTIVES)}
+    return {key: _without_directives(item, origin.at(key), diagnostics) for key, item in kept.items()}
 
 
 class _Service:
@@ -144,7 +159,7 @@ class _Service:
             if key in self.spec:
                 self.spec[key] = without_secrets(self.spec[key], self.origins, self.diagnostics, (key,))
                 place = self._place(key)[1:] if self._engine(key) else ()
-                self.spec[key] = pod_merge.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
+                self.spec[key] = pod_schema.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
         main = "template" if "template" in self.spec else "worker"
         worker = "worker" if hosts > 1 else main
         spec = self._playground_fields(main in default_pods, uses_parallelism)
@@ -213,16 +228,23 @@ class _Service:
 
     def _merge(self, layers: Sequence[tuple[Document, Mapping[str, Any]]]) -> None:
         """Merges KServe's own config and the layers."""
-        keys = dict.fromkeys(_PODS, pod_merge.merge_keys())
-        resolved: dict[str, Any] = {}
-        for _, spec in layers:
-            unused = TemplateOrigins(self.document.origin("spec"))
-            resolved = pod_merge.merge(resolved, spec, keys, self.document.origin("spec"), (), unused)
+        resolved = self._merged({}, layers, TemplateOrigins())
         self.model_name: str = text_at(resolved, "model", "name") or self.name
         self.defaults = self._default_pods(resolved)
-        self.spec = self.defaults
-        for document, spec in layers:
-            self.spec = pod_merge.merge(self.spec, spec, keys, document.origin("spec"), (), self.origins)
+        self.spec = self._merged(self.defaults, layers, self.origins)
+
+    def _merged(
+        self, spec: dict[str, Any], layers: Sequence[tuple[Document, Mapping[str, Any]]], origins: TemplateOrigins
+    ) -> dict[str, Any]:
+        merge = Merge(SERVER, origins, self.diagnostics)
+        for document, layer in layers:
+            origin = document.origin("spec")
+            others = {key: value for key, value in layer.items() if key not in _PODS}
+            spec = merge.merge_map(spec, others, "", origin, ())
+            for key in layer.keys() & _PODS:
+                origins.copy((key,), origin.at(key))
+                spec[key] = merge.merge_map(spec.get(key, {}), layer[key], "core.PodSpec", origin.at(key), (key,))
+        return spec
 
     def _default_pods(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
         """What KServe's own config says of pods, for this shape of service."""

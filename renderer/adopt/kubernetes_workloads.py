@@ -8,10 +8,10 @@ from typing import Any
 
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.yamlio import Document
 
 _TEMPLATES: Mapping[tuple[str, str], Path] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Origin, Path, Stop
 from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.secrets.detection import HIDDEN, find_secrets, find_url_secrets, hide_known_secrets
 from renderer.yamlio import Document
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from renderer import schema_validation
 from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
-from renderer.kubernetes.api_types import type_at
+from renderer.kubernetes.api_types import merge_keys, type_at
 from renderer.kubernetes.server_defaults import constants
 
 Body = Mapping[str, Any]
@@ -73,8 +71,7 @@ def _value_patch(original: Any, rendered: Any, path: Path) -> Any:
     if isinstance(original, dict) and isinstance(rendered, dict):
         return _map_patch(original, rendered, path) or None
     if isinstance(original, list) and isinstance(rendered, list):
-        keys = _merge_keys(path)
-        if keys:
+        if keys := merge_keys(type_at(*path[:-1]), path[-1]):
             return _items_patch(original, rendered, keys, path)
         if path[-1] == "tolerations":  # of which a patch adds its own
             known = {json.dumps(item, sort_keys=True) for item in rendered}
@@ -110,14 +107,3 @@ def _amount(value: object) -> object:
         return quantity.nanos(value)
     except ValueError:
         return value
-
-
-def _merge_keys(path: Path) -> Sequence[str]:
-    return _keys_by_path().get(".".join(str(step) for step in path if step != "[]"), ())
-
-
-@cache
-def _keys_by_path() -> Mapping[str, Sequence[str]]:
-    """The merge keys of lists, by their paths without brackets."""
-    table = schema_validation.read_schema("output/merging")
-    return {path.replace("[]", ""): keys for path, keys in table.items()}

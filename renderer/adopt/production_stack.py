@@ -12,14 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.adopt import pod_merge
+from renderer.adopt import pod_schema
 from renderer.adopt.plain_secrets import tell_secret, tell_secret_address, without_secrets
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import as_word, read_fields
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.load.preset_files import preset
 from renderer.yamlio import Document
 
@@ -142,7 +142,7 @@ class _Model:
         self._say_volumes()
         self._say_pod()
         self.pod = without_secrets(self.pod, self.origins, self.diagnostics, ("spec",))
-        pod = pod_merge.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
+        pod = pod_schema.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
         metadata = self._metadata()
         self.diagnostics.add("N965", self.origin.at("name"), source=self.facts["source"], adds=self.facts["adds"])
         replicas = None if keda else model.get("replicaCount")

@@ -1,9 +1,9 @@
-"""The API server's own types, such as `core.PodSpec`: their fields, and the defaults that their source states."""
+"""The API server's own types, such as `core.PodSpec`: the fields, defaults and merge keys that their source states."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ class ApiTypes(Struct, frozen=True):
     kinds: Mapping[str, str]  # the type of a kind, as `apps/v1/Deployment`
     types: Mapping[str, Mapping[str, str]]  # the shape of each field of a type, as `?[]core.Container`
     defaults: Mapping[str, Mapping[str, Any]]  # by type and field; CRDs that hold the type have them too
+    merge_keys: Mapping[str, Mapping[str, Sequence[str]]]  # by type and field, the one of a patch first
 
 
 @cache
@@ -44,3 +45,10 @@ def type_at(*path: str | int) -> str:
         if isinstance(step, str) and step != "[]":
             name = types_below(name).get(step, "")
     return name
+
+
+def merge_keys(type_name: str, field: object) -> Sequence[str]:
+    """The keys by which a strategic merge finds the items of a list, the one of a patch first; none where it replaces
+    the list.
+    """
+    return api_types().merge_keys.get(type_name, {}).get(str(field), ())

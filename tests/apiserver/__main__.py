@@ -2,7 +2,7 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about eight things, and prints a line for each:
+Without more words it asks about nine things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
@@ -12,6 +12,7 @@ Without more words it asks about eight things, and prints a line for each:
     defaults    the server must fill in what renderer/kubernetes/server_defaults.py says, entry by entry
     lists       what kubectl applies of a list, however it is spelt, must be what llmaz judges
     spellings   a RenderPolicy must say the same of made-up objects as they are written and as the server stores them
+    merges      KServe's layers must merge as the server merges made-up pods and strategic merge patches of them
 
 Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
 words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
@@ -38,6 +39,7 @@ from tests.apiserver.defaults import about_defaults
 from tests.apiserver.generated import Batch, batches
 from tests.apiserver.judge import Judge
 from tests.apiserver.manifests import Manifest, Refusal, manifests
+from tests.apiserver.merges import about_merges
 from tests.apiserver.mutated import differences, verdicts
 from tests.apiserver.policy_spellings import about_spellings
 from tests.apiserver.server import CannotJudge, Client, running
@@ -55,7 +57,7 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "defaults", "lists", "spellings")
+QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "defaults", "lists", "spellings", "merges")
 INPUTS = 2200  # of which at least two thousand render
 ROWS = 1000  # of combined keys
 SPOILT = 2000
@@ -83,7 +85,7 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files and folders to ask about")
     parser.add_argument("--only", choices=sorted(QUESTIONS), help="one of the questions")
     parser.add_argument("--made-up", type=int, metavar="COUNT", help="so many inputs and spoilt manifests, not all")
-    parser.add_argument("--record", action="store_true", help="write what the server says of policies")
+    parser.add_argument("--record", action="store_true", help="write what the server says of policies or merges")
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -160,6 +162,8 @@ def about(question: str, client: Client, judge: Judge, made_up: int | None, *, r
         return about_lists(client, judge.tools)
     if question == "spellings":
         return Score(*about_spellings(client, made_up, say))
+    if question == "merges":
+        return Score(*about_merges(client, made_up, say, record=record))
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
     if question == "combined":

@@ -1,21 +1,20 @@
-"""Specs of pods that people write as patches: what of them Kubernetes would take, and their strategic merge."""
+"""Specs of pods that people write as patches: what of them Kubernetes would take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 from renderer import schema_validation
 from renderer.adopt.source_fields import raw_text
-from renderer.adopt.template_origins import TemplateOrigins
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.kubernetes.json_values import map_at, without_nulls
+from renderer.kubernetes.api_types import merge_keys, type_at
+from renderer.kubernetes.json_values import without_nulls
+from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.schema_validation import SchemaFinding
 
 _SCHEMA = "output/core/podtemplate_v1"
 _BELOW = ("template", "spec")  # where that schema has the spec of the pod
-_MERGE_KEY = "="  # in the tree of merge keys: the key of a list's items
 _UNKNOWN_FIELD, _MISSING_FIELD, _OUT_OF_BOUNDS = "E301", "E302", "E307"
 _NEEDED = " is needed"  # how a finding ends about a map that has none of the fields of which it needs one
 
@@ -74,11 +73,8 @@ def _may_be_merged(finding: SchemaFinding) -> bool:
         return finding.words["what"].endswith(_NEEDED)
     if finding.code != _MISSING_FIELD:
         return False
-    keys: Mapping[str, object] = merge_keys()
-    for part in finding.path:
-        keys = keys if isinstance(part, int) else map_at(keys, part)
-    is_item = isinstance(finding.path[-1] if finding.path else "", int)
-    return not (is_item and keys.get(_MERGE_KEY) == finding.words["word"])
+    *path, field, index = ("spec", *finding.path) if finding.path else ("spec", "", "")
+    return not (isinstance(index, int) and finding.words["word"] in merge_keys(type_at(*path), field)[:1])
 
 
 def _tell(finding: SchemaFinding, place: Origin, diagnostics: Collector) -> None:
@@ -111,66 +107,3 @@ def _pruned(value: Any, paths: list[Path]) -> dict[str, Any]:
                 for i, part in enumerate(item)
             ]
     return pruned
-
-
-@cache
-def merge_keys() -> Mapping[str, Any]:
-    """The fields of a pod's spec as a tree; `=` has the key by which the items of a list are merged."""
-    tree: dict[str, Any] = {}
-    for path, keys in schema_validation.read_schema("output/merging").items():
-        parts = path.replace("[]", "").split(".")
-        if parts[0] == "spec":
-            node = tree
-            for part in parts[1:]:
-                node = node.setdefault(part, {})
-            node[_MERGE_KEY] = keys[0]
-    return tree
-
-
-def merge(
-    base: Mapping[str, Any],
-    patch: Mapping[str, Any],
-    keys: Mapping[str, Any],
-    origin: Origin,
-    path: Path,
-    origins: TemplateOrigins,
-) -> dict[str, Any]:
-    """The strategic merge of a patch into a map at `path`. `keys`: a part of merge_keys(); `origin`: of the patch,
-    whose fields get their origins.
-    """
-    merged = dict(base)
-    for key, value in patch.items():
-        place, item_origin, item_keys = (*path, key), origin.at(key), map_at(keys, key)
-        old = base.get(key)
-        if isinstance(value, dict):
-            origins.copy(place, item_origin)
-            merged[key] = merge(old if isinstance(old, dict) else {}, value, item_keys, item_origin, place, origins)
-        elif isinstance(value, list) and _MERGE_KEY in item_keys:
-            merged[key] = _merge_list(
-                old if isinstance(old, list) else [], value, item_keys, item_origin, place, origins
-            )
-        else:
-            origins.forget(place)
-            origins.copy(place, item_origin)
-            merged[key] = value
-    return merged
-
-
-def _merge_list(
-    old: list[Any], patches: list[Any], keys: Mapping[str, Any], origin: Origin, path: Path, origins: TemplateOrigins
-) -> list[Any]:
-    """The items by their merge key, new ones behind the others."""
-    name = keys[_MERGE_KEY]
-    items = [*old]
-    indices = {item.get(name): i for i, item in reversed([*enumerate(items)])}
-    for i, patch in enumerate(patches):
-        index = indices.setdefault(patch.get(name), len(items))
-        place = (*path, index)
-        if index == len(items):
-            items.append({})
-        elif path[-1] in ("env", "volumes"):  # a variable has one value, a volume one source
-            items[index] = {}
-            origins.forget(place)
-        origins.copy(place, origin.at(i))
-        items[index] = merge(items[index], patch, keys, origin.at(i), place, origins)
-    return items
