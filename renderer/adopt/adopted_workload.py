@@ -77,7 +77,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
 def _tell_lost(
     workload: ServingWorkload, container: AdoptedContainer, weights: ModelSource, diagnostics: Collector
 ) -> None:
-    """Says what of the engine's container no Playground has."""
+    """Tells what of the engine's container is lost."""
     origin_of = workload.engine_origin_of
     if (names := container.value_of("servedName")) and len(names.values) > 1:
         what = f"the model's name {quoted(names.values[1:])}"

@@ -1,4 +1,7 @@
-"""The whole of `llmaz adopt`: manifests that serve models today → the files of a tree that serves them as well."""
+"""The whole of `llmaz adopt`: manifests that serve models today → the files of a tree that serves them as well.
+
+What of an object no other object of the tree says is lost: a warning tells it, and the object is adopted in part.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
-from renderer.adopt.kubernetes_workloads import told_fields
+from renderer.adopt.kubernetes_workloads import lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     NamedObjects,
@@ -90,7 +93,7 @@ class Adoption(Struct):
         )
 
 
-def mark_lossy(adoption: Adoption, keys: Set[Key]) -> None:
+def mark_losing(adoption: Adoption, keys: Set[Key]) -> None:
     """Says of workloads, by their keys, that they are adopted in part."""
     adoption.objects = [
         replace(item, state=IN_PART) if item.state == ADOPTED and item.key in keys else item
@@ -155,8 +158,7 @@ class _Run:
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the apps that are adopted
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
-        self.lossy: set[Key] = set()  # those of which something is lost before they are drafted
-        self.partial: set[Identity] = set()  # the objects of llmaz's API of which something is lost
+        self.losing: set[str] = set()  # the names of objects of which something is lost, before they are drafted
         self.paths: dict[int, str] = {}  # the file of each draft, object and document that is written, by its id
         self.model_paths: dict[str, str] = {}  # the file of each OpenModel of a draft, by its name
 
@@ -167,8 +169,8 @@ class _Run:
         self.adoption.problems += sources.problems
         self.adoption.left += sources.files
         self.adoption.beside += sources.of_operator
-        lossy_files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
-        self.lossy = {workload.key for workload in sources.workloads if workload.document.name in lossy_files}
+        files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
+        self.losing = {workload.title for workload in sources.workloads if workload.document.name in files}
         self._read_converted(sources.converted)
         for document in sources.unread:
             name = _shown(document.value)
@@ -213,7 +215,7 @@ class _Run:
                 known.add(identity)
                 self.converted.append(replace(item, body=plain_body(item.document, diagnostics)))
                 self.adoption.problems += diagnostics.problems
-                self.partial |= {identity} if diagnostics.problems else set()
+                self.losing |= {_shown(item.body)} if diagnostics.problems else set()
         self.names |= {key for kind, key in known if kind in _APPS}
 
     def _adopted(self, workload: ServingWorkload, findings: Sequence[Diagnostic]) -> AdoptedWorkload | None:
@@ -236,10 +238,10 @@ class _Run:
         diagnostics.problems[:0] = findings
         self.names.add(adopted.key)
         self.namespaces.add(adopted.key[0])
-        for path, why in told_fields(workload.document.value, workload.kind):
+        for path, why in lost_fields(workload.document.value, workload.kind):
             diagnostics.add("W951", workload.document.origin(*path, key=True), what=f"'{path[-1]}'", why=why)
         self.adoption.problems += diagnostics.problems
-        self.lossy |= {adopted.key} if diagnostics.problems else set()
+        self.losing |= {workload.title} if diagnostics.problems else set()
         return adopted
 
     def _refuse(self, name: str, diagnostics: Collector) -> None:
@@ -380,8 +382,8 @@ class _Run:
             self._finish(draft)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
-            is_partial = self._shown_path(item) in failing or _identity(item.body) in self.partial
-            state = IN_PART if is_partial else ADOPTED
+            loses = self._shown_path(item) in failing or _shown(item.body) in self.losing
+            state = IN_PART if loses else ADOPTED
             self.adoption.objects.append(AdoptedObject(_shown(item.body), state, self.paths[id(item)]))
 
     def _complete(self, draft: _Draft, rendered: Body) -> None:
@@ -420,18 +422,18 @@ class _Run:
         """Refuses what has errors, by the files: all workloads, where no file of theirs has the error. What stood only
         beside them is left.
         """
-        lost = [copy for copy in self.extra if self._shown_path(copy) in errors]
-        for copy in lost:
+        refused = [copy for copy in self.extra if self._shown_path(copy) in errors]
+        for copy in refused:
             self._refuse_document(copy.document, _shown(copy.body), errors[self._shown_path(copy)])
         broken = [draft for draft in self.drafts if self._shown_path(draft) in errors]
-        if not broken and not lost:
+        if not broken and not refused:
             broken = self.drafts
         for draft in broken:
             error = errors.get(self._shown_path(draft)) or next(iter(errors.values()))
             self._refuse_document(draft.adopted.workload.document, draft.adopted.workload.title, error)
             own = self.replaced.pop(draft.adopted.key, ())
             self.adoption.left += [_shown(document.value) for document, _ in own if not is_ours(document)]
-        removed = {id(item) for item in (*lost, *broken)}
+        removed = {id(item) for item in (*refused, *broken)}
         self.drafts = [draft for draft in self.drafts if id(draft) not in removed]
         is_beside = self._neighbours()
         remaining = [copy for copy in self.extra if id(copy) not in removed]
@@ -451,12 +453,12 @@ class _Run:
         workload = draft.adopted.workload
         for document, becomes in self.replaced.get(draft.adopted.key, ()):
             self._say(document, becomes)
-        is_partial = draft.adopted.key in self.lossy or any(problem.warning for problem in draft.diagnostics.problems)
+        loses = workload.title in self.losing or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
         app, model = f"{draft.playground.body['kind']} {workload.name}", f"OpenModel {draft.shared.name}"
         path, model_path = self.paths[id(draft)], self.model_paths[draft.shared.name]
         becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
-        state = IN_PART if is_partial else ADOPTED
+        state = IN_PART if loses else ADOPTED
         self.adoption.objects.append(AdoptedObject(workload.title, state, becomes, draft.adopted.key))
         self.adoption.workloads.append(workload)
 

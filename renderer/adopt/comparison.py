@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from renderer import yamlio
-from renderer.adopt.adoption import Adoption, mark_lossy
+from renderer.adopt.adoption import Adoption, mark_losing
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diff.live.comparison import compare_live
 from renderer.diff.live.records import LOST, LiveReport
@@ -27,7 +27,7 @@ def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
     documents = [_document_of(workload) for workload in adoption.workloads]
     report = compare_live([*documents, *adoption.beside], adoption.rendered, catalog)
     keys = {item.theirs for item in report.objects if item.theirs and item.of_kind(LOST)}
-    mark_lossy(adoption, {(key.namespace or "default", key.name) for key in keys})
+    mark_losing(adoption, {(key.namespace or "default", key.name) for key in keys})
     return report
 
 

@@ -163,7 +163,7 @@ class _Service:
         main = "template" if "template" in self.spec else "worker"
         worker = "worker" if hosts > 1 else main
         spec = self._playground_fields(main in default_pods, uses_parallelism)
-        self._tell_losses(hosts, worker)
+        self._tell_lost(hosts, worker)
         has_leader = hosts > 1 and "template" in self.spec
         return ServingWorkload(
             document=self.document,
@@ -493,20 +493,20 @@ class _Service:
                 self.diagnostics.add("W966", origin, why="it has neither a size nor a claim")
         return {**fields, **({"secondary": tiers} if tiers else {})}
 
-    def _tell_losses(self, hosts: int, worker: str) -> None:
+    def _tell_lost(self, hosts: int, worker: str) -> None:
         """Tells what else is lost."""
-        losses: list[tuple[Path, str]] = []
+        lost: list[tuple[Path, str]] = []
         if "prefill" in self.spec:
             why = "prefill-only pods are not adopted, and the new pods do both; write spec.disaggregation"
-            losses.append((("prefill",), why))
+            lost.append((("prefill",), why))
         if "worker" in self.spec and worker != "worker" and hosts == 1:
-            losses.append((("worker",), "parallelism gives a replica one host, so nothing runs it"))
+            lost.append((("worker",), "parallelism gives a replica one host, so nothing runs it"))
         if (self.spec.get("storageInitializer") or {}).get("enabled") is False:
-            losses.append((("storageInitializer", "enabled"), "a loader loads the weights anyway"))
+            lost.append((("storageInitializer", "enabled"), "a loader loads the weights anyway"))
         for key in self.metadata.get("annotations") or {}:
             if why := _control(key, self.facts["controls"]):
                 self.diagnostics.add("W966", self.document.origin("metadata", "annotations", key), why=why)
-        for path, why in losses:
+        for path, why in lost:
             self.diagnostics.add("W966", self.origins(path), why=why)
         self.diagnostics.add("N965", self.document.origin("kind"), source=self.facts["source"], adds=self.facts["adds"])
 

@@ -124,8 +124,8 @@ def _claim_part(claim: Body, key: str) -> object:
     return {"name": text_at(claim, "metadata", "name")} if key == "metadata" else claim[key]
 
 
-def told_fields(value: Body, kind: str) -> Iterator[tuple[Path, str]]:
-    """The fields of a workload that no Playground has, and why each is left."""
+def lost_fields(value: Body, kind: str) -> Iterator[tuple[Path, str]]:
+    """What of a workload is lost, and why."""
     if kind == "StatefulSet":
         for key in ("serviceName", "podManagementPolicy", "ordinals"):
             if value_at(value, "spec", key) not in (None, "", "OrderedReady"):

@@ -127,7 +127,7 @@ def service_spec(value: Body) -> dict[str, Any]:
 
 
 def lost_of_service(service: Document) -> Iterator[tuple[str, str]]:
-    """What a Playground cannot say of a Service that it takes over, and why."""
+    """What is lost of a Service that a Playground takes over, and why."""
     name = text_at(_port_of(service.value), "name")
     if name not in ("", wellknown.RANK_PORTS[0]):
         yield f"the name '{name}' of the port", f"the Service of a Playground calls it {wellknown.RANK_PORTS[0]}"

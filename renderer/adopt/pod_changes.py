@@ -118,7 +118,7 @@ def _without_hardening(container: Body) -> Body:
 
 
 def lost_labels(template: Body) -> Sequence[str]:
-    """The labels that only a renderer may set, and that the workload has from somebody else."""
+    """The labels that are lost: only a renderer may set them, and the workload has them from somebody else."""
     labels = map_at(template, "metadata", "labels")
     if is_ours(template):
         return []

@@ -80,7 +80,11 @@ def _source_field(sources: Mapping[Path, Path], path: Path) -> Path:
 
 
 class PatchMerge:
-    """Merges patches into a value, one after another."""
+    """Merges patches into a value, one after another.
+
+    No strategic merge (kubernetes/strategic_merge.py): it patches input that no schema has seen, without types to look
+    up merge keys in, and a null deletes (docs/environments.md). It notes what is deleted as well as what is set.
+    """
 
     def __init__(self) -> None:
         self._set_fields: dict[Path, Path] = {}  # field → field of RenderConfig that set it, in order
