@@ -117,8 +117,11 @@ def _without_directives(value: Any, origin: Origin, diagnostics: Collector) -> A
         if str(key).startswith(DIRECTIVES):
             why = "KServe merges its objects without directives; write the values that you mean"
             diagnostics.add("W966", origin.at(key, key=True), why=why)
-    kept = {key: item for key, item in value.items() if not str(key).startswith(DIRECTIVES)}
-    return {key: _without_directives(item, origin.at(key), diagnostics) for key, item in kept.items()}
+    return {
+        key: _without_directives(item, origin.at(key), diagnostics)
+        for key, item in value.items()
+        if not str(key).startswith(DIRECTIVES)
+    }
 
 
 class _Service:
@@ -236,14 +239,9 @@ class _Service:
     def _merged(
         self, spec: dict[str, Any], layers: Sequence[tuple[Document, Mapping[str, Any]]], origins: TemplateOrigins
     ) -> dict[str, Any]:
-        merge = Merge(SERVER, origins, self.diagnostics)
+        merge, pods = Merge(SERVER, origins, self.diagnostics), dict.fromkeys(_PODS, "core.PodSpec")
         for document, layer in layers:
-            origin = document.origin("spec")
-            others = {key: value for key, value in layer.items() if key not in _PODS}
-            spec = merge.merge_map(spec, others, "", origin, ())
-            for key in layer.keys() & _PODS:
-                origins.copy((key,), origin.at(key))
-                spec[key] = merge.merge_map(spec.get(key, {}), layer[key], "core.PodSpec", origin.at(key), (key,))
+            spec = merge.merge_map(spec, layer, "", document.origin("spec"), (), pods)
         return spec
 
     def _default_pods(self, resolved: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,12 +60,20 @@ class Merge(Struct, frozen=True):
     origins: TemplateOrigins  # of what the patches set
     diagnostics: Collector
 
-    def merge_map(self, old: Body, patch: Body, type_name: str, origin: Origin, path: Path) -> dict[str, Any]:
-        """The patched map. `type_name`: of the server's types, as `core.PodSpec`, '' for none; `origin`: of the patch;
-        `path`: of the map in the pod's template.
+    def merge_map(
+        self,
+        old: Body,
+        patch: Body,
+        type_name: str,
+        origin: Origin,
+        path: Path,
+        field_types: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The patched map. `type_name`: of the server's types, as `core.PodSpec`; '' where `field_types` has those of
+        the fields; `origin`: of the patch; `path`: of the map in what `origins` are of.
         """
         merged = {} if patch.get(DIRECTIVE) == "replace" else dict(old)
-        types = types_below(type_name)
+        types = field_types or types_below(type_name)
         for key, value in patch.items():
             if key == DIRECTIVE:
                 continue

@@ -36,8 +36,8 @@ def _items(make: _Maker, most: int, keys: int = 1) -> _Maker:
     """A list of one to `most` items, no two of which agree in so many fields, their first."""
 
     def items(chance: Chance) -> list[Body]:
-        made = [make(chance) for _ in range(chance.randint(1, most))]
-        return [*{tuple(item.items())[:keys]: item for item in made}.values()]
+        drawn = [make(chance) for _ in range(chance.randint(1, most))]
+        return [*{tuple(item.items())[:keys]: item for item in drawn}.values()]
 
     return items
 

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT
+from renderer.kubernetes.api_types import api_types
 
-# The keys that name the items of a list, by the field of the list; '' where the item as a whole does.
-_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "containers": ("name",),
-    "initContainers": ("name",),
-    "ephemeralContainers": ("name",),
-    "env": ("name",),
-    "volumes": ("name",),
-    "volumeMounts": ("mountPath",),
-    "volumeDevices": ("devicePath",),
-    "imagePullSecrets": ("name",),
-    "resourceClaims": ("name",),
-    "hostAliases": ("ip",),
-    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
-    "ports": ("name",),
-}
 _WHOLE: Final = ("tolerations", "envFrom")
 OPTION: Final = ": "  # begins the last part of the path of an option
 
@@ -65,11 +52,18 @@ def flatten(value: object, key: Key, place: Path, name_item: Namer) -> Iterator[
         yield key, Leaf(value, place)
 
 
+@cache
+def _keys_of_lists() -> Mapping[str, Sequence[str]]:
+    """The keys that name the items of the lists of a pod, by field: their merge keys, but for ports."""
+    keys = api_types().merge_keys
+    return {**keys["core.PodSpec"], **keys["core.Container"], "ports": ["name"]}
+
+
 def _name(field: object, item: Mapping[str, Any]) -> str:
     if field in _WHOLE:
         is_plain = not any(isinstance(value, (dict, list)) for value in item.values())
         return " ".join(str(item[key]) for key in sorted(item)) if is_plain else json.dumps(item, sort_keys=True)
-    values = [item.get(key) for key in _KEYS.get(str(field), ())]
+    values = [item.get(key) for key in _keys_of_lists().get(str(field), ())]
     return (
         " ".join(str(value) for value in values) if values and all(value not in (None, "") for value in values) else ""
     )
@@ -79,7 +73,7 @@ def _without_name(field: object, item: Mapping[str, Any]) -> Mapping[str, Any]:
     """An item without the key by which it goes, but for containers and ports, whose names are told."""
     if field in ("containers", "ports"):
         return item
-    keys = _KEYS.get(str(field), ())
+    keys = _keys_of_lists().get(str(field), ())
     return {key: value for key, value in item.items() if key not in keys}
 
 
