@@ -17,7 +17,7 @@ from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
-from renderer.adopt.kubernetes_workloads import lost_fields
+from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     NamedObjects,
@@ -25,9 +25,9 @@ from renderer.adopt.neighbours import (
     is_config_map,
     is_ours,
     key_of,
-    lost_of_service,
     own_service,
     service_spec,
+    tell_lost_name,
     tell_service,
 )
 from renderer.adopt.open_models import SharedModel, share_models
@@ -238,8 +238,7 @@ class _Run:
         diagnostics.problems[:0] = findings
         self.names.add(adopted.key)
         self.namespaces.add(adopted.key[0])
-        for path, why in lost_fields(workload.document.value, workload.kind):
-            diagnostics.add("W951", workload.document.origin(*path, key=True), what=f"'{path[-1]}'", why=why)
+        tell_lost_fields(workload.document, workload.kind, diagnostics)
         self.adoption.problems += diagnostics.problems
         self.losing |= {workload.title} if diagnostics.problems else set()
         return adopted
@@ -277,8 +276,7 @@ class _Run:
             spec["service"] = {**service_spec(plain_body(own, diagnostics)), **spec.get("service", {})}
             used |= {id(service) for service in selecting if service.value == own.value}  # listed twice, too
             self.replaced.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
-            for what, why in lost_of_service(own):
-                diagnostics.add("W951", own.origin("spec", "ports", 0, "name"), what=what, why=why)
+            tell_lost_name(own, diagnostics)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
             playground.body["spec"]["elasticConfig"] = elastic_config(

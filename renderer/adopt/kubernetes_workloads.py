@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from renderer.adopt.plain_secrets import plain_body, without_secrets
@@ -124,12 +124,14 @@ def _claim_part(claim: Body, key: str) -> object:
     return {"name": text_at(claim, "metadata", "name")} if key == "metadata" else claim[key]
 
 
-def lost_fields(value: Body, kind: str) -> Iterator[tuple[Path, str]]:
-    """What of a workload is lost, and why."""
-    if kind == "StatefulSet":
-        for key in ("serviceName", "podManagementPolicy", "ordinals"):
-            if value_at(value, "spec", key) not in (None, "", "OrderedReady"):
-                yield ("spec", key), "replicas of a LeaderWorkerSet have names of their own"
+def tell_lost_fields(document: Document, kind: str, diagnostics: Collector) -> None:
+    """Tells which fields of a workload are lost."""
+    lost, spec = {}, map_at(document.value, "spec")
+    for key in ("serviceName", "podManagementPolicy", "ordinals") if kind == "StatefulSet" else ():
+        if spec.get(key) not in (None, "", "OrderedReady"):
+            lost[key] = "replicas of a LeaderWorkerSet have names of their own"
     for key in ("minReadySeconds", "paused"):
-        if value_at(value, "spec", key):
-            yield ("spec", key), "a LeaderWorkerSet has no such field"
+        if spec.get(key):
+            lost[key] = "a LeaderWorkerSet has no such field"
+    for key, why in lost.items():
+        diagnostics.add("W951", document.origin("spec", key, key=True), what=f"'{key}'", why=why)

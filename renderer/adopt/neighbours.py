@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from renderer.adopt import pod_changes
@@ -126,11 +126,12 @@ def service_spec(value: Body) -> dict[str, Any]:
     return spec
 
 
-def lost_of_service(service: Document) -> Iterator[tuple[str, str]]:
-    """What is lost of a Service that a Playground takes over, and why."""
-    name = text_at(_port_of(service.value), "name")
-    if name not in ("", wellknown.RANK_PORTS[0]):
-        yield f"the name '{name}' of the port", f"the Service of a Playground calls it {wellknown.RANK_PORTS[0]}"
+def tell_lost_name(service: Document, diagnostics: Collector) -> None:
+    """Tells that a Service which a Playground takes over loses the name of its port, where it has another."""
+    name, ours = text_at(_port_of(service.value), "name"), wellknown.RANK_PORTS[0]
+    if name not in ("", ours):
+        words = {"what": f"the name '{name}' of the port", "why": f"the Service of a Playground calls it {ours}"}
+        diagnostics.add("W951", service.origin("spec", "ports", 0, "name"), **words)
 
 
 def _port_of(value: Body) -> Body:

@@ -127,8 +127,9 @@ class Merge(Struct, frozen=True):
                 items.append(merged)
             else:
                 items.bodies[index] = merged
-        in_place = rules.in_place or not old
-        order = items.left() if in_place else _server_order(old, items.bodies, patches, names[0])
+        order = [i for i, item in enumerate(items.bodies) if item is not None]
+        if old and not rules.in_place:
+            order = _server_order(old, items.bodies, patches, names[0])
         if order != [*range(len(items.bodies))]:
             self.origins.move_items(path, {index: place for place, index in enumerate(order)})
         if patched.issuperset(order):
@@ -188,10 +189,6 @@ class _Items:
         for known in dict.fromkeys((values[:1], values)):
             self._indices.setdefault(known, []).append(len(self.bodies))
         self.bodies.append(body)
-
-    def left(self) -> list[int]:
-        """The indices of the items that are not deleted."""
-        return [i for i, body in enumerate(self.bodies) if body is not None]
 
     def names(self) -> Iterator[str]:
         """The first key of each item."""

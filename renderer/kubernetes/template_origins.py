@@ -12,9 +12,9 @@ class _Field:
 
     __slots__ = ("fields", "is_copy", "origin")
 
-    def __init__(self, origin: Origin | None = None, *, is_copy: bool = False) -> None:
+    def __init__(self, origin: Origin | None = None) -> None:
         self.origin = origin
-        self.is_copy = is_copy  # everything below is as it stands at the origin
+        self.is_copy = False  # everything below is as it stands at the origin
         self.fields: dict[str | int, _Field] = {}
 
 
@@ -23,15 +23,11 @@ class TemplateOrigins:
     `whole`, the origin of the template, each has one.
     """
 
-    __slots__ = ("_top",)
+    __slots__ = ("_top", "of_all_fields")
 
     def __init__(self, whole: Origin | None = None) -> None:
         self._top = _Field(whole)
-
-    @property
-    def of_all_fields(self) -> bool:
-        """Whether each field has an origin, not only those that something sets."""
-        return self._top.origin is not None
+        self.of_all_fields = whole is not None
 
     def __call__(self, path: Path) -> Origin:
         nearest, rest = self._nearest(path)

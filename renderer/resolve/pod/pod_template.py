@@ -110,12 +110,12 @@ def patch_pod(
 
 def runner_patch(spec: AppSpec) -> tuple[int, Body]:
     """The index of model-runner in a Playground's podTemplate, and its patch; (0, {}) where there is none."""
-    if not (template := spec.get("podTemplate")):
-        return 0, {}
-    for i, container in enumerate(maps_at(template, "spec", "containers")):
-        if container["name"] == pods.RUNNER:
-            return i, container
-    return 0, {}
+    return _container_patch(spec.get("podTemplate") or {}, "containers", pods.RUNNER)
+
+
+def _container_patch(template: Mapping[str, Any], group: str, name: str) -> tuple[int, Body]:
+    containers = enumerate(maps_at(template, "spec", group))
+    return next(((i, container) for i, container in containers if container["name"] == name), (0, {}))
 
 
 def runner_image(app: App) -> tuple[str, Origin] | None:
@@ -303,10 +303,8 @@ def risks(
 
 def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: Origin) -> Origin:
     """The origin of a container in the patch, else `origin`."""
-    for i, container in enumerate((patch.get("spec") or {}).get(group) or ()):
-        if container["name"] == name:
-            return origin.at("spec", group, i, "name")
-    return origin
+    i, container = _container_patch(patch, group, name)
+    return origin.at("spec", group, i, "name") if container else origin
 
 
 def _is_restricted(pod: Pod, container: Container) -> bool:
