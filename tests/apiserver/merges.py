@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 from renderer.admission.server_view import server_value
-from renderer.diagnostics import Collector, Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import Collector, NamedSource, Origin
 from renderer.kubernetes.strategic_merge import SERVER, Merge
 from renderer.kubernetes.template_origins import TemplateOrigins
 from tests.apiserver.server import LANES, Body, CannotJudge, Client

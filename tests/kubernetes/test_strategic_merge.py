@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from renderer.admission.server_view import server_value
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, NamedSource, Origin
 from renderer.diagnostics import Path as FieldPath
-from renderer.diagnostics.rule import NamedSource
 from renderer.kubernetes.api_types import merge_keys
 from renderer.kubernetes.strategic_merge import POD_TEMPLATE, SERVER, Merge, MergeRules
 from renderer.kubernetes.template_origins import TemplateOrigins
