@@ -2,8 +2,8 @@
 or prints.
 
 Parts that the API takes unchanged (environment entries, probes, volumes, …) are plain maps with the API's field names;
-a map that many manifests contain is a `yamlio.SharedMap`. `origins()` of a plan returns the origins of its fields, by
-path in the plan; it is called only when an origin is asked for.
+a map that many manifests contain is a `yamlio.SharedMap`. The origin of a value stands beside it. `origins()` returns
+those of fields that no record has a place for, by path; it is called only when an origin is asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Located, Origin, Path
 from renderer.kubernetes import wellknown
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class DeviceTemplate(Struct, frozen=True):
 
     name: str
     request: Body
+    origin: Origin  # of the claim in RenderConfig's flavors
 
 
 class Rollout(Struct, frozen=True):
@@ -125,6 +126,22 @@ class Rollout(Struct, frozen=True):
     partition: int | None = 0  # groups with a lower index are not updated; None for versions without that field
 
 
+class ScaleTrigger(Struct, frozen=True):
+    """What one layer scales on."""
+
+    spec: Body  # metrics and behavior, as in autoscaling/v2
+    origin: Origin
+    of_engine: bool = False  # the queue metric of `engine.scale`, from which the spec is made
+
+
+class KedaTrigger(Struct, frozen=True):
+    """A trigger of a ScaledObject."""
+
+    body: Body
+    origin: Origin  # of what it scales on
+    prometheus: Located | None = None  # the settings of the one that it asks, None where it asks none
+
+
 class Scaler(Struct, frozen=True):
     """An autoscaler."""
 
@@ -132,7 +149,8 @@ class Scaler(Struct, frozen=True):
     max_replicas: int  # in groups
     metrics: tuple[Body, ...]  # as in autoscaling/v2
     behavior: Body = {}  # as in autoscaling/v2
-    triggers: tuple[Body, ...] = ()  # of KEDA, which then takes the place of the HPA
+    layers: tuple[ScaleTrigger, ...] = ()  # that say metrics and behavior, the winner last; none for our defaults
+    triggers: tuple[KedaTrigger, ...] = ()  # of KEDA, which then takes the place of the HPA
     picker_queue_seconds: int = 0  # how long the pool's picker holds requests, 0 where it holds none
     wake_seconds: int = 0  # how long a start from zero may take, 0 where there always is a replica
     owner: str = ""  # kind and name of an autoscaler that somebody else has written, '' for one that is rendered
@@ -338,7 +356,8 @@ class ProviderPlan(Struct, frozen=True):
     hostname: str
     port: int
     auth: tuple[str, str, str]  # the type, the name of the Secret, the region
-    origins: FieldOrigins
+    item: Origin  # of the ModelRoute
+    origin: Origin  # of the provider in it
 
 
 class Rewrite(Struct, frozen=True):
@@ -346,6 +365,8 @@ class Rewrite(Struct, frozen=True):
 
     model: str
     targets: tuple[tuple[str, int | None], ...]  # names with their weights: on all of them or on none
+    origin: Origin  # of the public name
+    target_origins: tuple[Origin, ...]  # of each of `targets`
 
 
 class Steering(Struct, frozen=True):
@@ -358,7 +379,9 @@ class Steering(Struct, frozen=True):
     pool: str  # its name
     priority: int | None  # of their requests, None for none of their own
     rewrites: tuple[Rewrite, ...]  # the model names that replace them
-    origins: FieldOrigins
+    item: Origin  # of the input that asks for it
+    pool_origin: Origin
+    rewrites_origin: Origin  # of all rewrites
 
 
 class PoolPlan(Struct, frozen=True):
@@ -389,7 +412,7 @@ class PackedRoute(Struct, frozen=True):
     gateway: tuple[str, str]  # namespace and name
     hostnames: tuple[str, ...]
     rules: tuple[PackedRule, ...]
-    origins: FieldOrigins
+    origin: Origin
 
 
 class GatewayPlan(Struct, frozen=True):
@@ -427,7 +450,8 @@ class Plan(Struct, frozen=True):
     worker: Pod
     port: Port
     disruption_budget: Body  # the spec of its PodDisruptionBudget, less the selector; empty for none
-    origins: FieldOrigins  # of its fields
+    origin: Origin  # of the input
+    origins: FieldOrigins  # of its fields, beside those whose key in the input every plan knows
     leader: Pod | None = None
     all_serve: bool = False  # every pod of a replica answers requests, else its leader alone
     sub_groups: Body = {}
@@ -495,7 +519,8 @@ class MonitorPlan(Struct, frozen=True):
     name: str
     labels: Body
     interval: str  # between two scrapes
-    origins: FieldOrigins
+    origin: Origin  # of the source of metrics
+    settings: Located  # of labels and interval
     kind: str = wellknown.LEADER_WORKER_SET  # of the workloads whose pods it reads
     all_serve: bool = False  # of replicas in which every pod answers requests
 
@@ -505,8 +530,8 @@ class NetworkPolicyPlan(Struct, frozen=True):
 
     name: str
     labels: Body
-    peers: tuple[Body, ...]  # who may connect, beside the models of the namespace and its pickers
-    origins: FieldOrigins
+    peers: tuple[tuple[Body, Origin], ...]  # who may connect, beside the models of the namespace and its pickers
+    origin: Origin
 
 
 class ModelPlan(Struct, frozen=True):
@@ -515,7 +540,7 @@ class ModelPlan(Struct, frozen=True):
     name: str
     labels: Body
     spec: Body
-    origins: FieldOrigins
+    origin: Origin  # of the document
 
 
 class CachePlan(Struct, frozen=True):
@@ -528,7 +553,8 @@ class CachePlan(Struct, frozen=True):
     labels: Body
     template: Body  # of the Job's pod
     size: str  # of the weights in GiB, '' where unknown
-    origins: FieldOrigins
+    origin: Origin  # of the weights
+    claim_origin: Origin
 
 
 class SharedPlan(Struct, frozen=True):

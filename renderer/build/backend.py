@@ -32,4 +32,4 @@ def backends(plan: Plan) -> list[Manifest]:
         "metadata": metadata,
         "spec": {"schema": _SCHEMA, "backendRef": reference},
     }
-    return [Manifest(backend, lambda: name_origins(plan)), Manifest(service_backend, lambda: name_origins(plan))]
+    return [Manifest(body, lambda: name_origins(plan.origin)) for body in (backend, service_backend)]

@@ -24,6 +24,6 @@ def config_map(plan: Plan) -> list[Manifest]:
 def _origins(plan: Plan) -> dict[Path, Origin]:
     origins = plan.origins()
     return {
-        **name_origins(plan),
+        **name_origins(plan.origin),
         **{("data", key): origins["config", key] for key in plan.config if ("config", key) in origins},
     }

@@ -6,7 +6,7 @@ from renderer.build.metadata import name_origins
 from renderer.build.scale_target import scale_target
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
-from renderer.plan import Manifest, Plan
+from renderer.plan import Manifest, Plan, Scaler
 
 
 def hpa(plan: Plan) -> list[Manifest]:
@@ -30,17 +30,18 @@ def hpa(plan: Plan) -> list[Manifest]:
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": labels},
         "spec": spec,
     }
-    return [Manifest(body, lambda: _origins(plan))]
+    return [Manifest(body, lambda: _origins(plan, scaler))]
 
 
-def _origins(plan: Plan) -> dict[Path, Origin]:
-    origins = plan.origins()
-    elastic = origins["elastic",]
-    return {
-        **name_origins(plan),
+def _origins(plan: Plan, scaler: Scaler) -> dict[Path, Origin]:
+    elastic, trigger = plan.origin.at("spec", "elasticConfig"), scaler.layers[-1]
+    field_origins = {
+        **name_origins(plan.origin),
         ("spec", "minReplicas"): elastic.at("minReplicas"),
         ("spec", "maxReplicas"): elastic.at("maxReplicas"),
-        ("spec", "metrics"): origins.get(("metrics",), elastic),
-        ("spec", "behavior"): origins.get(("behavior",), elastic),
-        **{("spec", *path): origin for path, origin in origins.items() if path[:1] == ("metrics",)},
+        ("spec", "metrics"): trigger.origin.at("metrics"),
+        ("spec", "behavior"): trigger.origin.at("behavior"),
     }
+    if trigger.of_engine:
+        field_origins["spec", "metrics", 0, "pods", "target", "averageValue"] = trigger.origin.at("target")
+    return field_origins

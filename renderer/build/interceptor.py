@@ -26,4 +26,4 @@ def interceptor_route(plan: Plan) -> list[Manifest]:
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": route_labels(plan)},
         "spec": spec,
     }
-    return [Manifest(body, lambda: name_origins(plan))]
+    return [Manifest(body, lambda: name_origins(plan.origin))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from renderer.build.metadata import name_origins
 from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
@@ -58,7 +59,7 @@ def _set_origins(plans: Sequence[Plan]) -> dict[Path, Origin]:
     """The origins by field of a DisaggregatedSet."""
     field_origins: dict[Path, Origin] = {}
     for i, plan in enumerate(plans):
-        field_origins["spec", "roles", i, "name"] = plan.origins()["name",]
+        field_origins["spec", "roles", i, "name"] = plan.origin.at("metadata", "name")
         for path, origin in _origins(plan).items():
             field_origins[("spec", "roles", i, *path) if path[:1] == ("spec",) else path] = origin
     return field_origins
@@ -178,20 +179,10 @@ def _container(container: Container) -> dict[str, object]:
     return body
 
 
-def _common_origins(plan_origins: Mapping[Path, Origin]) -> dict[Path, Origin]:
-    """The origins of the fields that both kinds have."""
-    return {
-        (): plan_origins[()],
-        ("metadata", "name"): plan_origins["name",],
-        ("metadata", "namespace"): plan_origins["namespace",],
-        ("spec", "replicas"): plan_origins["replicas",],
-    }
-
-
 def _origins(plan: Plan) -> dict[Path, Origin]:
     """The origins by field of the object; those of a hand-written template point into it."""
     plan_origins = plan.origins()
-    field_origins = _common_origins(plan_origins)
+    field_origins = {**name_origins(plan.origin), ("spec", "replicas"): plan.origin.at("spec", "replicas")}
     root: Path = ("spec", "leaderWorkerTemplate")
     for part in ("leader", "worker"):
         if origin := plan_origins.get((part,)):
@@ -243,7 +234,8 @@ def _moved_containers(origins: Mapping[Path, Origin], leader: Pod, worker: Pod) 
 def _deployment_origins(plan: Plan) -> dict[Path, Origin]:
     """The origins by field of a Deployment."""
     plan_origins = plan.origins()
-    field_origins = _common_origins(plan_origins) | {("kind",): plan_origins["workload", "kind"]}
+    field_origins = {**name_origins(plan.origin), ("spec", "replicas"): plan.origin.at("spec", "replicas")}
+    field_origins["kind",] = plan_origins["workload", "kind"]
     if origin := plan_origins.get(("leader",)) or plan_origins.get(("worker",)):
         field_origins[_DEPLOYED] = origin
     if origin := plan_origins.get(("rollout",)):

@@ -7,10 +7,9 @@ from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan
 
 
-def name_origins(plan: Plan) -> dict[Path, Origin]:
-    """The origins of an object in which only the name and the namespace come from the app."""
-    origins = plan.origins()
-    return {(): origins[()], ("metadata", "name"): origins["name",], ("metadata", "namespace"): origins["namespace",]}
+def name_origins(origin: Origin) -> dict[Path, Origin]:
+    """The origins of an object of which an input says name and namespace. `origin`: of the input."""
+    return {(): origin, **{("metadata", key): origin.at("metadata", key) for key in ("name", "namespace")}}
 
 
 def route_labels(plan: Plan) -> Body:

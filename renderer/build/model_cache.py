@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
-from renderer.plan import CachePlan, Manifest, SharedPlan
+from renderer.plan import Manifest, SharedPlan
 from renderer.yamlio import SharedMap
 
 # The weights outlive whatever is rendered: nothing prunes their claim.
@@ -28,7 +27,7 @@ def model_cache(shared_plan: SharedPlan) -> Iterator[Manifest]:
     if cache.claim_spec:
         named = {"name": cache.claim, "namespace": cache.namespace, "labels": cache.labels, "annotations": _KEPT}
         body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": named, "spec": cache.claim_spec}
-        yield Manifest(body, lambda: _claim_origins(cache))
+        yield Manifest(body, lambda: {(): cache.origin, ("spec",): cache.claim_origin})
     metadata: dict[str, object] = {"name": cache.job, "namespace": cache.namespace, "labels": cache.labels}
     if cache.size:
         metadata["annotations"] = {wellknown.WEIGHTS_SIZE: cache.size}
@@ -39,10 +38,5 @@ def model_cache(shared_plan: SharedPlan) -> Iterator[Manifest]:
             "metadata": metadata,
             "spec": {"backoffLimit": _RETRIES, "template": cache.template},
         },
-        cache.origins,
+        lambda: {(): cache.origin, ("spec", "template", "spec", "volumes", 0): cache.claim_origin},
     )
-
-
-def _claim_origins(cache: CachePlan) -> dict[Path, Origin]:
-    origins = cache.origins()
-    return {(): origins[()], ("spec",): origins["claim",]}

@@ -75,13 +75,10 @@ def _manifest(kind: str, namespace: str, monitor: MonitorPlan, spec: Body) -> Ma
     count = len(maps_at(spec, endpoints))
     metadata = {"name": monitor.name, "namespace": namespace, "labels": monitor.labels}
     body = {"apiVersion": "monitoring.coreos.com/v1", "kind": kind, "metadata": metadata, "spec": spec}
-    return Manifest(body, lambda: _origins(monitor, endpoints, count))
 
+    def origins() -> dict[Path, Origin]:
+        labels, interval = monitor.settings.at("labels"), monitor.settings.at("interval")
+        intervals: dict[Path, Origin] = {("spec", endpoints, i, "interval"): interval for i in range(count)}
+        return {(): monitor.origin, ("metadata", "labels"): labels, **intervals}
 
-def _origins(monitor: MonitorPlan, endpoints: str, count: int) -> dict[Path, Origin]:
-    origins = monitor.origins()
-    return {
-        (): origins[()],
-        ("metadata", "labels"): origins["labels",],
-        **{("spec", endpoints, i, "interval"): origins["interval",] for i in range(count)},
-    }
+    return Manifest(body, origins)

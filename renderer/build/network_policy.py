@@ -27,7 +27,7 @@ def network_policy(shared_plan: SharedPlan) -> Iterator[Manifest]:
         "metadata": {"name": policy.name, "namespace": shared_plan.namespace, "labels": policy.labels},
         "spec": {
             "podSelector": _MODELS,
-            "ingress": [{"from": [*_OWN_PEERS, *policy.peers]}],
+            "ingress": [{"from": [*_OWN_PEERS, *(peer for peer, _ in policy.peers)]}],
             "policyTypes": ["Ingress"],
         },
     }
@@ -35,8 +35,7 @@ def network_policy(shared_plan: SharedPlan) -> Iterator[Manifest]:
 
 
 def _origins(policy: NetworkPolicyPlan) -> dict[Path, Origin]:
-    origins, own_count = policy.origins(), len(_OWN_PEERS)
     peers: dict[Path, Origin] = {
-        ("spec", "ingress", 0, "from", own_count + i): origins["peers", i] for i in range(len(policy.peers))
+        ("spec", "ingress", 0, "from", i): origin for i, (_, origin) in enumerate(policy.peers, len(_OWN_PEERS))
     }
-    return {(): origins[()], **peers}
+    return {(): policy.origin, **peers}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from renderer.build.metadata import name_origins
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, ModelPlan, SharedPlan
+from renderer.plan import Manifest, SharedPlan
 
 
 def open_model(shared_plan: SharedPlan) -> Iterator[Manifest]:
@@ -18,10 +20,9 @@ def open_model(shared_plan: SharedPlan) -> Iterator[Manifest]:
                 "metadata": {"name": model.name, "labels": model.labels},
                 "spec": model.spec,
             },
-            lambda model=model: _origins(model),  # type: ignore[misc]
+            partial(_origins, model.origin),
         )
 
 
-def _origins(model: ModelPlan) -> dict[Path, Origin]:
-    origins = model.origins()
-    return {(): origins[()], ("metadata", "name"): origins["name",], ("spec",): origins["spec",]}
+def _origins(origin: Origin) -> dict[Path, Origin]:
+    return {**name_origins(origin), ("spec",): origin.at("spec")}

@@ -22,4 +22,4 @@ def pdb(plan: Plan) -> list[Manifest]:
         "metadata": {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels},
         "spec": {**plan.disruption_budget, "selector": {"matchLabels": selector}},
     }
-    return [Manifest(body, lambda: name_origins(plan))]
+    return [Manifest(body, lambda: name_origins(plan.origin))]

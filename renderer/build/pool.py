@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 from renderer.build.metadata import name_origins, route_labels
@@ -43,7 +43,7 @@ def inference_pool(plan: Plan) -> list[Manifest]:
     }
     metadata = {"name": plan.shared_name, "namespace": plan.namespace, "labels": route_labels(plan)}
     body = {"apiVersion": f"{_GROUP}/v1", "kind": "InferencePool", "metadata": metadata, "spec": spec}
-    return [Manifest(body, lambda: name_origins(plan))]
+    return [Manifest(body, lambda: name_origins(plan.origin))]
 
 
 def picker(plan: Plan) -> list[Manifest]:
@@ -73,7 +73,7 @@ def picker(plan: Plan) -> list[Manifest]:
     return [
         Manifest(
             {"apiVersion": version, "kind": kind, "metadata": metadata, **rest},
-            (lambda: _deployment_origins(plan, pool)) if kind == "Deployment" else lambda: name_origins(plan),
+            (lambda: _deployment_origins(plan, pool)) if kind == "Deployment" else lambda: name_origins(plan.origin),
         )
         for version, kind, rest in bodies
     ]
@@ -81,7 +81,7 @@ def picker(plan: Plan) -> list[Manifest]:
 
 def _deployment_origins(plan: Plan, pool: PoolPlan) -> dict[Path, Origin]:
     container: Path = ("spec", "template", "spec", "containers", 0)
-    return {**name_origins(plan), **{(*container, key): pool.origin.at(key) for key in ("args", "resources")}}
+    return {**name_origins(plan.origin), **{(*container, key): pool.origin.at(key) for key in ("args", "resources")}}
 
 
 _SERVICE_PORTS = [
@@ -189,29 +189,25 @@ def _rewrite_rule(rewrite: Rewrite) -> Body:
 def _steering_manifest(plan: Steering, kind: str, spec: Body) -> Manifest:
     metadata = {"name": plan.name, "namespace": plan.namespace, "labels": plan.labels}
     body = {"apiVersion": f"{plan.group}/v1alpha2", "kind": kind, "metadata": metadata, "spec": spec}
-    return Manifest(body, lambda: _origins(plan))
+    return Manifest(body, lambda: _steering_origins(plan))
 
 
-def _rewrite_origins(plan: Steering, origins: Mapping[Path, Origin]) -> Iterator[tuple[Path, Origin]]:
+def _rewrite_origins(plan: Steering) -> Iterator[tuple[Path, Origin]]:
     for r, rewrite in enumerate(plan.rewrites):
         rule: Path = ("spec", "rules", r)
-        yield (*rule, "matches"), origins["model", r]
-        yield (*rule, "matches", 0, "model", "value"), origins["model", r]
-        for i in range(len(rewrite.targets)):
-            origin, target = origins["targets", r, i], (*rule, "targets", i)
-            yield (*target, "modelRewrite"), origin
-            yield (*target, "weight"), Origin(origin.source, (*origin.path[:-1], "weight"))
+        yield (*rule, "matches"), rewrite.origin
+        yield (*rule, "matches", 0, "model", "value"), rewrite.origin
+        for i, origin in enumerate(rewrite.target_origins):
+            yield (*rule, "targets", i, "modelRewrite"), origin
+            yield (*rule, "targets", i, "weight"), Origin(origin.source, (*origin.path[:-1], "weight"))
 
 
-def _origins(plan: Steering) -> dict[Path, Origin]:
-    origins = plan.origins()
+def _steering_origins(plan: Steering) -> dict[Path, Origin]:
     return {
-        (): origins[()],
-        ("metadata", "name"): origins["name",],
-        ("metadata", "namespace"): origins["namespace",],
-        ("spec", "priority"): origins.get(("priority",), origins[()]),
-        ("spec", "poolRef"): origins["pool",],
-        ("spec", "poolRef", "name"): origins["pool",],
-        ("spec", "rules"): origins["targets",],
-        **dict(_rewrite_origins(plan, origins)),
+        **name_origins(plan.item),
+        ("spec", "priority"): plan.item.at("spec", "criticality"),
+        ("spec", "poolRef"): plan.pool_origin,
+        ("spec", "poolRef", "name"): plan.pool_origin,
+        ("spec", "rules"): plan.rewrites_origin,
+        **dict(_rewrite_origins(plan)),
     }

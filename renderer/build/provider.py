@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from renderer.build.metadata import name_origins
 from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, ProviderPlan, TrafficPlan
 from renderer.yamlio import SharedMap
@@ -57,21 +58,16 @@ def _manifest(provider: ProviderPlan, version: str, kind: str, metadata: SharedM
 
 
 def _origins(provider: ProviderPlan, kind: str) -> dict[Path, Origin]:
-    plan_origins = provider.origins()
-    origins = {
-        (): plan_origins[()],
-        ("metadata", "name"): plan_origins["name",],
-        ("metadata", "namespace"): plan_origins["namespace",],
-        ("spec", "endpoints", 0, "fqdn", "hostname"): plan_origins["hostname",],
-        ("spec", "endpoints", 0, "fqdn", "port"): plan_origins["port",],
-        ("spec", "schema"): plan_origins["speaks",],
-        ("spec", "schema", "name"): plan_origins["speaks",],
+    origin, auth = provider.origin, provider.origin.at("auth")
+    origins: dict[Path, Origin] = {
+        **name_origins(provider.item),
+        (): origin,
+        **{("spec", "endpoints", 0, "fqdn", key): origin.at(key) for key in ("hostname", "port")},
+        ("spec", "schema"): origin.at("schema"),
+        ("spec", "schema", "name"): origin.at("schema"),
     }
     if kind == "BackendSecurityPolicy":
-        origins |= {
-            ("spec", field): plan_origins["auth",] for field in ("type", *_AUTH_FIELDS.values(), "awsCredentials")
-        }
+        origins |= {("spec", field): auth for field in ("type", *_AUTH_FIELDS.values(), "awsCredentials")}
         if provider.auth[0] in _AUTH_FIELDS:
-            secret = plan_origins["auth",].at("secretName")
-            origins["spec", _AUTH_FIELDS[provider.auth[0]], "secretRef", "name"] = secret
+            origins["spec", _AUTH_FIELDS[provider.auth[0]], "secretRef", "name"] = auth.at("secretName")
     return origins

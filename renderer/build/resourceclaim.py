@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from renderer.build.metadata import name_origins
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Manifest, Plan
+from renderer.plan import DeviceTemplate, Manifest, Plan
 
 _REQUEST: Path = ("spec", "spec", "devices", "requests", 0)
 
@@ -20,15 +20,12 @@ def resource_claim_template(plan: Plan) -> list[Manifest]:
         "metadata": {"name": devices.name, "namespace": plan.namespace, "labels": plan.labels},
         "spec": {"spec": {"devices": {"requests": [devices.request]}}},
     }
-    return [Manifest(body, lambda: _origins(plan))]
+    return [Manifest(body, lambda: _origins(plan, devices))]
 
 
-def _origins(plan: Plan) -> dict[Path, Origin]:
-    claim = plan.origins()["device_claim",]
-    exactly: Path = (*_REQUEST, "exactly")
+def _origins(plan: Plan, devices: DeviceTemplate) -> dict[Path, Origin]:
+    keys = ("deviceClassName", "count", "selectors")
     return {
-        **name_origins(plan),
-        (*exactly, "deviceClassName"): claim.at("deviceClassName"),
-        (*exactly, "count"): claim.at("count"),
-        (*exactly, "selectors"): claim.at("selectors"),
+        **name_origins(plan.origin),
+        **{(*_REQUEST, "exactly", key): devices.origin.at(key) for key in keys},
     }

@@ -65,7 +65,7 @@ def _adapter_rule(route: RoutePlan, names: Sequence[RouteName]) -> Body:
 def packed_routes(shared_plan: SharedPlan) -> Iterator[Manifest]:
     """One for up to fifteen public names of a namespace, where RenderConfig packs them."""
     if route := shared_plan.packed_route:
-        yield Manifest(_route(route, [], [_rule(rule) for rule in route.rules]), route.origins)
+        yield Manifest(_route(route, [], [_rule(rule) for rule in route.rules]), lambda: {(): route.origin})
 
 
 def _route(route: RoutePlan | PackedRoute, costs: list[Body], rules: list[Body], name: str = "") -> dict[str, object]:

@@ -27,7 +27,7 @@ def scaled_object(plan: Plan) -> list[Manifest]:
         "annotations": {wellknown.TRANSFERS_HPA: "true"},
     }
     body = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata, "spec": _spec(plan, scaler)}
-    return [Manifest(body, lambda: _origins(plan))]
+    return [Manifest(body, lambda: _origins(plan, scaler))]
 
 
 def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
@@ -41,7 +41,7 @@ def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
     if not scaler.min_replicas:
         spec["cooldownPeriod"] = _COOLDOWN
     spec |= {"minReplicaCount": scaler.min_replicas, "maxReplicaCount": scaler.max_replicas}
-    if any(trigger["type"] not in _RESOURCES for trigger in scaler.triggers):
+    if any(trigger.body["type"] not in _RESOURCES for trigger in scaler.triggers):
         # Where the metrics are lost, nothing that runs is taken away.
         spec["fallback"] = {
             "failureThreshold": _FAILURES,
@@ -49,18 +49,28 @@ def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
             "behavior": "currentReplicasIfHigher",
         }
     spec["advanced"] = {"horizontalPodAutoscalerConfig": hpa}
-    spec["triggers"] = list(scaler.triggers)
+    spec["triggers"] = [trigger.body for trigger in scaler.triggers]
     return spec
 
 
-def _origins(plan: Plan) -> dict[Path, Origin]:
-    origins = plan.origins()
-    elastic = origins["elastic",]
-    return {
-        **name_origins(plan),
+def _origins(plan: Plan, scaler: Scaler) -> dict[Path, Origin]:
+    elastic = plan.origin.at("spec", "elasticConfig")
+    field_origins = {
+        **name_origins(plan.origin),
         ("spec", "minReplicaCount"): elastic.at("minReplicas"),
         ("spec", "maxReplicaCount"): elastic.at("maxReplicas"),
-        ("spec", "advanced", "horizontalPodAutoscalerConfig", "behavior"): origins.get(("behavior",), elastic),
-        ("spec", "triggers"): origins.get(("metrics",), elastic),
-        **{("spec", *path): origin for path, origin in origins.items() if path[:1] == ("triggers",)},
+        ("spec", "triggers"): elastic,
     }
+    if scaler.layers:
+        origin = scaler.layers[-1].origin
+        field_origins["spec", "triggers"] = origin.at("metrics")
+        field_origins["spec", "advanced", "horizontalPodAutoscalerConfig", "behavior"] = origin.at("behavior")
+    for i, trigger in enumerate(scaler.triggers):
+        path: Path = ("spec", "triggers", i)
+        field_origins[path] = trigger.origin
+        if prometheus := trigger.prometheus:
+            field_origins |= {(*path, "metadata", key): prometheus.at(key) for key in ("serverAddress", "authModes")}
+            field_origins[*path, "authenticationRef"] = prometheus.at("authenticationRef")
+            field_origins[*path, "metadata", "query"] = trigger.origin.at("metric")
+            field_origins[*path, "metadata", "threshold"] = trigger.origin.at("target")
+    return field_origins

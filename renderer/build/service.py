@@ -60,16 +60,15 @@ def client_service(plan: Plan) -> list[Manifest]:
 
 
 def _client_service_origins(plan: Plan, service: ClientService) -> dict[Path, Origin]:
-    origins = plan.origins()
-    origin = origins["service",]
+    origin = plan.origin.at("spec", "service")
     return {
-        **name_origins(plan),
+        **name_origins(plan.origin),
         **{("metadata", "labels", key): origin.at("labels", key) for key in service.labels},
         ("metadata", "name"): origin.at("name"),
         ("metadata", "annotations"): origin.at("annotations"),
         ("spec", "type"): origin.at("type"),
         ("spec", "ports", 0, "port"): origin.at("port"),
-        ("spec", "ports", 0, "targetPort"): origins["answering_port",],
+        ("spec", "ports", 0, "targetPort"): plan.origin.at("spec", "gateway", "port"),
     }
 
 
@@ -81,7 +80,7 @@ def _service(plan: Plan, name: str, port: Port, spec: Body) -> Manifest:
         "metadata": {"name": name, "namespace": plan.namespace, "labels": plan.labels},
         "spec": {**spec, "selector": serving_selector(plan), "ports": _ports(port)},
     }
-    return Manifest(body, lambda: name_origins(plan))
+    return Manifest(body, lambda: name_origins(plan.origin))
 
 
 @lru_cache(maxsize=256)

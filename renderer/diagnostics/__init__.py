@@ -21,6 +21,7 @@ from renderer.diagnostics.diagnostic import (
 )
 from renderer.diagnostics.origin import (
     LineOf,
+    Located,
     MergedSource,
     NamedSource,
     Origin,
@@ -36,6 +37,7 @@ __all__ = [
     "Diagnostic",
     "InternalError",
     "LineOf",
+    "Located",
     "MergedSource",
     "NamedSource",
     "Origin",

@@ -75,6 +75,13 @@ class Origin(Struct, frozen=True):
         return self.source.behind(self.path) if isinstance(self.source, MergedSource) else (self.source, self.path)
 
 
+class Located(Protocol):
+    """Anything that has origins of its items."""
+
+    def at(self, *path: str | int) -> Origin:
+        """The origin of the item at a path."""
+
+
 def dotted(path: Path) -> str:
     """`('spec', 'args', 2)` as `spec.args[2]`; keys with dots in brackets."""
     text = ""

@@ -19,7 +19,7 @@ from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
 from renderer.kubernetes import quantity, wellknown
-from renderer.plan import Manifest
+from renderer.plan import Manifest, Plan
 from renderer.template import matches_template, split_template
 from renderer.yamlio import ChangedDocument, Document
 
@@ -205,10 +205,12 @@ class ReasonFinder:
         if root := next((root for root in roots if path[: len(root)] == root), None):
             inside, heads = path[len(root) :], (_OWN_LAYERS.get(str(root[-1]), "layers"), "layers")
             keys = [((head, *inside[:i]), inside[i:]) for i in range(len(inside), 0, -1) for head in heads]
-        elif rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
-            keys = [(("layers", "scale"), path[1:])]
-        elif rendered.key[0] == "ScaledObject" and path[:4] == (*_KEDA_HPA, "behavior"):
-            keys = [(("layers", "scale"), path[3:])]
+        elif isinstance(rendered.plan, Plan) and (scaler := rendered.plan.scaler) and scaler.layers:
+            says = [layer.origin for layer in scaler.layers]
+            if rendered.key[0] == "HorizontalPodAutoscaler" and path[:2] in (("spec", "metrics"), ("spec", "behavior")):
+                return says, path[1:]
+            if rendered.key[0] == "ScaledObject" and path[:4] == (*_KEDA_HPA, "behavior"):
+                return says, path[3:]
         for key, rest in keys:
             numbered = takewhile(rendered.plan_origins.__contains__, ((*key, i) for i in count()))
             if speakers := [rendered.plan_origins[known] for known in numbered]:

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
-from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
+from renderer.diagnostics import Collector, Diagnostic, Located, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.kubernetes import component_versions, quantity
 from renderer.plan import Body
 from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
 from renderer.resolve.kube import api_defaults
-from renderer.resolve.layers import History, Located, Position, ValueLayer
+from renderer.resolve.layers import History, Position, ValueLayer
 from renderer.text.suggestions import closest
 from renderer.yamlio import SharedMap
 
@@ -37,7 +37,13 @@ class DeviceClaim(Struct, frozen=True):
 
     device_class: str
     count: int
-    selectors: tuple[str, ...] = ()  # CEL expressions
+    selectors: tuple[str, ...]  # CEL expressions
+    origin: Origin  # in the catalog
+
+    @property
+    def request(self) -> tuple[str, int, tuple[str, ...]]:
+        """What is claimed, wherever that is said."""
+        return self.device_class, self.count, self.selectors
 
 
 class DeviceAccess(Struct, frozen=True):
@@ -144,7 +150,7 @@ def _device_claim(
     if minor(target) < _ALLOCATES:
         diagnostics.add("E339", origin.at("claims", key=True), target=target)
     diagnostics.problems += _limits_beside_claim(inputs, limits, origin)
-    return DeviceClaim(name, claim.get("count", 1), tuple(claim.get("selectors") or ()))
+    return DeviceClaim(name, claim.get("count", 1), tuple(claim.get("selectors") or ()), origin.at("claims"))
 
 
 def _device_access(spec: RenderConfigFlavorSpec, origin: Origin, diagnostics: Collector) -> DeviceAccess:
@@ -341,11 +347,11 @@ def _unlike_flavors(app: App, claim: Claim, policy: str, flavors: Sequence[Flavo
         yield make_diagnostic(codes[1], claim_origin, names=names, first=first.name)
 
 
-def _sizing(flavor: Flavor) -> tuple[Mapping[str, str], DeviceClaim | None, Mapping[str, str]]:
+def _sizing(flavor: Flavor) -> tuple[object, ...]:
     """The fields on which the size of a pod depends."""
     return (
         flavor.limits,
-        flavor.claim,
+        flavor.claim and flavor.claim.request,
         {key: flavor.params[key] for key in _SIZING_PARAMS if key in flavor.params},
     )
 

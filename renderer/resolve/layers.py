@@ -7,11 +7,11 @@ value; origins are made on demand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Located, Origin, Path
 from renderer.plan import Body
 
 
@@ -75,13 +75,6 @@ def merge_items(lists: Iterable[Iterable[object]]) -> MergedItems:
 def replacements(key: str, authors: Iterable[tuple[Mapping[str, object], Origin]]) -> list[ValueLayer]:
     """The layers of a field that a later layer replaces as a whole, the winner last; falsy values are left out."""
     return [ValueLayer(spec[key], origin.at(key)) for spec, origin in authors if spec.get(key)]
-
-
-class Located(Protocol):
-    """Anything that has origins of its items."""
-
-    def at(self, *path: str | int) -> Origin:
-        """The origin of the item at a path."""
 
 
 def origins(history: History, layers: Sequence[Located]) -> Iterator[tuple[Path, list[Origin]]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from renderer.api import Inputs, RenderConfig
+from renderer.api import ConfigPart, Inputs, RenderConfig
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.wellknown import METRICS_PATH, RANK_METRICS_PATH
 from renderer.plan import Body, MonitorNeed, MonitorPlan, Pod, SharedNeed
@@ -65,16 +65,12 @@ def monitor_plan(inputs: Inputs, needs: Iterable[MonitorNeed], name: str = NAME)
 
 def _monitor_plan(inputs: Inputs, name: str, labels: Body) -> MonitorPlan:
     config = inputs.config
-    origin = config.origin(*_SOURCE)
     return MonitorPlan(
         name=name,
         kind=wellknown.DEPLOYMENT if name == DEPLOYMENTS else wellknown.LEADER_WORKER_SET,
         all_serve=name == GROUPS,
         labels={**labels, **config.get(*SETTINGS, "labels", default={})},
         interval=config.get(*SETTINGS, "interval", default="15s"),
-        origins=lambda: {
-            (): origin,
-            ("labels",): config.origin(*SETTINGS, "labels"),
-            ("interval",): config.origin(*SETTINGS, "interval"),
-        },
+        origin=config.origin(*_SOURCE),
+        settings=ConfigPart(config, SETTINGS),
     )

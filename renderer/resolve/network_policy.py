@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from renderer.api import RenderConfig
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Origin
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, NetworkPolicyNeed, NetworkPolicyPlan
 from renderer.resolve.gateway.settings import read_gateway_settings
@@ -38,25 +36,13 @@ def network_policy_plan(config: RenderConfig, namespace: str) -> NetworkPolicyPl
         "podSelector": {"matchLabels": _PROXY},
     }
     interceptor = config.get(*_INTERCEPTOR)
-    own_peers = (proxies, *([{"namespaceSelector": _namespaces([interceptor])}] if interceptor else []))
-    peers = (*own_peers, *further_peers(config))
-    return NetworkPolicyPlan(
-        name=NAME,
-        labels=wellknown.own_labels(NAME, "network-policy"),
-        peers=peers,
-        origins=lambda: dict(_origins(config, len(own_peers), len(peers))),
-    )
+    peers: list[tuple[Body, Origin]] = [(proxies, config.origin("gateway", "namespace"))]
+    if interceptor:
+        peers.append(({"namespaceSelector": _namespaces([interceptor])}, config.origin(*_INTERCEPTOR)))
+    peers += [(peer, config.origin(*SETTING, "from", i)) for i, peer in enumerate(further_peers(config))]
+    labels = wellknown.own_labels(NAME, "network-policy")
+    return NetworkPolicyPlan(NAME, labels, tuple(peers), config.origin(*SETTING))
 
 
 def _namespaces(names: list[str]) -> Body:
     return {"matchExpressions": [{"key": _NAMESPACE, "operator": "In", "values": names}]}
-
-
-def _origins(config: RenderConfig, own_count: int, count: int) -> Iterator[tuple[Path, Origin]]:
-    """Of the whole, and of each peer."""
-    yield (), config.origin(*SETTING)
-    yield ("peers", 0), config.origin("gateway", "namespace")
-    if own_count > 1:
-        yield ("peers", 1), config.origin(*_INTERCEPTOR)
-    for i in range(own_count, count):
-        yield ("peers", i), config.origin(*SETTING, "from", i - own_count)

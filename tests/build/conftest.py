@@ -26,12 +26,6 @@ def source() -> Input:
 @pytest.fixture
 def plan(source: Input) -> Plan:
     """The least that a Plan says: one container, nothing optional."""
-    origins: dict[Path, Origin] = {
-        (): Origin(source),
-        ("name",): Origin(source, ("metadata", "name")),
-        ("namespace",): Origin(source, ("metadata", "namespace")),
-        ("replicas",): Origin(source, ("spec", "replicas")),
-    }
     return Plan(
         name="chat",
         namespace="llm",
@@ -46,5 +40,6 @@ def plan(source: Input) -> Plan:
         worker=Pod(labels={}, annotations={}, scheduler_name="default-scheduler", containers=(Container("runner"),)),
         port=Port("http", 8080),
         disruption_budget={},
-        origins=lambda: origins,
+        origin=Origin(source),
+        origins=dict,
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from renderer.build.hpa import hpa
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Plan, Scaler
+from renderer.plan import Plan, Scaler, ScaleTrigger
 from tests.build.conftest import Input
 
 METRIC = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
@@ -18,9 +16,9 @@ OTHER = {"type": "Pods", "pods": {"metric": {"name": "queue"}, "target": {"type"
 
 @pytest.fixture
 def elastic(plan: Plan, source: Input) -> Plan:
-    """A plan with an autoscaler, as resolve makes it: `elastic` leads to what asked for one."""
-    origins = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
-    return replace(plan, replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER)), origins=lambda: origins)
+    """A plan with an autoscaler, as resolve makes it."""
+    trigger = ScaleTrigger({}, Origin(source, ("trigger",)))
+    return replace(plan, replicas=None, scaler=Scaler(2, 5, (METRIC, OTHER), layers=(trigger,)))
 
 
 def test_none_without_an_autoscaler(plan: Plan) -> None:
@@ -60,18 +58,23 @@ def test_behavior_is_written_where_there_is_one(elastic: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "path", "expected"),
+    ("path", "expected"),
     [
-        ({}, ("spec", "minReplicas"), ("spec", "elasticConfig", "minReplicas")),
-        ({}, ("spec", "maxReplicas"), ("spec", "elasticConfig", "maxReplicas")),
-        ({}, ("spec", "metrics", 1, "pods"), ("spec", "elasticConfig", 1, "pods")),
-        ({("metrics",): ("trigger", "metrics")}, ("spec", "metrics", 1, "pods"), ("trigger", "metrics", 1, "pods")),
-        ({("behavior",): ("trigger", "behavior")}, ("spec", "behavior", "scaleUp"), ("trigger", "behavior", "scaleUp")),
-        ({}, ("metadata", "name"), ("metadata", "name")),
-        ({}, ("spec", "scaleTargetRef"), ("spec", "scaleTargetRef")),  # nobody wrote it: the document stands for it
+        (("spec", "minReplicas"), ("spec", "elasticConfig", "minReplicas")),
+        (("spec", "maxReplicas"), ("spec", "elasticConfig", "maxReplicas")),
+        (("spec", "metrics", 1, "pods"), ("trigger", "metrics", 1, "pods")),
+        (("spec", "behavior", "scaleUp"), ("trigger", "behavior", "scaleUp")),
+        (("metadata", "name"), ("metadata", "name")),
+        (("spec", "scaleTargetRef"), ("spec", "scaleTargetRef")),  # nobody wrote it: the document stands for it
     ],
 )
-def test_who_made_a_field(elastic: Plan, source: Input, more: dict[Path, Path], path: Path, expected: Path) -> None:
-    origins: dict[Path, Any] = {**elastic.origins(), **{key: Origin(source, where) for key, where in more.items()}}
-    (manifest,) = hpa(replace(elastic, origins=lambda: origins))
+def test_who_made_a_field(elastic: Plan, source: Input, path: Path, expected: Path) -> None:
+    (manifest,) = hpa(elastic)
     assert manifest.origin(path) == Origin(source, expected)
+
+
+def test_the_queue_of_an_engine_has_its_target_in_the_preset(elastic: Plan, source: Input) -> None:
+    trigger = ScaleTrigger({}, Origin(source, ("engine", "scale")), of_engine=True)
+    (manifest,) = hpa(replace(elastic, scaler=Scaler(2, 5, (OTHER,), layers=(trigger,))))
+    target = manifest.origin(("spec", "metrics", 0, "pods", "target", "averageValue"))
+    assert target == Origin(source, ("engine", "scale", "target"))

@@ -15,7 +15,8 @@ PLAN = CachePlan(
     labels={"a": "b"},
     template={"spec": {}},
     size="",
-    origins=lambda: {(): WHOLE, ("claim",): CLAIM},
+    origin=WHOLE,
+    claim_origin=CLAIM,
 )
 
 

@@ -17,12 +17,8 @@ ANNOTATION = "renderer.llmaz.io/metrics-path"
 @pytest.fixture
 def monitor(source: Input) -> MonitorPlan:
     """The PodMonitor as resolve decides it."""
-    origins: dict[Path, Origin] = {
-        (): Origin(source, ("spec",)),
-        ("labels",): Origin(source, ("spec", "labels")),
-        ("interval",): Origin(source, ("spec", "interval")),
-    }
-    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", lambda: origins)
+    settings = Origin(source, ("spec",))
+    return MonitorPlan("llmaz-engines", {"release": "stack"}, "30s", settings, settings)
 
 
 def test_none_where_nothing_has_metrics() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from renderer import check
 from renderer.build.network_policy import network_policy
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Origin
 from renderer.plan import NetworkPolicyPlan, SharedPlan
 from tests.build.conftest import Input
 
@@ -15,8 +15,8 @@ def test_none_where_nobody_asks_for_one() -> None:
 
 def test_peers_stand_behind_the_models_and_pickers(source: Input) -> None:
     peer = {"namespaceSelector": {"matchLabels": {"team": "search"}}}
-    origins: dict[Path, Origin] = {(): Origin(source, ("spec",)), ("peers", 0): Origin(source, ("spec", "from", 0))}
-    plan = NetworkPolicyPlan("llmaz-engines", {}, (peer,), lambda: origins)
+    origin = Origin(source, ("spec",))
+    plan = NetworkPolicyPlan("llmaz-engines", {}, ((peer, origin.at("from", 0)),), origin)
     (manifest,) = network_policy(SharedPlan("llm", network_policy=plan))
     (rule,) = manifest.body["spec"]["ingress"]
     assert rule["from"][2:] == [peer]

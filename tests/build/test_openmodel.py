@@ -6,19 +6,14 @@ from msgspec.structs import replace
 
 from renderer import check
 from renderer.build.openmodel import open_model
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Origin
 from renderer.plan import ModelPlan, SharedPlan
 from tests.build.conftest import Input
 
 
 def model(name: str, source: Input) -> ModelPlan:
-    origins: dict[Path, Origin] = {
-        (): Origin(source),
-        ("name",): Origin(source, ("metadata", "name")),
-        ("spec",): Origin(source, ("spec", name)),
-    }
     spec = {"familyName": "blue", "source": {"uri": f"s3://weights/{name}"}, "ownedBy": "llmaz"}
-    return ModelPlan(name, {"llmaz.io/model-family-name": "blue"}, spec, lambda: origins)
+    return ModelPlan(name, {"llmaz.io/model-family-name": "blue"}, spec, Origin(source, (name,)))
 
 
 def test_none_where_nobody_asks() -> None:
@@ -41,9 +36,9 @@ def test_one_a_model_in_their_order(source: Input) -> None:
 
 def test_each_knows_where_it_comes_from(source: Input) -> None:
     first, second = open_model(SharedPlan("", models=(model("a", source), model("b", source))))
-    assert first.origin(("spec", "familyName")) == Origin(source, ("spec", "a", "familyName"))
-    assert second.origin(("spec", "familyName")) == Origin(source, ("spec", "b", "familyName"))
-    assert second.origin(("metadata", "name")) == Origin(source, ("metadata", "name"))
+    assert first.origin(("spec", "familyName")) == Origin(source, ("a", "spec", "familyName"))
+    assert second.origin(("spec", "familyName")) == Origin(source, ("b", "spec", "familyName"))
+    assert second.origin(("metadata", "name")) == Origin(source, ("b", "metadata", "name"))
 
 
 def test_an_extension_of_ours_would_be_found(source: Input) -> None:

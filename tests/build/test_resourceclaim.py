@@ -18,8 +18,8 @@ REQUEST = {
 
 def test_one_where_devices_are_claimed(plan: Plan, source: Input) -> None:
     assert resource_claim_template(plan) == []
-    origins = {**plan.origins(), ("device_claim",): Origin(source, ("spec", "flavors", "pair", "claims"))}
-    claiming = replace(plan, devices=DeviceTemplate("chat-0123abcd", REQUEST), origins=lambda: origins)
+    origin = Origin(source, ("spec", "flavors", "pair", "claims"))
+    claiming = replace(plan, devices=DeviceTemplate("chat-0123abcd", REQUEST, origin))
     (manifest,) = resource_claim_template(claiming)
     assert manifest.body == {
         "apiVersion": "resource.k8s.io/v1",

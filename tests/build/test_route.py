@@ -123,7 +123,7 @@ def test_a_packed_name_has_no_route_of_its_own(plan: Plan, route: RoutePlan, sou
         PackedRule("llm", "llmaz-3", "a", (RouteTarget("x", 1, "a"),), "1s", "me", ""),
         PackedRule("llm", "llmaz-3", "b", (RouteTarget("y", 2, "b"),), "2s", "me", "2026"),
     )
-    packed = PackedRoute("llmaz-3", "llm", {}, ("gw", "g"), ("h.example",), rules, lambda: {(): Origin(source)})
+    packed = PackedRoute("llmaz-3", "llm", {}, ("gw", "g"), ("h.example",), rules, Origin(source))
     (manifest,) = packed_routes(SharedPlan("llm", packed_route=packed))
     spec = manifest.body["spec"]
     assert [rule["matches"][0]["headers"][0]["value"] for rule in spec["rules"]] == ["a", "b"]

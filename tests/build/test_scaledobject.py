@@ -13,7 +13,7 @@ from renderer.build.interceptor import interceptor_route
 from renderer.build.scaledobject import scaled_object
 from renderer.build.service import leaders_service
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Interceptor, Plan, Scaler
+from renderer.plan import Interceptor, KedaTrigger, Plan, Scaler
 from tests.build.conftest import Input
 
 CPU = {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "80"}}
@@ -24,8 +24,12 @@ HELD = Interceptor("interceptor.keda.svc", 9000, ("chat", "mails"), 600, 4)
 @pytest.fixture
 def elastic(plan: Plan, source: Input) -> Plan:
     """A plan that KEDA scales, as resolve makes it."""
-    origins = {**plan.origins(), ("elastic",): Origin(source, ("spec", "elasticConfig"))}
-    return replace(plan, replicas=None, scaler=Scaler(2, 5, (), triggers=(QUERY, CPU)), origins=lambda: origins)
+    triggers = (KedaTrigger(QUERY, Origin(source, ("queue",)), Origin(source, ("keda",))), cpu(source))
+    return replace(plan, replicas=None, scaler=Scaler(2, 5, (), triggers=triggers))
+
+
+def cpu(source: Input) -> KedaTrigger:
+    return KedaTrigger(CPU, Origin(source, ("metrics", 1)))
 
 
 def spec(plan: Plan, scaler: Scaler) -> dict[str, Any]:
@@ -58,14 +62,15 @@ def test_neither_for_somebody_elses_autoscaler(plan: Plan) -> None:
     assert (hpa(foreign), scaled_object(foreign)) == ([], [])
 
 
-def test_behavior_is_carried_over(plan: Plan) -> None:
+def test_behavior_is_carried_over(plan: Plan, source: Input) -> None:
     behavior = {"scaleDown": {"stabilizationWindowSeconds": 900}}
-    scaled_spec = spec(plan, Scaler(1, 2, (), behavior, triggers=(QUERY,)))
+    scaled_spec = spec(plan, Scaler(1, 2, (), behavior, triggers=(cpu(source),)))
     assert scaled_spec["advanced"]["horizontalPodAutoscalerConfig"] == {"name": "chat", "behavior": behavior}
 
 
-def test_from_zero_one_replica_is_what_lost_metrics_leave(plan: Plan) -> None:
-    scaled_spec = spec(plan, Scaler(0, 2, (), triggers=(QUERY,)))
+def test_from_zero_one_replica_is_what_lost_metrics_leave(elastic: Plan) -> None:
+    assert elastic.scaler
+    scaled_spec = spec(elastic, replace(elastic.scaler, min_replicas=0))
     assert (scaled_spec["minReplicaCount"], scaled_spec["cooldownPeriod"], scaled_spec["fallback"]["replicas"]) == (
         0,
         300,
@@ -73,8 +78,8 @@ def test_from_zero_one_replica_is_what_lost_metrics_leave(plan: Plan) -> None:
     )
 
 
-def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan) -> None:
-    assert "fallback" not in spec(plan, Scaler(1, 2, (), triggers=(CPU,)))
+def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan, source: Input) -> None:
+    assert "fallback" not in spec(plan, Scaler(1, 2, (), triggers=(cpu(source),)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,10 @@ def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan) -> None:
     [
         (("spec", "minReplicaCount"), ("spec", "elasticConfig", "minReplicas")),
         (("spec", "maxReplicaCount"), ("spec", "elasticConfig", "maxReplicas")),
-        (("spec", "triggers", 1, "metadata"), ("spec", "elasticConfig", 1, "metadata")),
+        (("spec", "triggers"), ("spec", "elasticConfig")),
+        (("spec", "triggers", 0, "metadata", "threshold"), ("queue", "target")),
+        (("spec", "triggers", 0, "metadata", "serverAddress"), ("keda", "serverAddress")),
+        (("spec", "triggers", 1, "metadata", "value"), ("metrics", 1, "metadata", "value")),
         (("metadata", "name"), ("metadata", "name")),
     ],
 )

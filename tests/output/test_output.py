@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig, RenderOptions, Scope
+from renderer.diagnostics import Origin
+from renderer.diagnostics.rule import NamedSource
 from renderer.output import manifest_files, stale_files
 from renderer.output.file_header import header
 from renderer.output.folder_writer import OutputFolder
@@ -27,7 +29,8 @@ LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
 
 def plan(name: str = "chat", namespace: str = "llm", file: str = "apps/chat.yaml") -> Plan:
     pod = Pod({}, {}, "default-scheduler", (Container("runner"),))
-    fields: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, Port("http", 8080), False, dict)
+    port, origin = Port("http", 8080), Origin(NamedSource(""))
+    fields: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, port, {}, origin, dict)
     return replace(Plan(name, namespace, file, *fields), app=name)
 
 

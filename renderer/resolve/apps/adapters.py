@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Origin
 from renderer.plan import Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
 from renderer.resolve.context import RunContext
@@ -70,22 +70,15 @@ def steering(context: RunContext, app: App, plan: Plan, names: Sequence[RouteNam
     engine_names = {
         adapter.name: adapter.name_in_engine for adapter in plan.adapters if adapter.name_in_engine != adapter.name
     }
-    rewrites = [
-        Rewrite(name.model, ((engine_names[name.model], None),)) for name in names if name.model in engine_names
-    ]
-    if not rewrites:
+    rewritten = [name.model for name in names if name.model in engine_names]
+    if not rewritten:
         return None
     claimed = claims.claimed_adapters(context.inputs, app)
     places = {adapter.name: app.origin(*claimed[adapter.model]) for adapter in plan.adapters if adapter.model}
-
-    def origins() -> Mapping[Path, Origin]:
-        name, targets = app.origin("metadata", "name"), app.origin("spec", "modelClaims")
-        field_origins: dict[Path, Origin] = {(): app.origin(), ("name",): name, ("pool",): name, ("targets",): targets}
-        field_origins["namespace",] = app.origin("metadata", "namespace")
-        for i, rewrite in enumerate(rewrites):
-            field_origins["model", i] = field_origins["targets", i, 0] = places[rewrite.model]
-        return field_origins
-
+    rewrites = [
+        Rewrite(name, ((engine_names[name], None),), origin=places[name], target_origins=(places[name],))
+        for name in rewritten
+    ]
     settings = gateway_settings(context, app.namespace)
     picker = pickers.find_picker(context, pickers.picker_name(context.inputs, settings, Collector()))
     return Steering(
@@ -96,5 +89,7 @@ def steering(context: RunContext, app: App, plan: Plan, names: Sequence[RouteNam
         pool=plan.shared_name,
         priority=None,
         rewrites=tuple(rewrites),
-        origins=origins,
+        item=app.origin(),
+        pool_origin=app.origin("metadata", "name"),
+        rewrites_origin=app.origin("spec", "modelClaims"),
     )

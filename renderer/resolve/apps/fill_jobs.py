@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
@@ -43,7 +42,8 @@ def _cache_plan(context: RunContext, need: CacheNeed, weights: Weights, cache: M
         labels=labels,
         template=template,
         size=str(facts.get("weightsGiB") or ""),
-        origins=lambda: _origins(weights, cache),
+        origin=weights.origin,
+        claim_origin=cache.origin,
     )
 
 
@@ -72,9 +72,3 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
         "volumes": [claim, *access.volumes],
     }
     return {"metadata": metadata, "spec": spec}
-
-
-def _origins(weights: Weights, cache: ModelCache) -> Mapping[Path, Origin]:
-    """The origins of the fields of a CachePlan; `claim` stands for the claim's spec."""
-    pod: Path = ("spec", "template", "spec")
-    return {(): weights.origin, ("claim",): cache.origin, (*pod, "volumes", 0): cache.origin}

@@ -6,13 +6,12 @@ Its rules: docs/design/operator.md#inferencemodel.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import NoReturn
 
 from msgspec.structs import replace
 
 from renderer.api import App, TrafficInput
-from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.diagnostics import Collector, Stop, suggestion
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Rewrite, RouteTarget, Steering, TrafficPlan
@@ -207,6 +206,12 @@ def _steering(pool: ServedPool, settings: GatewaySettings, diagnostics: Collecto
         if target.weight != 0 and (target.listed or engine_names.get(target.name, target.name) != target.name)
     ]
     shares = tuple([(engine_names.get(target.name, target.name), target.weight) for target in rewritten])
+    rewrite = Rewrite(
+        item.spec["modelName"],
+        shares,
+        origin=item.origin("spec", "modelName"),
+        target_origins=tuple([target.origin for target in rewritten]),
+    )
     return Steering(
         name=item.name,
         namespace=item.namespace,
@@ -214,21 +219,8 @@ def _steering(pool: ServedPool, settings: GatewaySettings, diagnostics: Collecto
         group=pickers.find_picker(models.context, name).group,
         pool=item.spec["poolRef"]["name"],
         priority=_PRIORITIES[item.spec.get("criticality", "Standard")],
-        rewrites=(Rewrite(item.spec["modelName"], shares),) if shares else (),
-        origins=partial(_steering_origins, item, rewritten),
+        rewrites=(rewrite,) if shares else (),
+        item=item.origin(),
+        pool_origin=item.origin("spec", "poolRef", "name"),
+        rewrites_origin=item.origin("spec", "targetModels"),
     )
-
-
-def _steering_origins(item: TrafficInput, rewritten: Sequence[TargetModel]) -> Mapping[Path, Origin]:
-    """The origins of the fields of a Steering; `rewritten`: its targets."""
-    places: dict[Path, Origin] = {("targets", 0, i): target.origin for i, target in enumerate(rewritten)}
-    return {
-        (): item.origin(),
-        ("name",): item.origin("metadata", "name"),
-        ("namespace",): item.origin("metadata", "namespace"),
-        ("priority",): item.origin("spec", "criticality"),
-        ("targets",): item.origin("spec", "targetModels"),
-        **places,
-        ("model", 0): item.origin("spec", "modelName"),
-        ("pool",): item.origin("spec", "poolRef", "name"),
-    }

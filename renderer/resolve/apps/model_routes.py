@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import NoReturn
 
 from msgspec.structs import replace
 
 from renderer.api import App, TrafficInput
-from renderer.diagnostics import Collector, Origin, Path, Stop, suggestion
+from renderer.diagnostics import Collector, Origin, Stop, suggestion
 from renderer.plan import Plan, ProviderPlan, Rewrite, RouteTarget, Steering, TokenLimit, TrafficPlan
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
@@ -144,7 +143,8 @@ def _share_provider(backend: RouteBackend) -> PlannedBackend:
         hostname=spec["hostname"],
         port=spec.get("port", 443),
         auth=(auth["type"], auth["secretName"], auth.get("region", "")),
-        origins=lambda: _provider_origins(item, origin),
+        item=item.origin(),
+        origin=origin,
     )
     share = BackendShare(
         (RouteTarget(provider.name, 1, spec["modelName"]),),
@@ -152,19 +152,6 @@ def _share_provider(backend: RouteBackend) -> PlannedBackend:
         backend.spec.get("priority", 0),
     )
     return PlannedBackend(share, provider=provider)
-
-
-def _provider_origins(item: TrafficInput, origin: Origin) -> Mapping[Path, Origin]:
-    """The origins of the fields of a ProviderPlan."""
-    return {
-        (): origin,
-        ("name",): item.origin("metadata", "name"),
-        ("namespace",): item.origin("metadata", "namespace"),
-        ("hostname",): origin.at("hostname"),
-        ("port",): origin.at("port"),
-        ("speaks",): origin.at("schema"),
-        ("auth",): origin.at("auth"),
-    }
 
 
 def _request(shares: RouteShares) -> RouteRequest:
@@ -217,6 +204,12 @@ def _steering(shares: RouteShares) -> Steering | None:
     weighted = [share for share in shares.pool_shares if share.weight]  # an InferenceModelRewrite takes no weight of 0
     targets = tuple([(share.name_in_engine, share.weight if len(weighted) > 1 else None) for share in weighted])
     picker = pickers.find_picker(context, pickers.picker_name(context.inputs, shares.route.settings, Collector()))
+    rewrite = Rewrite(
+        item.spec["modelName"],
+        targets,
+        origin=item.origin("spec", "modelName"),
+        target_origins=tuple([share.origin for share in weighted]),
+    )
     return Steering(
         name=item.name,
         namespace=item.namespace,
@@ -224,24 +217,11 @@ def _steering(shares: RouteShares) -> Steering | None:
         group=picker.group,
         pool=shares.pool_shares[0].plan.shared_name,
         priority=None,
-        rewrites=(Rewrite(item.spec["modelName"], targets),),
-        origins=partial(_steering_origins, shares, weighted),
+        rewrites=(rewrite,),
+        item=item.origin(),
+        pool_origin=shares.pool_shares[0].origin,
+        rewrites_origin=item.origin("spec", "backends"),
     )
-
-
-def _steering_origins(shares: RouteShares, weighted: Sequence[PoolShare]) -> Mapping[Path, Origin]:
-    """The origins of the fields of a Steering; `weighted`: its targets."""
-    item, places = shares.route.item, dict[Path, Origin]()
-    places |= {("targets", 0, i): share.origin for i, share in enumerate(weighted)}
-    return {
-        (): item.origin(),
-        ("name",): item.origin("metadata", "name"),
-        ("namespace",): item.origin("metadata", "namespace"),
-        ("targets",): item.origin("spec", "backends"),
-        ("model", 0): item.origin("spec", "modelName"),
-        ("pool",): shares.pool_shares[0].origin,
-        **places,
-    }
 
 
 def referenced_objects(

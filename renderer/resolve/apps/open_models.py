@@ -38,7 +38,7 @@ def model_plan(inputs: Inputs, catalog: Catalog, name: str, diagnostics: Collect
             wellknown.MODEL_FAMILY: model.spec["familyName"],
         },
         spec=_render_spec(inputs.config, catalog, model, origin.at("spec"), diagnostics),
-        origins=lambda: {(): origin, ("name",): origin.at("metadata", "name"), ("spec",): origin.at("spec")},
+        origin=origin,
     )
 
 

@@ -110,6 +110,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         disruption_budget=base.context.disruption_budget
         if host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0)
         else {},
+        origin=app.origin(),
         origins=lambda: field_origins.playground_origins(scaling),
         claim_templates=base.pod_needs.claim_templates,
         scaler=scaling.bounds,

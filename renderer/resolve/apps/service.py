@@ -96,6 +96,7 @@ def _plan(service: ServicePods) -> Plan:
         template_fields={key: value for key, value in template.items() if key in _TEMPLATE_FIELDS},
         claim_templates=(*base.pod_needs.claim_templates, *service.claim_templates),
         sub_groups=versioned_fields.sub_group_policy(context.inputs.config, template.get("subGroupPolicy") or {}),
+        origin=app.origin(),
         origins=lambda: _origins(service),
     )
 
@@ -134,10 +135,6 @@ def _origins(service: ServicePods) -> Mapping[Path, Origin]:
         if pod:
             in_pods |= {("explain", pod.key, *path): origin for path, origin in _pod_origins(pod).items()}
     return {
-        (): app.origin(),
-        ("name",): app.origin("metadata", "name"),
-        ("namespace",): app.origin("metadata", "namespace"),
-        ("replicas",): app.origin("spec", "replicas"),
         ("size",): at.at("size"),
         **{("set_fields", key): app.origin("spec", key) for key in ("startupPolicy", *_SET_FIELDS)},
         **{("set_fields", "leaderWorkerTemplate", key): at.at(key) for key in (*_TEMPLATE_FIELDS, _CLAIMS)},
@@ -147,8 +144,6 @@ def _origins(service: ServicePods) -> Mapping[Path, Origin]:
         ("worker",): at.at("workerTemplate"),
         ("explain", "restartPolicy"): at.at("restartPolicy"),
         **field_origins.claim_origins(app, base),
-        **dict(field_origins.client_origins(app)),
-        **dict(field_origins.device_origins(base)),
         **in_pods,
     }
 

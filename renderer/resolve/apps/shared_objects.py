@@ -5,10 +5,9 @@ A Plan only names its SharedNeeds, since each process plans some of the apps; he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
-from renderer.diagnostics import Collector, Diagnostic, Origin, Path
+from renderer.diagnostics import Collector, Diagnostic
 from renderer.plan import (
     CacheNeed,
     GatewayNeed,
@@ -95,16 +94,12 @@ def _plan_packed_routes(context: RunContext, rules: Sequence[PackedRule], diagno
                 gateway=bucket.settings.gateway,
                 hostnames=bucket.settings.hostnames,
                 rules=tuple(bucket.rules),
-                origins=partial(_packed_route_origins, bucket.settings),
+                origin=bucket.settings.at("routeLayout"),
             ),
         )
         for bucket in buckets
         if bucket.fits
     ]
-
-
-def _packed_route_origins(gateway: settings.GatewaySettings) -> Mapping[Path, Origin]:
-    return {(): gateway.at("routeLayout")}
 
 
 def _plan_gateways(context: RunContext, needs: Sequence[SharedNeed]) -> list[GatewayPlan]:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.api import App, RenderConfig
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.api import App, ConfigPart, RenderConfig
+from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.wellknown import PORT
-from renderer.plan import Body, HeldName, Interceptor, PickerMonitorNeed, Scaler
+from renderer.plan import Body, HeldName, Interceptor, KedaTrigger, PickerMonitorNeed, Scaler
 from renderer.resolve import monitoring
-from renderer.resolve.autoscaling import triggers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
+from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 from renderer.text import escapes
@@ -98,7 +97,6 @@ class ElasticApp(Struct, frozen=True):
     context: RunContext
     app: App
     engine: Engine
-    config: RecommendedConfig
     settings: GatewaySettings
     wakes_by: str  # picker or interceptor, '' where it always has a replica
     start_seconds: int  # that its engine may take to start
@@ -111,56 +109,30 @@ def with_triggers(scaler: Scaler, elastic: ElasticApp, diagnostics: Collector) -
     for those of the pool's picker, or what the interceptor counts. What wakes it is beside triggers of the user too. A
     role that is never away is scaled on its own engines, since a picker counts requests of both.
     """
-    app, engine, wakes_by, run_config = elastic.app, elastic.engine, elastic.wakes_by, elastic.context.inputs.config
+    app, wakes_by, run_config = elastic.app, elastic.wakes_by, elastic.context.inputs.config
     scaler = replace(scaler, wake_seconds=max(1, elastic.start_seconds) if wakes_by else 0)
-    chosen = triggers.find_trigger(elastic.context, app, engine, elastic.config)
-    origin = chosen[1] if chosen else app.origin("spec", "elasticConfig")
-    of_preset = origin == engine.origin.at("engine", "scale")
+    of_preset = bool(scaler.layers) and scaler.layers[-1].of_engine
     of_pool = of_preset and (not app.role or bool(wakes_by))  # the engines of each role have a queue of their own
     if of_preset and wakes_by == "interceptor":
         scaler = replace(scaler, metrics=())
-    scaling_triggers: list[Body] = []
-    if (of_pool or wakes_by == "picker") and (spec := _flow_control(elastic.context, app, elastic.settings)):
-        scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, spec), diagnostics)
+    scaling_triggers: list[KedaTrigger] = []
+    if (of_pool or wakes_by == "picker") and (flow := _flow_control(elastic.context, app, elastic.settings)):
+        scaling_triggers += _prometheus_triggers(run_config, app, _picker_queries(app, *flow), diagnostics)
         scaler = replace(scaler, picker_queue_seconds=elastic.start_seconds + _QUEUE_MARGIN)
         scaler = replace(scaler, metrics=()) if of_pool else scaler
     if wakes_by == "interceptor":
         scaling_triggers.append(_interceptor_trigger(run_config, app))
-    scaling_triggers += _engine_triggers(elastic, scaler, origin, diagnostics)
+    scaling_triggers += _engine_triggers(elastic, scaler, diagnostics)
     return replace(scaler, triggers=tuple(scaling_triggers))
 
 
-def _interceptor_trigger(config: RenderConfig, app: App) -> Body:
+def _interceptor_trigger(config: RenderConfig, app: App) -> KedaTrigger:
     """The trigger on the requests that the interceptor has."""
     spec = config.get(*_INTERCEPTOR)
     address = f"{spec.get('scaler', _SCALER)}.{spec['namespace']}:{_SCALER_PORT}"
     metadata = {"scalerAddress": address, "interceptorRoute": app.name}
-    return {"type": _PUSH, "metricType": "AverageValue", "metadata": metadata}
-
-
-def trigger_origins(
-    context: RunContext, scaler: Scaler, settings: GatewaySettings, origin: Origin
-) -> Iterator[tuple[Path, Origin]]:
-    """The origins of the triggers. `origin`: of what an HPA would scale on."""
-    config, picker = context.inputs.config, context.inputs.pickers.get(str(settings.get("picker")))
-    own = 0
-    for i, trigger in enumerate(scaler.triggers):
-        path: Path = ("triggers", i)
-        if trigger["type"] == "prometheus":
-            for key in ("serverAddress", "authModes"):
-                yield (*path, "metadata", key), config.origin(*PROMETHEUS, key)
-            yield (*path, "authenticationRef"), config.origin(*PROMETHEUS, "authenticationRef")
-        if trigger["type"] == _PUSH:
-            yield path, config.origin(*_INTERCEPTOR)
-            continue
-        if "name" in trigger and picker:
-            scale = picker.origin("spec", "flowControl", "scale", i)
-        else:
-            of_preset = origin.path[-2:] == ("engine", "scale")
-            scale, own = origin if of_preset else origin.at("metrics", own), own + 1
-        yield path, scale
-        yield (*path, "metadata", "query"), scale.at("metric")
-        yield (*path, "metadata", "threshold"), scale.at("target")
+    body = {"type": _PUSH, "metricType": "AverageValue", "metadata": metadata}
+    return KedaTrigger(body, config.origin(*_INTERCEPTOR))
 
 
 def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[PickerMonitorNeed, ...]:
@@ -168,25 +140,36 @@ def picker_monitor_needs(namespace: str, scaler: Scaler | None) -> tuple[PickerM
     return (PickerMonitorNeed(namespace),) if scaler and scaler.picker_queue_seconds else ()
 
 
-def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> FlowControlSpec | None:
-    """How the picker of the app's pool counts requests; None where there is no pool, or its picker cannot."""
+def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> tuple[FlowControlSpec, Origin] | None:
+    """How the picker of the app's pool counts requests, and where that is said; None where there is no pool, or its
+    picker cannot.
+    """
     if routing.mode(app, settings) != "pool":
         return None
     document = context.inputs.pickers.get(str(settings.get("picker")))
     spec: FlowControlSpec | None = document.value["spec"].get("flowControl") if document else None
-    return spec
+    return (spec, document.origin("spec", "flowControl")) if document and spec else None
 
 
-def _picker_queries(app: App, spec: FlowControlSpec) -> Iterator[tuple[str, str, str]]:
-    """Name, query and target of each trigger on a picker's metrics. A picker that nobody has asked yet has no series
-    for them: then the query is 0 as long as the picker is read, and nothing when it is not.
+class _Query(Struct, frozen=True):
+    """A query to Prometheus."""
+
+    name: str  # of the trigger, '' for none
+    text: str
+    target: str  # of what it returns, for each replica
+    origin: Origin  # of metric and target
+
+
+def _picker_queries(app: App, spec: FlowControlSpec, origin: Origin) -> Iterator[_Query]:
+    """Those of a picker's metrics. A picker that nobody has asked yet has no series for them: then the query is 0 as
+    long as the picker is read, and nothing when it is not.
     """
     namespace = f"namespace={escapes.promql_string(app.namespace)}"
     labels = namespace, f"service={escapes.promql_string(app.label + wellknown.PICKER)}"
-    for entry in spec["scale"]:
+    for i, entry in enumerate(spec["scale"]):
         metric, up = escapes.promql_selector(entry["metric"], *labels), escapes.promql_selector("up", *labels)
         query = f"sum({metric}) or 0 * sum({up} == 1)"
-        yield entry["name"], query, entry["target"]
+        yield _Query(entry["name"], query, entry["target"], origin.at("scale", i))
 
 
 def _query(elastic: ElasticApp, metric: str, *, is_share: bool) -> str:
@@ -202,30 +185,32 @@ def _query(elastic: ElasticApp, metric: str, *, is_share: bool) -> str:
     return f"sum(avg by (pod) ({series}))" + (f" / {elastic.metric_pods}" if elastic.metric_pods > 1 else "")
 
 
-def _engine_triggers(elastic: ElasticApp, scaler: Scaler, origin: Origin, diagnostics: Collector) -> Iterator[Body]:
+def _engine_triggers(elastic: ElasticApp, scaler: Scaler, diagnostics: Collector) -> Iterator[KedaTrigger]:
     """The triggers for the metrics that an HPA would have."""
-    config = elastic.context.inputs.config
+    config, app, chosen = elastic.context.inputs.config, elastic.app, scaler.layers[-1] if scaler.layers else None
+    origin = chosen.origin if chosen else app.origin("spec", "elasticConfig")
     metrics: Mapping[str, object] = elastic.engine.spec.get("metrics") or {}
     names = {str(metrics[key]) for key in _SCALED_METRICS if metrics.get(key)}
     series = {name: name for name in names} | {monitoring.adapter_metric_name(name): name for name in names}
     for i, metric in enumerate(scaler.metrics):
-        kind = text_at(metric, "type")
+        kind, metric_origin = text_at(metric, "type"), origin.at("metrics", i)
         if kind in ("Resource", "ContainerResource") and (trigger := _resource_trigger(metric, kind)):
-            yield trigger
+            yield KedaTrigger(trigger, metric_origin)
             continue
         name = text_at(metric, "pods", "metric", "name")
         if kind != "Pods" or name not in series:
             words = {"name": _metric_name(metric, kind), "kind": kind, "why": ""}
             hint = f"scale on one of {', '.join([*sorted(names), *_RESOURCES])}"
-            diagnostics.add("E353", origin.at("metrics", i), **words, hint=hint)
+            diagnostics.add("E353", metric_origin, **words, hint=hint)
             continue
         if map_at(metric, "pods", "metric", "selector"):
             words = {"name": name, "kind": kind, "why": " with a selector", "hint": "leave selector out"}
-            diagnostics.add("E353", origin.at("metrics", i, "pods", "metric", "selector", key=True), **words)
+            diagnostics.add("E353", metric_origin.at("pods", "metric", "selector", key=True), **words)
             continue
         target = _decimal(map_at(metric, "pods", "target").get("averageValue", ""))
         query = _query(elastic, series[name], is_share=series[name] == metrics.get(_SHARE))
-        yield from _prometheus_triggers(config, elastic.app, [("", query, target)], diagnostics)
+        scale_origin = chosen.origin if chosen and chosen.of_engine else metric_origin
+        yield from _prometheus_triggers(config, app, [_Query("", query, target, scale_origin)], diagnostics)
 
 
 def _metric_name(metric: Body, kind: str) -> str:
@@ -247,28 +232,28 @@ def _resource_trigger(metric: Body, kind: str) -> Body | None:
 
 
 def _prometheus_triggers(
-    config: RenderConfig, app: App, queries: Iterable[tuple[str, str, str]], diagnostics: Collector
-) -> Iterator[Body]:
-    """The triggers of queries, each with its name ('' for none) and target; an error where no Prometheus is named."""
+    config: RenderConfig, app: App, queries: Iterable[_Query], diagnostics: Collector
+) -> Iterator[KedaTrigger]:
+    """The triggers of queries; an error where no Prometheus is named."""
     prometheus = config.get(*PROMETHEUS)
     if not prometheus:
         diagnostics.add("E351", app.origin("spec", "elasticConfig", key=True))
         return
-    for name, query, target in queries:
+    for query in queries:
         metadata = {
             "serverAddress": prometheus["serverAddress"],
-            "query": query,
-            "threshold": target,
+            "query": query.text,
+            "threshold": query.target,
             # A query without an answer is a failure, and no zero, which would scale down what runs.
             "ignoreNullValues": "false",
         }
-        trigger: dict[str, object] = {"type": "prometheus", **({"name": name} if name else {})}
+        trigger: dict[str, object] = {"type": "prometheus", **({"name": query.name} if query.name else {})}
         trigger |= {"metricType": "AverageValue", "metadata": metadata}
         if modes := prometheus.get("authModes"):
             metadata["authModes"] = ",".join(modes)
         if reference := prometheus.get("authenticationRef"):
             trigger["authenticationRef"] = dict(reference)
-        yield trigger
+        yield KedaTrigger(trigger, query.origin, ConfigPart(config, PROMETHEUS))
 
 
 def _decimal(value: object) -> str:

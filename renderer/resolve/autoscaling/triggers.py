@@ -10,7 +10,8 @@ from renderer import template
 from renderer.api import App
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.kubernetes import quantity
-from renderer.plan import Body, Scaler
+from renderer.kubernetes.json_values import maps_at
+from renderer.plan import Body, Scaler, ScaleTrigger
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext, cache_key, cached
 from renderer.resolve.engine.backend_runtime import Engine, RecommendedConfig
@@ -32,30 +33,23 @@ def fixed_replicas(app: App) -> int | None:
     return None if app.spec.get("elasticConfig") is not None else app.spec.get("replicas", 1)
 
 
-def find_trigger(
-    context: RunContext, app: App, engine: Engine, config: RecommendedConfig
-) -> tuple[Body, Origin] | None:
-    """The trigger and its origin: that of the Playground, else of its recommended config, else the preset's queue
-    metric; None without one.
+def scale_triggers(context: RunContext, app: App, engine: Engine, config: RecommendedConfig) -> list[ScaleTrigger]:
+    """What the layers scale on, the winner last: the preset's queue metric, its recommended config, the Playground.
+    None where the winner scales on nothing.
     """
-    app_trigger = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
-    if app_trigger is not None:
+    layers = []
+    if "scale" in engine.spec:
+        spec = _queue_trigger(engine) if context.metrics_collected else {}
+        layers.append(ScaleTrigger(spec, engine.origin.at("engine", "scale"), of_engine=True))
+    recommended = (config.spec.get("scaleTrigger") or {}).get("hpa")
+    if recommended is not None:
+        layers.append(ScaleTrigger(recommended, config.origin.at("scaleTrigger", "hpa")))
+    own = (app.spec.get("elasticConfig") or {}).get("scaleTrigger")
+    if own is not None:
         origin = app.origin("spec", "elasticConfig", "scaleTrigger", "hpa")
-        return (app_trigger["hpa"], origin) if "hpa" in app_trigger else None
-    recommended = config.spec.get("scaleTrigger")
-    if recommended is not None and recommended.get("hpa") is not None:
-        return recommended["hpa"], config.origin.at("scaleTrigger", "hpa")
-    if context.metrics_collected and (queue := _queue_trigger(engine)) is not None:
-        return queue, engine.origin.at("engine", "scale")
-    return None
-
-
-def trigger_origins(engine: Engine, config: RecommendedConfig, chosen: tuple[Body, Origin]) -> Iterator[Origin]:
-    """The origins of all triggers that are set, the winning one last. `chosen`: what find_trigger() returned."""
-    origins = [engine.origin.at("engine", "scale")] if "scale" in engine.spec else []
-    origins += [config.origin.at("scaleTrigger", "hpa")] if (config.spec.get("scaleTrigger") or {}).get("hpa") else []
-    yield from (origin for origin in origins if origin != chosen[1])
-    yield chosen[1]
+        layers.append(ScaleTrigger(own.get("hpa") or {}, origin))
+    scales = layers and (layers[-1].spec or not layers[-1].of_engine) and (own is None or "hpa" in own)
+    return layers if scales else []
 
 
 def plan_scaler(
@@ -74,28 +68,25 @@ def plan_scaler(
     if elastic is None:
         return None
     minimum, maximum = elastic.get("minReplicas", 1), elastic["maxReplicas"]
-    chosen = find_trigger(context, app, engine, config)
-    if chosen is None and has_wake_trigger and "scaleTrigger" not in elastic:
+    layers = scale_triggers(context, app, engine, config)
+    if not layers and has_wake_trigger and "scaleTrigger" not in elastic:
         return Scaler(minimum, maximum, ())
-    if chosen is None:
+    if not layers:
         if "scaleTrigger" not in elastic:  # rules/scaling.py reports it
             diagnostics.problems += _missing_trigger(context, app, engine)
         return None
-    spec, origin = chosen
-    work = partial(_metrics_and_behavior, spec, origin)
-    metrics_and_behavior = cached(context.scaling, cache_key(spec), work, diagnostics)
-    return Scaler(minimum, maximum, *metrics_and_behavior)
+    work = partial(_metrics_and_behavior, layers[-1])
+    metrics, behavior = cached(context.scaling, cache_key(layers[-1].spec), work, diagnostics)
+    return Scaler(minimum, maximum, metrics, behavior, tuple(layers))
 
 
-def _metrics_and_behavior(
-    spec: Mapping[str, Any], origin: Origin, diagnostics: Collector
-) -> tuple[tuple[Body, ...], Body]:
+def _metrics_and_behavior(trigger: ScaleTrigger, diagnostics: Collector) -> tuple[tuple[Body, ...], Body]:
     """The metrics and the behavior of a trigger, with canonical quantities."""
-    metrics = spec.get("metrics") or []
+    metrics, origin = maps_at(trigger.spec, "metrics"), trigger.origin
     if not metrics:
         diagnostics.add("W203", origin)
     canonical = [template.share_maps(canonicalize_quantities(metric, origin, diagnostics)) for metric in metrics]
-    return tuple(canonical) or (_CPU,), template.share_maps(spec.get("behavior") or {})
+    return tuple(canonical) or (_CPU,), template.share_maps(trigger.spec.get("behavior") or {})
 
 
 def queue_metric(engine: EngineSpec) -> str:
@@ -110,13 +101,13 @@ def unknown_metric(engine: EngineSpec, origin: Origin) -> Iterator[Diagnostic]:
         yield make_diagnostic("E278", origin.at("scale", "metric"), metric=engine["scale"]["metric"])
 
 
-def _queue_trigger(engine: Engine) -> Body | None:
-    """The preset's own trigger: its queue metric, with a behavior that fits the engine's start-up time; None without
-    one, or where nothing could read it.
+def _queue_trigger(engine: Engine) -> Body:
+    """The preset's own trigger: its queue metric, with a behavior that fits the engine's start-up time; empty where
+    nothing could read it.
     """
-    name, scale = queue_metric(engine.spec), engine.spec.get("scale") or {}
+    name, scale = queue_metric(engine.spec), engine.spec["scale"]
     if not name or "path" not in engine.spec["metrics"]:
-        return None
+        return {}
     target = {"type": "AverageValue", "averageValue": scale["target"]}
     metric = {"type": "Pods", "pods": {"metric": {"name": monitoring.adapter_metric_name(name)}, "target": target}}
     return {"metrics": [metric], "behavior": scale.get("behavior")}

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from renderer.api import App, OpenModel
-from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Located, Origin, Stop, make_diagnostic
 from renderer.engines.accelerator import Accelerator
 from renderer.resolve.flavors import Placement, is_whole_number, param_origin
-from renderer.resolve.layers import Located
 
 if TYPE_CHECKING:
     from renderer.input_types import ParallelismSpec
@@ -181,8 +180,8 @@ def _limit_origin(accelerator: Accelerator, placement: Placement, model: OpenMod
     origins = placement.origins(model)
     if origins is None:
         return Origin(model.document, ("spec",))
-    if accelerator.claimed and origins.flavor.catalog:
-        return origins.flavor.catalog.at("claims")
+    if accelerator.claimed and placement.claim:
+        return placement.claim.origin
     return origins.at("limits", accelerator.resource)
 
 

@@ -276,7 +276,8 @@ def device_template(needs: PodNeeds) -> DeviceTemplate | None:
     if claim.selectors:
         exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
     request = {"name": _DEVICES, "exactly": exactly}
-    return DeviceTemplate(f"{needs.app}-{hashlib.sha256(yamlio.dump(request).encode()).hexdigest()[:8]}", request)
+    name = f"{needs.app}-{hashlib.sha256(yamlio.dump(request).encode()).hexdigest()[:8]}"
+    return DeviceTemplate(name, request, claim.origin)
 
 
 def with_devices(pod: Pod, devices: DeviceTemplate) -> Pod:

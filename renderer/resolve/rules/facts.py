@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
+from renderer.diagnostics import Diagnostic, Located, Origin, make_diagnostic, suggestion
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.parallelism import invalid_params
 from renderer.resolve.flavors import Flavor, flavor_origins
-from renderer.resolve.layers import Located
 from renderer.resolve.workload.claimed import AppBase
 
 _FACTS = ("spec", "facts")

@@ -112,6 +112,5 @@ def taken_container_names(labelled: LabelledPods) -> Iterator[Diagnostic]:
 def rewritten_adapters(steered: SteeredPool) -> Iterator[Diagnostic]:
     """Warnings for public names that a picker replaces by adapters', on a Gateway where tokens are counted."""
     inputs, gateway, steering = steered.context.inputs, steered.settings.gateway, steered.steering
-    origins = steering.origins() if steering else {}
-    for i, rewrite in enumerate(steering.rewrites if steering else ()):
-        yield from streaming.rewritten_adapter(inputs, gateway, rewrite.model, origins["model", i])
+    for rewrite in steering.rewrites if steering else ():
+        yield from streaming.rewritten_adapter(inputs, gateway, rewrite.model, rewrite.origin)

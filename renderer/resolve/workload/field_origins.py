@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import App
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Located, Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Pod
 from renderer.resolve import app_annotations
-from renderer.resolve.autoscaling import keda, triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import arg_merge, backend_runtime, grace_period, preparation
 from renderer.resolve.engine.kv_offloading import SumOrigin
@@ -28,10 +27,9 @@ from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import FlavorOrigins, accelerator_tolerations, flavor_origins
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.layers import Located
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pod_origins
-from renderer.resolve.pod.needs import source_volume_name
+from renderer.resolve.pod.needs import device_template, source_volume_name
 from renderer.resolve.workload import command_line, engine_run
 from renderer.resolve.workload.claimed import AppBase, hardening_origin
 from renderer.resolve.workload.engine_run import EngineRun
@@ -59,7 +57,6 @@ def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
     env = dict(_env_layers(scaling))
     runner_env = {name: origins[-1] for name, origins in env.items()}
     field_origins |= claim_origins(app, base)
-    field_origins.update(device_origins(base))
     field_origins |= {("explain", *path): origin for path, origin in loader_origins(base, runner_env)}
     field_origins |= {("template", *path): origin for path, origin in _container_origins(scaling, env)}
     for path, origins in _runner_layers(scaling, env):
@@ -73,19 +70,12 @@ def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
     field_origins.update(_preparation_origins(run, pod))
     field_origins |= {("explain", "word", word): origin for word, origin in _word_origins(app, base, run)}
     field_origins.update(_patched_pod_origins(scaling))
-    field_origins.update(_trigger_origins(scaling))
     return field_origins
 
 
 def _plan_origins(scaling: PlannedScaling) -> _Origins:
     """Of each part of the plan as a whole."""
     app, run, config = scaling.app, scaling.run, scaling.run.base.context.inputs.config
-    yield (), app.origin()
-    yield ("name",), app.origin("metadata", "name")
-    yield ("namespace",), app.origin("metadata", "namespace")
-    yield ("replicas",), app.origin("spec", "replicas")
-    yield ("elastic",), app.origin("spec", "elasticConfig")
-    yield from client_origins(app)
     runner: Path = ("template", *_RUNNER)
     runtime, own = Origin(run.engine.runtime.document, ("spec",)), app.origin(*_BACKEND)
     images = run.version_layers if "version" in run.backend_config else run.size.images
@@ -141,20 +131,6 @@ def _patched_pod_origins(scaling: PlannedScaling) -> _Origins:
             yield ("template", *path), origin
     for path, origin in scaling.planned.patch_origins.items():
         yield ("template", *path), origin
-
-
-def _trigger_origins(scaling: PlannedScaling) -> _Origins:
-    engine, config = scaling.run.engine, scaling.run.config
-    if trigger := triggers.find_trigger(scaling.run.base.context, scaling.app, engine, config):
-        for i, origin in enumerate(triggers.trigger_origins(engine, config, trigger)):
-            yield ("layers", "scale", i), origin
-        yield ("metrics",), trigger[1].at("metrics")
-        if trigger[1] == engine.origin.at("engine", "scale"):
-            yield ("metrics", 0, "pods", "target", "averageValue"), trigger[1].at("target")
-        yield ("behavior",), trigger[1].at("behavior")
-        if scaling.scaler and scaling.scaler.triggers:
-            settings = gateway_settings(scaling.run.base.context, scaling.app.namespace)
-            yield from keda.trigger_origins(scaling.run.base.context, scaling.scaler, settings, trigger[1])
 
 
 # The runner
@@ -276,22 +252,6 @@ def _annotation_origins(context: RunContext, app: App, base: AppBase, run: Engin
     yield (*_ANNOTATIONS, wellknown.SERVED_MODEL_NAME), served
 
 
-def client_origins(app: App) -> _Origins:
-    """Of what an app says of its clients, in a Playground and a Service alike."""
-    yield ("service",), app.origin("spec", "service")
-    if "enginePort" in (app.spec.get("service") or {}):
-        yield ("explain", "port"), app.origin("spec", "service", "enginePort")
-    yield ("answering_port",), app.origin("spec", "gateway", "port")
-
-
-def device_origins(base: AppBase) -> _Origins:
-    """Of the devices that the flavor claims, in the pods of a Playground and of a Service."""
-    if flavors := base.pod_needs.placement.flavors if base.pod_needs.placement.claim else ():
-        claim = flavors[0].catalog.at("claims") if flavors[0].catalog else Origin(base.claim.main.document)
-        yield ("device_claim",), claim
-        yield (*_POD, "resourceClaims"), claim
-
-
 def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     """Of what the claim decides, in a Playground and a Service alike."""
     main, claim = base.claim.main, base.claim
@@ -311,6 +271,10 @@ def claim_origins(app: App, base: AppBase) -> dict[Path, Origin]:
     if base.pod_needs.claim_templates:
         cache = next(weights.cache for _, weights, _ in base.pod_needs.loads if weights.cache)
         field_origins["claim_templates",] = cache.origin
+    if devices := device_template(base.pod_needs):
+        field_origins[*_POD, "resourceClaims"] = devices.origin
+    if "enginePort" in (app.spec.get("service") or {}):
+        field_origins["explain", "port"] = app.origin("spec", "service", "enginePort")
     field_origins |= {("explain", "source", i): weights.origin for i, weights in enumerate(base.weights)}
     return field_origins | dict(_node_label_origins(base))
 

@@ -96,7 +96,6 @@ def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> 
         context=context,
         app=app,
         engine=run.engine,
-        config=run.config,
         settings=gateway_settings(context, app.namespace),
         wakes_by=wakes_by,
         start_seconds=startup_seconds(planned.pod.containers[0].startup_probe),

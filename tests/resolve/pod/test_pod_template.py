@@ -11,6 +11,7 @@ from renderer.api import RenderConfig
 from renderer.build.lws import lws
 from renderer.diagnostics import Collector, Origin
 from renderer.diagnostics import Path as Steps
+from renderer.diagnostics.rule import NamedSource
 from renderer.plan import Container, Plan, Pod, Port, Rollout
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pod_template
@@ -89,6 +90,7 @@ def body(pod: Pod) -> dict[str, Any]:
         worker=pod,
         port=Port("http", 8080),
         disruption_budget={},
+        origin=Origin(NamedSource("")),
         origins=dict,
     )
     template = next(iter(lws(plan))).body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
