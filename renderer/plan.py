@@ -315,6 +315,7 @@ class RouteName(Struct, frozen=True):
 
     model: str
     targets: tuple[RouteTarget, ...]
+    origin: Origin
 
 
 class RoutePlan(Struct, frozen=True):
@@ -324,12 +325,13 @@ class RoutePlan(Struct, frozen=True):
     namespace: str
     labels: Body
     model: str
+    model_origin: Origin
     gateway: tuple[str, str]  # namespace and name
     hostnames: tuple[str, ...]
     targets: tuple[RouteTarget, ...]
     request_timeout: str  # as in Gateway API
     owned_by: str  # as the gateway lists the model
-    origins: FieldOrigins
+    origins: FieldOrigins  # by path in the route and its policies, where it has one rule
     stream_idle_timeout: str = ""  # as in Gateway API
     created_at: str = ""  # as the gateway lists the model
     allowed_tenants: tuple[str, ...] = ()  # those that may call, all when empty

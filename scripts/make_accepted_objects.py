@@ -19,6 +19,7 @@ from typing import Any
 from renderer import schema_validation, yamlio
 from renderer.build.provider import providers
 from renderer.check import cel
+from renderer.diagnostics import NamedSource, Origin
 from renderer.plan import ProviderPlan, TrafficPlan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,7 @@ def bodies() -> Iterator[Any]:
     """The objects of the cases, and those of a provider for each kind of key."""
     for path in sorted((ROOT / "tests" / "cases").glob("*/expected/**/*.yaml")):
         yield from (document.value for document in yamlio.parse(path.name, path.read_bytes())[0])
+    origin = Origin(NamedSource("to.yaml"))
     for kind in KEYS:
         provider = ProviderPlan(
             name="api",
@@ -39,7 +41,8 @@ def bodies() -> Iterator[Any]:
             hostname="api.example.com",
             port=443,
             auth=(kind, "key", "eu-west-1"),
-            origins=dict,
+            item=origin,
+            origin=origin,
         )
         plan = TrafficPlan("to", "team-a", "to.yaml", providers=(provider,))
         yield from (manifest.body for manifest in providers(plan))

@@ -46,7 +46,7 @@ def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
     kinds = dict.fromkeys([limit.kind for limit in route.limits])
     costs: list[Body] = [{"metadataKey": _COST_KEYS[kind], "type": kind} for kind in kinds]
     if not route.others:
-        return [Manifest(_route(route, costs, [_rule(route)]), lambda: _origins(route))]
+        return [Manifest(_route(route, costs, [_rule(route)]), route.origins)]
     return [
         Manifest(
             _route(route, costs, [_adapter_rule(route, names) for names in part.rules], part.name),
@@ -193,58 +193,18 @@ def _policy(kind: str, route: RoutePlan, name: str, spec: Body) -> Manifest:
             "metadata": {"name": name, "namespace": route.namespace, "labels": route.labels},
             "spec": {"targetRefs": [target], **spec},
         },
-        lambda: _origins(route),
+        route.origins,
     )
-
-
-def _limit_origins(route: RoutePlan, origin: Origin) -> Iterator[tuple[Path, Origin]]:
-    for i in range(len(route.limits)):
-        limit: Path = ("spec", "rateLimit", "global", "rules", i, "limit")
-        yield (*limit, "requests"), origin.at(i, "tokens")
-        yield (*limit, "unit"), origin.at(i, "interval")
 
 
 def _part_origins(route: RoutePlan, part: RouteObject) -> dict[Path, Origin]:
     """The origins of one of the objects of a route with several names."""
     origins = route.origins()
-    field_origins = {path: origin for path, origin in _origins(route).items() if path[:2] != ("spec", "rules")}
+    field_origins = {path: origin for path, origin in origins.items() if path[:2] != ("spec", "rules")}
     for r, names in enumerate(part.rules):
         rule: Path = ("spec", "rules", r)
-        field_origins[*rule, "timeouts", "request"] = origins["request",]
+        field_origins[*rule, "timeouts", "request"] = origins["spec", "rules", 0, "timeouts", "request"]
+        field_origins[*rule, "matches"] = field_origins[*rule, "backendRefs"] = names[0].origin
         for i, name in enumerate(names):
-            origin = origins.get(("others", name.model), origins["model",])
-            field_origins[*rule, "matches", i, "headers", 0, "value"] = origin
-            if not i:
-                field_origins[*rule, "matches"] = field_origins[*rule, "backendRefs"] = origin
+            field_origins[*rule, "matches", i, "headers", 0, "value"] = name.origin
     return field_origins
-
-
-def _origins(route: RoutePlan) -> dict[Path, Origin]:
-    origins = route.origins()
-    rule: Path = ("spec", "rules", 0)
-    return {
-        (): origins[()],
-        ("metadata", "name"): origins["name",],
-        ("metadata", "namespace"): origins["namespace",],
-        (*rule, "matches"): origins["model",],
-        (*rule, "matches", 0, "headers", 0, "value"): origins["model",],
-        ("spec", "hostnames"): origins["hostnames",],
-        ("spec", "parentRefs"): origins["gateway",],
-        ("spec", "parentRefs", 0, "name"): origins["gateway",],
-        ("spec", "parentRefs", 0, "namespace"): origins.get(("gateway namespace",), origins["gateway",]),
-        **{("spec", *key[1:]): origin for key, origin in origins.items() if key[:1] == ("auth",)},
-        (*rule, "timeouts", "request"): origins["request",],
-        ("spec", "timeout"): origins["request",],
-        ("spec", "timeout", "http", "streamIdleTimeout"): origins["streamIdle",],
-        **{key: origin for key, origin in origins.items() if key[:1] == ("explain",)},
-        ("spec", "authorization"): origins["allowed",],
-        **{
-            ("spec", "authorization", "rules", 0, "principal", "headers", 0, "values", i): origins["allowed",].at(i)
-            for i in range(len(route.allowed_tenants))
-        },
-        **{(*rule, "backendRefs", *key[1:]): origin for key, origin in origins.items() if key[:1] == ("backends",)},
-        ("spec", "retry"): origins["retries",],
-        ("spec", "rateLimit"): origins["limits",],
-        **dict(_limit_origins(route, origins["limits",])),
-        ("spec", "llmRequestCosts"): origins["limits",],
-    }

@@ -22,7 +22,7 @@ def route_objects(route: RoutePlan) -> list[RouteObject]:
     """The AIGatewayRoutes that hold the names of a route: one, or as many as the limits of the API ask for. A pool's
     names share a rule.
     """
-    names = (RouteName(route.model, route.targets), *route.others)
+    names = (RouteName(route.model, route.targets, route.model_origin), *route.others)
     pool = route.targets[0].pool
     most, rule_size = (_MAX_ROUTE_MATCHES, _MAX_MATCHES) if pool else (_MAX_RULES, 1)
     objects = []

@@ -187,15 +187,16 @@ class ReasonFinder:
         if not route_origins:
             return {}
         head: Path = ("spec", "rules", index)
+        model = route_origins["spec", "rules", 0, "matches"]
         field_origins = {
-            ("metadata", "namespace"): route_origins["namespace",],
-            (*head, "matches"): route_origins["model",],
-            (*head, "matches", 0, "headers", 0, "value"): route_origins["model",],
+            ("metadata", "namespace"): route_origins["metadata", "namespace"],
+            (*head, "matches"): model,
+            (*head, "matches", 0, "headers", 0, "value"): model,
         }
         field_origins[*head, "timeouts", "request"] = route_origins["explain", "request"]
         for i in range(len(rule["backendRefs"])):
-            field_origins[*head, "backendRefs", i, "name"] = route_origins["name",]
-            field_origins[*head, "backendRefs", i, "modelNameOverride"] = route_origins["model",]
+            field_origins[*head, "backendRefs", i, "name"] = route_origins["metadata", "name"]
+            field_origins[*head, "backendRefs", i, "modelNameOverride"] = model
         return field_origins
 
     def _speakers(self, rendered: RenderedObject, path: Path) -> tuple[list[Origin], Path]:

@@ -17,12 +17,13 @@ from tests.build.conftest import Input
 
 @pytest.fixture
 def route(source: Input) -> RoutePlan:
-    fields = ("gateway", "auth", "hostnames", "request", "streamIdle", "allowed", "backends", "retries", "limits")
+    fields = {"authorization": "allowed", "rateLimit": "limits"}
     return RoutePlan(
         name="chat",
         namespace="llm",
         labels={"app.kubernetes.io/name": "chat"},
         model="chat-1.5",
+        model_origin=Origin(source, ("model",)),
         gateway=("llmaz-system", "llmaz-gateway"),
         hostnames=(),
         targets=(RouteTarget("chat", 1, "chat-1.5"),),
@@ -30,7 +31,7 @@ def route(source: Input) -> RoutePlan:
         owned_by="llmaz",
         origins=lambda: {
             (): Origin(source),
-            **{(place,): Origin(source, (place,)) for place in ("name", "namespace", "model", *fields)},
+            **{("spec", field): Origin(source, (place,)) for field, place in fields.items()},
         },
     )
 

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig, RenderOptions, Scope
-from renderer.diagnostics import Origin
-from renderer.diagnostics.rule import NamedSource
+from renderer.diagnostics import NamedSource, Origin
 from renderer.output import manifest_files, stale_files
 from renderer.output.file_header import header
 from renderer.output.folder_writer import OutputFolder

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector
 from renderer.plan import Plan, Rewrite, RouteName, RouteTarget, Steering
 from renderer.resolve import claims
 from renderer.resolve.context import RunContext
@@ -31,7 +31,8 @@ def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[Rou
             own_targets = [
                 replace(target, model=adapter.name if target.pool else adapter.name_in_engine) for target in targets
             ]
-            names.append(RouteName(adapter.name, tuple(own_targets)))
+            origin = routing.own_name_origin(context.inputs.models[adapter.model])
+            names.append(RouteName(adapter.name, tuple(own_targets), origin))
     return tuple(names)
 
 
@@ -47,22 +48,13 @@ def _taken(context: RunContext, app: App) -> tuple[set[str], set[str]]:
     return {item.spec["modelName"] for item in items}, models
 
 
-def with_names(
-    context: RunContext, app: App, request: RouteRequest, names: tuple[RouteName, ...], *, only_adapters: bool
-) -> RouteRequest:
+def with_names(request: RouteRequest, names: tuple[RouteName, ...], *, only_adapters: bool) -> RouteRequest:
     """The request for the route of an app with the names of its adapters: beside that of the main model, or alone."""
-    origins = _name_origins(context, app)
     if only_adapters and names:
         first, *rest = names
-        names = tuple(rest)
-        request = replace(request, model=first.model, model_origin=origins[first.model], targets=first.targets)
-    return replace(request, others=names, other_origins={name.model: origins[name.model] for name in names})
-
-
-def _name_origins(context: RunContext, app: App) -> Mapping[str, Origin]:
-    """By public name, where the name of each adapter of an app is said."""
-    models = [context.inputs.models[name] for name in claims.claimed_adapters(context.inputs, app)]
-    return {claims.public_name(model): routing.own_name_origin(model) for model in models}
+        request = replace(request, model=first.model, model_origin=first.origin, targets=first.targets)
+        return replace(request, others=tuple(rest))
+    return replace(request, others=names)
 
 
 def steering(context: RunContext, app: App, plan: Plan, names: Sequence[RouteName]) -> Steering | None:

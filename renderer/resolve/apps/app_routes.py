@@ -39,7 +39,7 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
         return plans
     request = _request(context, app, plans, targets)
     if plans[-1].adapters:
-        request = adapters.with_names(context, app, request, names, only_adapters=has_foreign_route)
+        request = adapters.with_names(request, names, only_adapters=has_foreign_route)
     route = routing.route(run_rules_or_stop(request, diagnostics))
     needs = (*routing.shared_needs(settings, route), *public_names.route_claims(app, settings, route))
     return [*plans[:-1], replace(_with_needs(plans[-1], needs), route=route)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
+from renderer.diagnostics import Collector, Diagnostic, Origin, Stop
 from renderer.fit.verdict import FitVerdict
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
@@ -14,7 +14,7 @@ from renderer.resolve import monitoring
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
-from renderer.resolve.engine.parallelism import pipeline_origin
+from renderer.resolve.engine.parallelism import own_size_origin
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.needs import device_template
@@ -25,14 +25,12 @@ from renderer.resolve.workload.command_line import CommandLine, resolve_command_
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import gpu_fit
 from renderer.resolve.workload.planned_pod import plan_pod
-from renderer.resolve.workload.run_context import compile_engine, default_backend
+from renderer.resolve.workload.run_context import backend_origin, compile_engine, default_backend
 from renderer.resolve.workload.running_playground import engine_line, running_engine
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
 from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
-
-_BACKEND: Path = ("spec", "backendRuntimeConfig")
 
 
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
@@ -134,7 +132,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
 
 def _role(command: CommandLine) -> Role:
     run, base = command.run, command.run.base
-    pipeline = pipeline_origin(base.app, base.placement, base.claim.main)
+    pipeline = own_size_origin(base.app, base.placement, base.claim.main, "pipeline") or run.size_origin
     return disaggregation.plan_role(
         run.engine, base.app, run.size.accelerator, run.size.parallelism, pipeline, command.layers
     )
@@ -162,7 +160,7 @@ def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostic
     if cached is None:
         runtimes = context.inputs.runtimes
         runtime = runtimes.get(name) or backend_runtime.find_runtime(
-            context.inputs, name, _backend_origin(context, app), diagnostics
+            context.inputs, name, backend_origin(context, app) or app.origin("spec"), diagnostics
         )
         cached = compile_engine(context, runtime, drain_sleep, port=port)
     engine, problems = cached
@@ -170,13 +168,6 @@ def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostic
     if engine is None:
         raise Stop
     return engine
-
-
-def _backend_origin(context: RunContext, app: App) -> Origin:
-    """The origin of the backend's name; `spec` of the app where it is the default."""
-    if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
-        return app.origin(*_BACKEND, "backendName")
-    return context.inputs.config.origin("backend") if context.inputs.config.get("backend") else app.origin("spec")
 
 
 def _workload_annotations(run: EngineRun) -> Body:

@@ -143,7 +143,7 @@ def _origins(service: ServicePods) -> Mapping[Path, Origin]:
         ("leader",): at.at("leaderTemplate"),
         ("worker",): at.at("workerTemplate"),
         ("explain", "restartPolicy"): at.at("restartPolicy"),
-        **field_origins.claim_origins(app, base),
+        **field_origins.claim_origins(base),
         **in_pods,
     }
 
@@ -151,11 +151,10 @@ def _origins(service: ServicePods) -> Mapping[Path, Origin]:
 def _pod_origins(pod: TemplatePod) -> Mapping[Path, Origin]:
     """What the models, the flavor and RenderConfig add to a pod, by path in its template."""
     base, template = pod.base, pod.template
-    flavor = base.pod_needs.placement.origins(base.claim.main)
     tolerations = (template.get("spec") or {}).get("tolerations") or ()
-    env, known = pod_origins.runner_origins(base.pod_needs, template, flavor, pod.origin)
+    env, known = pod_origins.runner_origins(base.pod_needs, template, base.flavor, pod.origin)
     return {
         **known,
-        **dict(field_origins.loader_origins(base, env)),
+        **{path[1:]: origin for path, origin in field_origins.loader_origins(base, env)},
         **dict(pod_origins.added_origins(base.pod_needs, template, tolerations)),
     }

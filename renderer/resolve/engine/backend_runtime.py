@@ -88,6 +88,15 @@ class EngineFile(Struct, frozen=True):
     path: str  # its mount path in the container
     key: str  # in the ConfigMap
     content: Filler
+    origin: Origin  # of the content
+
+
+class EngineVolume(Struct, frozen=True):
+    """One entry of `engine.volumes`."""
+
+    name: str
+    path: str  # its mount path in the container
+    origin: Origin
 
 
 class EngineStep(Struct, frozen=True):
@@ -98,6 +107,7 @@ class EngineStep(Struct, frozen=True):
     image: str  # '' for the runner's
     command: Callable[[Words], Sequence[str]]
     args: Callable[[Words], Sequence[str]]
+    origin: Origin
 
 
 class RunnerSize(Struct, frozen=True):
@@ -151,7 +161,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     files: tuple[EngineFile, ...]
     steps: tuple[EngineStep, ...]
     grace_seconds: int  # the grace period of the pod
-    volumes: tuple[tuple[str, str], ...]  # name and mount path
+    volumes: tuple[EngineVolume, ...]
     reserved: Mapping[str, ReservedOption]  # options that users must not set
     pipeline_options: frozenset[str]  # that set the pipeline parallel size
     shared_tokens: SharedTokens | None

@@ -42,6 +42,7 @@ from renderer.resolve.engine.backend_runtime import (
     Engine,
     EngineFile,
     EngineStep,
+    EngineVolume,
     RecommendedConfig,
     RunnerShell,
     SharedTokens,
@@ -361,7 +362,8 @@ def _compile_files(compiler: _Compiler) -> tuple[EngineFile, ...]:
             compiler.diagnostics.add("E422", compiler.origin.at(*path, "path"), name=key)
         paths.add(mount_path)
         content = compiler.compile_tree((*path, "content"), entry["content"])
-        files.append(EngineFile(compiler.compile_condition(path, entry), mount_path, key, content))
+        condition, origin = compiler.compile_condition(path, entry), compiler.origin.at(*path, "content")
+        files.append(EngineFile(condition, mount_path, key, content, origin))
     return tuple(files)
 
 
@@ -370,8 +372,8 @@ _VOLUMES = r"model-volume|dshm|(?:model-host|model-image|writable|kv-cache)(?:-\
 _CONTAINERS = r"model-runner|model-loader(?:-\d+)?"
 
 
-def _read_volumes(compiler: _Compiler) -> tuple[tuple[str, str], ...]:
-    """Name and mount path of its volumes; an error for duplicates and names of the renderer."""
+def _read_volumes(compiler: _Compiler) -> tuple[EngineVolume, ...]:
+    """Its volumes; an error for duplicates and names of the renderer."""
     entries = compiler.engine_spec.get("volumes") or ()
     names = _read_names(compiler, "volumes", _VOLUMES, {_CONFIG} if compiler.engine_spec.get("files") else set())
     paths: set[str] = set()
@@ -380,7 +382,10 @@ def _read_volumes(compiler: _Compiler) -> tuple[tuple[str, str], ...]:
         if path in paths:
             compiler.diagnostics.add("E294", compiler.origin.at("engine", "volumes", i, "mountPath"), name=path)
         paths.add(path)
-    return tuple((name, volume["mountPath"]) for name, volume in zip(names, entries, strict=True))
+    return tuple(
+        EngineVolume(name, entries[i]["mountPath"], compiler.origin.at("engine", "volumes", i))
+        for i, name in enumerate(names)
+    )
 
 
 def _read_names(
@@ -417,6 +422,7 @@ def _compile_steps(compiler: _Compiler) -> tuple[EngineStep, ...]:
                 entry.get("image", ""),
                 compiler.compile_strings((*path, "command"), entry.get("command") or []),
                 compiler.compile_strings((*path, "args"), entry.get("args") or []),
+                compiler.origin.at(*path),
             )
         )
     return tuple(steps)

@@ -108,14 +108,14 @@ def _read_sizes(app: App, placement: Placement, model: OpenModel, diagnostics: C
     origins: dict[str, Origin] = {}
     problem_count = len(diagnostics.problems)
     for key, param in _PARAMS.items():
+        if origin := own_size_origin(app, placement, model, key):
+            origins[key] = origin
         if key in spec:
-            numbers[key], origins[key] = spec[key], app.origin("spec", "parallelism", key)
+            numbers[key] = spec[key]
+        elif param in params and _is_size(params[param]):
+            numbers[key] = int(params[param])
         elif param in params:
-            origins[key] = param_origin(placement, model, param)
-            if _is_size(params[param]):
-                numbers[key] = int(params[param])
-            else:
-                diagnostics.add("E253", origins[key], name=param, value=params[param][:60])
+            diagnostics.add("E253", origins[key], name=param, value=params[param][:60])
     expert: bool | None = spec.get("expert", _SWITCHES.get(params.get(_EXPERT, "false").lower()))
     if expert is None:
         diagnostics.add("E346", param_origin(placement, model, _EXPERT), value=params[_EXPERT][:60])
@@ -148,25 +148,14 @@ def size_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
     return param_origin(placement, model, param) if param else app.origin("spec")
 
 
-def number_origin(app: App, placement: Placement, model: OpenModel) -> Origin | None:
-    """Where the number of accelerators that work is said: the tensor parallel size, else that of data or pipeline; None
-    where nobody says any.
-    """
-    spec: ParallelismSpec = app.spec.get("parallelism") or {}
-    for key in ("tensor", "data", "pipeline"):
-        if key in spec:
+def own_size_origin(app: App, placement: Placement, model: OpenModel, *keys: str) -> Origin | None:
+    """Where the first of these sizes that somebody says is said, by key of `spec.parallelism`; None where none is."""
+    for key in keys:
+        if key in (app.spec.get("parallelism") or {}):
             return app.origin("spec", "parallelism", key)
-        if _PARAMS[key] in placement.params:
-            return param_origin(placement, model, _PARAMS[key])
+        if SIZE_WORDS[key] in placement.params:
+            return param_origin(placement, model, SIZE_WORDS[key])
     return None
-
-
-def pipeline_origin(app: App, placement: Placement, model: OpenModel) -> Origin:
-    """Where the pipeline parallel size is said, else where all sizes are."""
-    if "pipeline" in (app.spec.get("parallelism") or {}):
-        return app.origin("spec", "parallelism", "pipeline")
-    param = _PARAMS["pipeline"]
-    return param_origin(placement, model, param) if param in placement.params else size_origin(app, placement, model)
 
 
 def _factors(parallelism: Parallelism) -> str:

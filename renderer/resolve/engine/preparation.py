@@ -7,12 +7,11 @@ not restart pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from renderer.api import RenderConfig
-from renderer.diagnostics import Origin
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Container
 from renderer.resolve.container_words import literal_words
@@ -42,8 +41,8 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
     """The files, volumes and init containers for these words. Raises TemplateError."""
     if not (engine.files or engine.steps or engine.volumes):
         return NO_PREPARATION
-    mounts: list[Body] = [SharedMap({"name": name, "mountPath": path}) for name, path in engine.volumes]
-    volumes: list[Body] = [SharedMap({"name": name, "emptyDir": SharedMap({})}) for name, _ in engine.volumes]
+    mounts: list[Body] = [SharedMap({"name": volume.name, "mountPath": volume.path}) for volume in engine.volumes]
+    volumes: list[Body] = [SharedMap({"name": volume.name, "emptyDir": SharedMap({})}) for volume in engine.volumes]
     files = {file.path: file for file in engine.files if file.when(words)}
     data = {file.key: str(file.content(literal_words(words))) for file in files.values()}
     if data:
@@ -63,13 +62,6 @@ def prepare(config: RenderConfig, app: str, engine: Engine, words: Words) -> Pre
         if step.when(words)
     )
     return Preparation(data, {HASH: config_hash(data)} if data else {}, tuple(mounts), tuple(volumes), steps)
-
-
-def file_origins(engine: Engine, words: Words) -> Iterator[tuple[str, Origin]]:
-    """The key of each file, and the origin of its content."""
-    for i, file in enumerate(engine.files):
-        if file.when(words):
-            yield file.key, engine.origin.at("engine", "files", i, "content")
 
 
 def config_hash(data: Mapping[str, str]) -> str:

@@ -67,7 +67,6 @@ class RouteRequest(Struct, frozen=True):
     entries: tuple[int, ...] = ()  # of each target, the index of the entry that names it
     wake_seconds: int = 0  # how long a target may take to start from zero
     others: tuple[RouteName, ...] = ()  # more public names of the route, of adapters
-    other_origins: Mapping[str, Origin] = {}  # of each of them
 
     @property
     def timeouts(self) -> Mapping[str, str]:
@@ -77,10 +76,7 @@ class RouteRequest(Struct, frozen=True):
     @property
     def names(self) -> list[tuple[str, Origin]]:
         """All its public names, and where each is said."""
-        return [
-            (self.model, self.model_origin),
-            *((name.model, self.other_origins[name.model]) for name in self.others),
-        ]
+        return [(self.model, self.model_origin), *((name.model, name.origin) for name in self.others)]
 
     def timeout_origin(self, key: str) -> Origin:
         """The origin of one of the timeouts."""
@@ -110,6 +106,7 @@ def route(request: RouteRequest) -> RoutePlan:
         namespace=item.namespace,
         labels=labels(item.label),
         model=request.model,
+        model_origin=request.model_origin,
         gateway=gateway_settings.gateway,
         hostnames=request.hostnames or gateway_settings.hostnames,
         targets=request.targets,
@@ -194,46 +191,60 @@ def _backends_field(request: RouteRequest) -> Path:
 
 
 def _backend_origins(request: RouteRequest) -> Iterator[tuple[Path, Origin]]:
-    """The origins of the route backends, and of the fields of each by its index."""
+    """The origins of the route backends of its rule, and of the fields of each by its index."""
     item = request.item
-    yield ("backends",), item.origin("spec", *_backends_field(request))
+    yield (), item.origin("spec", *_backends_field(request))
     if isinstance(item, App):
         return
     for i in range(len(request.targets) if item.kind == "InferenceModel" else 0):
-        yield ("backends", i, "name"), item.origin("spec", "poolRef", "name")
+        yield (i, "name"), item.origin("spec", "poolRef", "name")
     for i, entry in enumerate(request.entries):
         if item.kind == "InferenceModel":
             origin = item.origin("spec", "targetModels", entry)
-            yield ("backends", i, "modelNameOverride"), origin.at("name")
+            yield (i, "modelNameOverride"), origin.at("name")
         else:
             origin, backend = item.origin("spec", "backends", entry), item.spec["backends"][entry]
             if "provider" in backend:
-                yield ("backends", i, "modelNameOverride"), origin.at("provider", "modelName")
+                yield (i, "modelNameOverride"), origin.at("provider", "modelName")
             else:
-                yield ("backends", i, "name"), origin.at("playground" if "playground" in backend else "service")
+                yield (i, "name"), origin.at("playground" if "playground" in backend else "service")
                 if "adapter" in backend:
-                    yield ("backends", i, "modelNameOverride"), origin.at("adapter")
-        yield ("backends", i, "weight"), origin.at("weight")
+                    yield (i, "modelNameOverride"), origin.at("adapter")
+        yield (i, "weight"), origin.at("weight")
+
+
+_RULE: Path = ("spec", "rules", 0)
 
 
 def _origins(request: RouteRequest) -> Mapping[Path, Origin]:
-    """The origins of the fields of a RoutePlan."""
-    item, gateway_settings = request.item, request.settings
-    return {
+    """The origins of the fields of the objects of a RoutePlan, as if it had one rule."""
+    item, gateway, allow = request.item, request.settings, request.allow_origin or request.item.origin()
+    timeout, limits = request.timeouts_origin or gateway.at("timeouts"), item.origin("spec", "tokenLimits")
+    field_origins: dict[Path, Origin] = {
         (): item.origin(),
-        ("name",): item.origin("metadata", "name"),
-        ("namespace",): item.origin("metadata", "namespace"),
-        ("model",): request.model_origin,
-        ("gateway",): gateway_settings.at("name"),
-        ("gateway namespace",): gateway_settings.at("namespace"),
-        **{("auth", *path): origin for path, origin in settings.auth_origins(gateway_settings)},
-        ("hostnames",): item.origin("spec", "hostnames") if request.hostnames else gateway_settings.at("hostnames"),
-        ("request",): request.timeouts_origin or gateway_settings.at("timeouts"),
+        ("metadata", "name"): item.origin("metadata", "name"),
+        ("metadata", "namespace"): item.origin("metadata", "namespace"),
+        (*_RULE, "matches"): request.model_origin,
+        (*_RULE, "matches", 0, "headers", 0, "value"): request.model_origin,
+        **{(*_RULE, "backendRefs", *path): origin for path, origin in _backend_origins(request)},
+        (*_RULE, "timeouts", "request"): timeout,
+        ("spec", "hostnames"): item.origin("spec", "hostnames") if request.hostnames else gateway.at("hostnames"),
+        ("spec", "parentRefs"): gateway.at("name"),
+        ("spec", "parentRefs", 0, "name"): gateway.at("name"),
+        ("spec", "parentRefs", 0, "namespace"): gateway.at("namespace"),
+        **{("spec", *path): origin for path, origin in settings.auth_origins(gateway)},
+        ("spec", "timeout"): timeout,
+        ("spec", "timeout", "http", "streamIdleTimeout"): request.timeout_origin("streamIdle"),
         **{("explain", key): request.timeout_origin(key) for key in ("request", "streamIdle")},
-        ("streamIdle",): request.timeout_origin("streamIdle"),
-        ("allowed",): request.allow_origin or item.origin(),
-        **dict(_backend_origins(request)),
-        **{("others", name): origin for name, origin in request.other_origins.items()},
-        ("limits",): item.origin("spec", "tokenLimits"),
-        ("retries",): item.origin("spec", "retries"),
+        ("spec", "authorization"): allow,
+        ("spec", "retry"): item.origin("spec", "retries"),
+        ("spec", "rateLimit"): limits,
+        ("spec", "llmRequestCosts"): limits,
     }
+    for i in range(len(request.allow)):
+        field_origins["spec", "authorization", "rules", 0, "principal", "headers", 0, "values", i] = allow.at(i)
+    for i in range(len(request.limits)):
+        limit: Path = ("spec", "rateLimit", "global", "rules", i, "limit")
+        field_origins[*limit, "requests"] = limits.at(i, "tokens")
+        field_origins[*limit, "unit"] = limits.at(i, "interval")
+    return field_origins

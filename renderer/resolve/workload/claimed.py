@@ -58,6 +58,11 @@ class AppBase(Struct, frozen=True):
     hardening: str
     shared: tuple[SharedNeed, ...] = ()
 
+    @property
+    def flavor(self) -> flavors.FlavorOrigins | None:
+        """The first flavor, which the limits are of, with the origins of its fields; None without flavors."""
+        return self.placement.origins(self.claim.main)
+
 
 def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBase:
     """The models of an app, and what its pods need for them. Raises Stop where a model or its weights are not known."""

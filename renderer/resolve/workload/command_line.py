@@ -24,6 +24,7 @@ from renderer.resolve.engine import (
 )
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import MergedEntries, ValueLayer, merge_entries, replacements
+from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.template import share_maps
@@ -65,6 +66,15 @@ class CommandLine(Struct, frozen=True):
         """The environment."""
         return self.merged_env.entries
 
+    def arg_origins(self) -> list[tuple[Origin, list[Origin]]]:
+        """Of each argument its origin, and those of all that give its option."""
+        return list(arg_merge.arg_origins(self.run.engine.style, self.layers, self.args, self.form))
+
+    def env_origins(self) -> dict[str, list[Origin]]:
+        """By variable, the origins of all layers that set it, the winner last."""
+        layers = [layer.origin for layer in env_layers(self.run)]
+        return {str(path[0]): origins for path, origins in origins_of(self.merged_env.history, layers)}
+
 
 def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
     """Arguments, environment and shared memory, each merged from its layers (docs/design/contract.md#precedence).
@@ -76,7 +86,7 @@ def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
     settings = run.model_settings
     model_layer = None
     if settings.get("args"):
-        origin = _model_settings_origin(run)
+        origin = run.model_settings_origin
         model_layer = model_args.model_args(run.base.claim.main, settings, origin, run.version, option_rules)
     user_layers = [*([model_layer.layer] if model_layer and model_layer.layer.args else ()), *_app_layers(run)]
     if run.adapters:
@@ -145,7 +155,7 @@ def env_layers(run: EngineRun) -> list[ValueLayer]:
         *engine.derivation(run.words).envs,
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         *run.base.placement.env_layers(),
-        ValueLayer(run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")),
+        ValueLayer(run.model_settings.get("envs") or (), run.model_settings_origin.at("envs")),
         ValueLayer(run.backend_config.get("envs") or (), run.base.app.origin(*BACKEND, "envs")),
     ]
 
@@ -158,7 +168,7 @@ def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
     for key in OWN_ENVS if "workload" in app.spec else ():
         yield maps_at(app.spec, "workload", key), app.origin("spec", "workload", key)
     yield run.backend_config.get("envs") or (), app.origin(*BACKEND, "envs")
-    yield run.model_settings.get("envs") or (), _model_settings_origin(run).at("envs")
+    yield run.model_settings.get("envs") or (), run.model_settings_origin.at("envs")
     yield config.get("pods", "env") or (), config.origin("pods", "env")
 
 
@@ -203,7 +213,3 @@ def _app_layers(run: EngineRun) -> list[ArgLayer]:
         layers = [ArgLayer(shared, app.origin(*BACKEND, "args"))] if shared else []
         return [*layers, ArgLayer(own, Origin(*app.origin("spec", "disaggregation", app.role, "args").behind))]
     return [ArgLayer(app_args, app.origin(*BACKEND, "args"))] if app_args else []
-
-
-def _model_settings_origin(run: EngineRun) -> Origin:
-    return Origin(run.base.claim.main.document, ("spec", "engines", run.engine.runtime.name))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.api import App, OpenModel
-from renderer.diagnostics import Collector, Origin, Path, Stop
+from renderer.diagnostics import Collector, Located, Origin, Path, Stop
 from renderer.engines.options import last_whole_number
 from renderer.resolve import flavors
 from renderer.resolve.container_words import container_words
@@ -22,7 +22,7 @@ from renderer.resolve.engine import (
     ports,
 )
 from renderer.resolve.engine.adapters import EngineAdapter
-from renderer.resolve.engine.kv_offloading import KVOffloading
+from renderer.resolve.engine.kv_offloading import KVOffloading, SumOrigin
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import resolve_parallelism, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
@@ -59,6 +59,11 @@ class AppEngine(Struct, frozen=True):
     def model_settings(self) -> ModelEngineSpec:
         """The model's entry of `spec.engines` for this engine."""
         return backend_runtime.model_settings(self.base.claim.main, self.engine)
+
+    @property
+    def model_settings_origin(self) -> Origin:
+        """Where that entry is, or would be."""
+        return Origin(self.base.claim.main.document, ("spec", "engines", self.engine.runtime.name))
 
 
 class EngineChoice(AppEngine, frozen=True):
@@ -210,14 +215,28 @@ def resource_layers(choice: EngineChoice) -> list[ValueLayer]:
     """The layers of the runner's resources: preset, OpenModel, what KV cache outside of accelerators adds to these,
     Playground.
     """
-    config, model, name = choice.config, choice.base.claim.main, choice.engine.runtime.name
+    config = choice.config
     layers = [ValueLayer(config.spec.get("resources") or {}, config.origin.at("resources"))]
     if model_resources := choice.model_settings.get("resources"):
-        layers.append(ValueLayer(model_resources, Origin(model.document, ("spec", "engines", name, "resources"))))
+        layers.append(ValueLayer(model_resources, choice.model_settings_origin.at("resources")))
     if choice.offloading:
         layers.append(kv_offloading.memory_layer(choice.offloading, layers))
     own = choice.backend_config.get("resources") or {}
     return [*layers, ValueLayer(own, choice.base.app.origin(*BACKEND, "resources"))]
+
+
+def resource_authors(choice: EngineChoice) -> list[Located]:
+    """Who says the resources: the author of each layer, the flavor last, where there is one."""
+    layers: list[Located] = [layer.origin for layer in resource_layers(choice)]
+    if choice.offloading:
+        layers[-2] = SumOrigin(choice.offloading.origin.at("cpu"))
+    return [*layers, *([choice.base.flavor] if choice.base.flavor else [])]
+
+
+def resource_author(choice: EngineChoice, side: str, name: str) -> Located | None:
+    """Who says a resource; None where nobody does."""
+    positions = choice.resources.history.get((side, name))
+    return resource_authors(choice)[positions[-1].layer] if positions else None
 
 
 def _merge_resources(choice: EngineChoice, diagnostics: Collector) -> MergedResources:
@@ -233,7 +252,7 @@ def _size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtim
         return backend_runtime.RunnerSize(
             images=replacements("image", authors), versions=replacements("version", authors)
         )
-    origin = (placement.limits and placement.origins(claim.main)) or app.origin(*BACKEND, "resources")
+    origin = (placement.limits and choice.base.flavor) or app.origin(*BACKEND, "resources")
     accelerator = flavors.find_accelerator(inputs, choice.resources.sides.get("limits", {}), origin, diagnostics)
     if placement.claim:
         accelerator = flavors.claimed_accelerator(inputs, placement.claim)

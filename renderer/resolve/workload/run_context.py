@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from renderer.api import BackendRuntime, Inputs, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
+from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import flavors, model_cache, monitoring, pod_defaults, versioned_fields, weight_sources
@@ -73,6 +73,14 @@ def default_backend(context: RunContext) -> str:
     return str(
         context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
     )
+
+
+def backend_origin(context: RunContext, app: App) -> Origin | None:
+    """Where the backend of a Playground is said; None where it is the CRD's default."""
+    config = context.inputs.config
+    if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
+        return app.origin("spec", "backendRuntimeConfig", "backendName")
+    return config.origin("backend") if config.get("backend") else None
 
 
 def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:

@@ -17,7 +17,7 @@ from renderer.engines.running_engine import (
 )
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
-from renderer.resolve.engine.parallelism import number_origin
+from renderer.resolve.engine.parallelism import own_size_origin
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import command_line, engine_run
 from renderer.resolve.workload.command_line import CommandLine
@@ -40,7 +40,7 @@ def engine_line(command: CommandLine) -> EngineLine:
         shared=SharedAccelerators(
             accelerator=run.size.accelerator,
             size=parallelism.size,
-            origin=number_origin(base.app, base.placement, base.claim.main),
+            origin=own_size_origin(base.app, base.placement, base.claim.main, "tensor", "data", "pipeline"),
             hosts=parallelism.hosts,
         ),
         is_own_image=partial(runs_own_image, run),
@@ -105,14 +105,11 @@ def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:
 
 def _memory_origin(planned: PlannedPod, side: str) -> Origin:
     """Where the memory of the runner is said."""
-    run, base, layers = planned.run, planned.run.base, engine_run.resource_layers(planned.run)
+    run = planned.run
     origin = planned.patch_origin(("spec", "containers", 0, "resources", side, "memory"))
-    if origin is None and (positions := run.resources.history.get((side, "memory"))):
-        flavor = base.placement.origins(base.claim.main)
-        position = positions[-1]
-        author = layers[position.layer].origin if position.layer < len(layers) else flavor
-        origin = author.at(*position.item) if author else None
-    return origin or layers[-2].origin
+    if origin is None and (author := engine_run.resource_author(run, side, "memory")):
+        return author.at(side, "memory")
+    return origin or engine_run.resource_layers(run)[-2].origin
 
 
 def _shared_memory_origin(planned: PlannedPod) -> Origin:

@@ -9,9 +9,8 @@ import pytest
 from renderer import yamlio
 from renderer.api import RenderConfig
 from renderer.build.lws import lws
-from renderer.diagnostics import Collector, Origin
+from renderer.diagnostics import Collector, NamedSource, Origin
 from renderer.diagnostics import Path as Steps
-from renderer.diagnostics.rule import NamedSource
 from renderer.plan import Container, Plan, Pod, Port, Rollout
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import pod_template
