@@ -115,7 +115,7 @@ def parse_file(file: ReadableFile, outside: bool = False, environment: Environme
 
 
 def _parse_file(file: ReadableFile, outside: bool, environment: Environment | None) -> ParsedFile:
-    if file.key == POLICY:  # `load.policies` reads it
+    if file.key == POLICY:  # `load.render_policy` reads it
         return ParsedFile(b"", 0, [], [], False)
     try:
         data = file.read()

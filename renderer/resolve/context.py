@@ -15,7 +15,7 @@ from renderer.plan import Body, Plan, Rollout, Scaler
 
 if TYPE_CHECKING:  # the rooms above, whose results are kept here
     from renderer.resolve import flavors, pod_defaults, weight_sources
-    from renderer.resolve.engine import backend_runtime
+    from renderer.resolve.engine import backend_runtime, template_words
     from renderer.resolve.gateway import pickers, settings
     from renderer.resolve.pod import loaders
 
@@ -62,8 +62,8 @@ class RunContext(Struct, frozen=True, eq=False):
     strict: bool  # warnings are errors, and what nobody knows is told
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload
     engines: dict[
-        tuple[str, int, str, int], tuple[backend_runtime.Engine | None, list[Diagnostic]]
-    ]  # by name, sleep of the hook, version, port
+        tuple[str, str, template_words.ConstantWords], tuple[backend_runtime.Engine | None, list[Diagnostic]]
+    ]  # by name, version
     gateways: dict[str, settings.GatewaySettings]
     weights: dict[str, tuple[weight_sources.Weights | None, list[Diagnostic]]]
     loaders: dict[str, loaders.Loader]

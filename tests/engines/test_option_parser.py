@@ -19,6 +19,7 @@ from renderer.pipeline import render
 from renderer.resolve.engine import preset_args
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
+from renderer.resolve.engine.template_words import ConstantWords
 from renderer.secrets.detection import hide_in_args, hide_in_text
 from tests.paths import ROOT, TESTS
 
@@ -37,7 +38,10 @@ def judgements() -> list[dict[str, Any]]:
 def prepared(name: str) -> Engine:
     document = load.preset(f"backends/{name}")
     return compile_engine(
-        OptionListReader(), BackendRuntime(name, document.value["spec"], document, ours=True), Collector()
+        OptionListReader(),
+        BackendRuntime(name, document.value["spec"], document, ours=True),
+        Collector(),
+        ConstantWords(),
     )
 
 

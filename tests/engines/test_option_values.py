@@ -17,6 +17,7 @@ from renderer.engines.option_parser import OptionRules, validate_options
 from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import preset_args
 from renderer.resolve.engine.compilation import compile_engine
+from renderer.resolve.engine.template_words import ConstantWords
 from tests.paths import TESTS
 
 DATA = yaml.safe_load((TESTS / "data" / "value_judgements.yaml").read_text("utf-8"))
@@ -58,7 +59,7 @@ def judgements() -> Iterator[Judgement]:
 def rules(engine: str, version: str) -> OptionRules:
     document = load.preset(f"backends/{engine}")
     runtime = BackendRuntime(engine, document.value["spec"], document, ours=True)
-    compiled = compile_engine(FILES, runtime, Collector(), 10, version)
+    compiled = compile_engine(FILES, runtime, Collector(), ConstantWords(), version)
     judge = preset_args.option_rules(FILES, compiled, version, Collector())
     assert judge is not None
     assert judge.option_list.version == version

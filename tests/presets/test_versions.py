@@ -71,7 +71,7 @@ PLAIN: dict[str, Any] = {
     "Anonymous": False,
     **template_words.NO_OFFLOADING,
     "Adapters": 0,
-    **template_words.constant_words(10, 8080),
+    **template_words.ConstantWords().words(),
 }
 DRAFT = {"DraftModelPath": "/workspace/models/d"}
 STREAM = {"Skip": True, "Stream": True, "Source": "objectStore", "Hub": ""}
@@ -119,7 +119,7 @@ def shipped(name: str) -> BackendRuntime:
 
 
 def compiled(runtime: BackendRuntime, version: str) -> Engine:
-    return compilation.compile_engine(FILES, runtime, Collector(), 10, version)
+    return compilation.compile_engine(FILES, runtime, Collector(), template_words.ConstantWords(), version)
 
 
 _PLACE = Origin(shipped("vllm").document)
@@ -550,7 +550,7 @@ def args_of_model(model: str, engine: str, version: str) -> tuple[OptionRules, M
 
 @cache
 def compiled_engine(name: str, version: str) -> Engine:
-    return compilation.compile_engine(FILES, shipped(name), Collector(), 10, version)
+    return compilation.compile_engine(FILES, shipped(name), Collector(), template_words.ConstantWords(), version)
 
 
 @pytest.mark.parametrize(("model", "engine"), ENGINES_OF_MODELS)

@@ -41,7 +41,7 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     if plans[-1].adapters:
         request = adapters.with_names(request, names, only_adapters=has_foreign_route)
     route = routing.route(run_rules_or_stop(request, diagnostics))
-    needs = (*routing.shared_needs(settings, route), *public_names.route_claims(app, settings, route))
+    needs = (*routing.route_needs(settings, route), *public_names.route_claims(app, settings, route))
     return [*plans[:-1], replace(_with_needs(plans[-1], needs), route=route)]
 
 

@@ -15,7 +15,7 @@ from renderer.resolve.engine import backend_runtime, preset_args, versions
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
 from renderer.resolve.rules import facts
-from renderer.resolve.workload.run_context import compile_engine, find_weights
+from renderer.resolve.workload.run_context import find_engine, find_weights
 
 
 def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list[Diagnostic]:
@@ -28,13 +28,13 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
             preset = ValueLayer(config.get("resources") or {}, origin.at("recommendedConfigs", i, "resources"))
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
         diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
-        compiled, problems = compile_engine(context, item)
+        compiled, problems = find_engine(context, item)
         if "engine" not in item.spec:
             diagnostics.problems += preset_args.unfilled_words(item)
         if compiled:
             diagnostics.problems += preset_args.refused_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):
-            problems = [*problems, *compile_engine(context, item, version=version)[1]]
+            problems = [*problems, *find_engine(context, item, version=version)[1]]
         return diagnostics.problems + problems
     diagnostics.problems += names.invalid_model_name(item)
     seen: dict[str, int] = {}

@@ -64,7 +64,7 @@ def plan_inference_model(context: RunContext, item: TrafficInput, diagnostics: C
     if shares.pool.in_pool and _has_model_route(context, item):
         return replace(plan, shared=rewrites)
     claim = public_names.name_claim(item, settings, models.public_name, (), route.name)
-    return replace(plan, shared=(*routing.shared_needs(settings, route), claim, *rewrites), route=route)
+    return replace(plan, shared=(*routing.route_needs(settings, route), claim, *rewrites), route=route)
 
 
 def _has_model_route(context: RunContext, item: TrafficInput) -> bool:

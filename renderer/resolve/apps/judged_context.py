@@ -14,7 +14,7 @@ from renderer.resolve.workload import run_context as workload_context
 
 def run_context(inputs: Inputs, *, strict: bool = False) -> RunContext:
     """The context of a run over these inputs, with empty caches. `strict`: warnings are errors."""
-    context, diagnostics = workload_context.run_context(inputs), Collector()
+    context, diagnostics = workload_context.new_context(inputs), Collector()
     diagnostics.problems += facts.validate_catalog(context)
     gateways = run_rules_or_stop(settings.collect_gateways(inputs.config), diagnostics)
     for gateway in gateways.by_name.values():

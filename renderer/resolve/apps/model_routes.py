@@ -55,7 +55,7 @@ def plan_model_route(context: RunContext, item: TrafficInput, diagnostics: Colle
         plan,
         references=referenced_objects(item.namespace, route.targets, [provider.name for provider in shares.providers]),
         shared=(
-            *routing.shared_needs(request.settings, route),
+            *routing.route_needs(request.settings, route),
             public_names.name_claim(item, request.settings, route.model, request.hostnames, route.name),
             *public_names.rewrite_claims(item, steering),
         ),

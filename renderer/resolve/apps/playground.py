@@ -10,22 +10,23 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Stop
 from renderer.fit.verdict import FitVerdict
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
-from renderer.resolve import monitoring
+from renderer.resolve import disruptions, monitoring
 from renderer.resolve.autoscaling import keda
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
 from renderer.resolve.engine.parallelism import own_size_origin
+from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
-from renderer.resolve.workload.command_line import CommandLine, resolve_command_line
+from renderer.resolve.workload.engine_process import EngineProcess, resolve_process
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import gpu_fit
 from renderer.resolve.workload.planned_pod import plan_pod
-from renderer.resolve.workload.run_context import backend_origin, compile_engine, default_backend
+from renderer.resolve.workload.run_context import backend_origin, default_backend, find_engine
 from renderer.resolve.workload.running_playground import engine_line, running_engine
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
@@ -44,7 +45,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
     size = engine_run.size_runner(choice, diagnostics)
     with _reporting_templates(choice, diagnostics):
         run = run_rules_or_stop(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
-        command = run_rules_or_stop(resolve_command_line(run, diagnostics), diagnostics)
+        command = run_rules_or_stop(resolve_process(run, diagnostics), diagnostics)
         fit = gpu_fit(command)
         if fit:
             run_rules_or_stop(fit, diagnostics)
@@ -59,9 +60,7 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:
     """The models and the engine; what is wrong with one of them is reported even where the other is not known."""
     try:
-        engine = _compile_backend(
-            context, app, drain.drain(gateway_settings(context, app.namespace), mode), diagnostics
-        )
+        engine = _compile_backend(context, app, mode, diagnostics)
     except Stop:
         with suppress(Stop):
             run_rules_or_stop(resolve_base(context, app, diagnostics), diagnostics)
@@ -106,7 +105,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         port=Port("http", port),
         rank_ports=host_groups.rank_ports(run.multi_host, run.words, port),
         disruption_budget=base.context.disruption_budget
-        if host_groups.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0)
+        if disruptions.needs_disruption_budget(hosts, scaling.bounds, scaling.replicas or 0)
         else {},
         origin=app.origin(),
         origins=lambda: field_origins.playground_origins(scaling),
@@ -130,7 +129,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
     )
 
 
-def _role(command: CommandLine) -> Role:
+def _role(command: EngineProcess) -> Role:
     run, base = command.run, command.run.base
     pipeline = own_size_origin(base.app, base.placement, base.claim.main, "pipeline") or run.size_origin
     return disaggregation.plan_role(
@@ -151,19 +150,13 @@ def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
     )
 
 
-def _compile_backend(context: RunContext, app: App, drain_sleep: int, diagnostics: Collector) -> backend_runtime.Engine:
+def _compile_backend(context: RunContext, app: App, mode: str, diagnostics: Collector) -> backend_runtime.Engine:
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
-    explicit_name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName")
-    name = explicit_name or default_backend(context)
-    port = ports.request_port(app)
-    cached = context.engines.get((name, drain_sleep, "", port))
-    if cached is None:
-        runtimes = context.inputs.runtimes
-        runtime = runtimes.get(name) or backend_runtime.find_runtime(
-            context.inputs, name, backend_origin(context, app) or app.origin("spec"), diagnostics
-        )
-        cached = compile_engine(context, runtime, drain_sleep, port=port)
-    engine, problems = cached
+    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(context)
+    origin = backend_origin(context, app) or app.origin("spec")
+    runtime = backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
+    sleep = drain.drain(gateway_settings(context, app.namespace), mode)
+    engine, problems = find_engine(context, runtime, ConstantWords(sleep, ports.request_port(app)))
     diagnostics.problems += problems
     if engine is None:
         raise Stop

@@ -13,7 +13,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Plan, Pod, Port, Rollout
-from renderer.resolve import monitoring, versioned_fields
+from renderer.resolve import disruptions, monitoring, target_versions
 from renderer.resolve.apps import workload_settings
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
@@ -23,7 +23,7 @@ from renderer.resolve.pod import pod_origins
 from renderer.resolve.pod.needs import device_template
 from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.rules import run_rules_or_stop
-from renderer.resolve.workload import field_origins, host_groups
+from renderer.resolve.workload import field_origins
 from renderer.resolve.workload.claimed import AppBase, resolve_base
 from renderer.resolve.workload.running_service import running_service
 from renderer.resolve.workload.written_app import WrittenService
@@ -87,7 +87,7 @@ def _plan(service: ServicePods) -> Plan:
         public_name=public_name,
         name_in_engine=public_name,  # which name its containers serve is not known
         disruption_budget=context.disruption_budget
-        if host_groups.needs_disruption_budget(written.size, service.foreign, written.count)
+        if disruptions.needs_disruption_budget(written.size, service.foreign, written.count)
         else {},
         host=routing.host(app, settings, routing.mode(app, settings)),
         shared=(*base.shared, *monitor_needs),
@@ -95,7 +95,7 @@ def _plan(service: ServicePods) -> Plan:
         set_fields={key: value for key, value in spec.items() if key in _SET_FIELDS and value},
         template_fields={key: value for key, value in template.items() if key in _TEMPLATE_FIELDS},
         claim_templates=(*base.pod_needs.claim_templates, *service.claim_templates),
-        sub_groups=versioned_fields.sub_group_policy(context.inputs.config, template.get("subGroupPolicy") or {}),
+        sub_groups=target_versions.sub_group_policy(context.inputs.config, template.get("subGroupPolicy") or {}),
         origin=app.origin(),
         origins=lambda: _origins(service),
     )
@@ -112,7 +112,7 @@ def _annotations(base: AppBase) -> dict[str, object]:
 
 def _rollout(context: RunContext, settings: Mapping[str, Any]) -> Rollout:
     bounds = settings.get("maxUnavailable", 1), settings.get("maxSurge", 0)
-    rollout = versioned_fields.rollout(context.inputs.config, *bounds)
+    rollout = disruptions.rollout(context.inputs.config, *bounds)
     return replace(rollout, partition=settings["partition"]) if "partition" in settings else rollout
 
 

@@ -21,6 +21,7 @@ from renderer.plan import Body
 from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import SINGLE, Parallelism
+from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer
 from renderer.template import Filler, Words, share_maps
@@ -148,7 +149,8 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     is_other_version: bool  # than the runtime's own
     spec: EngineSpec  # its `spec.engine`, empty where it is not `templated`
     templated: bool
-    constant: Mapping[str, int]  # the words that are the same for all apps
+    constants: ConstantWords
+    constant: Mapping[str, int]  # these words by name
     origin: Origin
     configs: Mapping[str, RecommendedConfig]
     shell: Callable[[Words], RunnerShell]
@@ -239,7 +241,7 @@ def find_runtime(inputs: Inputs, name: str, origin: Origin, diagnostics: Collect
     raise Stop
 
 
-def choose_config(engine: Engine, draft: bool, app: App, diagnostics: Collector) -> RecommendedConfig:
+def find_config(engine: Engine, draft: bool, app: App, diagnostics: Collector) -> RecommendedConfig:
     """The config by configName, else speculative-decoding with a draft model, else default
     (docs/design/contract.md#recommended-config). Raises Stop when the engine has none of that name.
     """

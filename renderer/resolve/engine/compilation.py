@@ -32,7 +32,6 @@ from renderer.engines.known_engine import (
 from renderer.engines.option_lists import OptionList
 from renderer.engines.runtime_versions import runtime_in_version
 from renderer.kubernetes import quantity
-from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import grace_period, versions
@@ -51,7 +50,7 @@ from renderer.resolve.engine.backend_runtime import (
 from renderer.resolve.engine.memory import memory_options
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.preset_args import find_option_list
-from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, constant_words
+from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, ConstantWords
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
 from renderer.text.patterns import PatternError
@@ -83,7 +82,8 @@ class _Compiler(Struct):
     """Compiles the templates of one runtime."""
 
     runtime: BackendRuntime  # in the version of its engine that runs
-    constant: Mapping[str, int]  # the words that are the same for all apps
+    constants: ConstantWords
+    constant: Mapping[str, int]  # these words by name
     diagnostics: Collector
     open_trees: int = 0  # the number of trees with words that differ between apps
 
@@ -153,12 +153,11 @@ def compile_engine(
     files: OptionFiles,
     runtime: BackendRuntime,
     diagnostics: Collector,
-    drain_sleep: int = 10,
+    constants: ConstantWords,
     other_version: str = "",
-    port: int = PORT,
 ) -> Engine:
-    """The runtime, compiled for apps whose hook sleeps so long and whose engines listen on this port, in its own
-    version of the engine or another one. Raises Stop when a template is invalid.
+    """The runtime, compiled with these words, in its own version of the engine or another one. Raises Stop when a
+    template is invalid.
     """
     spec = runtime.spec
     version = other_version or version_of_tag(spec.get("engine") or {}, spec["version"], trusted=runtime.ours)
@@ -168,7 +167,7 @@ def compile_engine(
         diagnostics.problems += () if other_version else grace_period.invalid_drains(runtime)
         diagnostics.problems += _invalid_version_pattern(adapted)
         diagnostics.problems += _invalid_images(adapted)
-    compiler = _Compiler(adapted, constant_words(drain_sleep, port), diagnostics)
+    compiler = _Compiler(adapted, constants, constants.words(), diagnostics)
     option_list = find_option_list(files, adapted, version, diagnostics)
     messages = {field: _compile_messages(compiler, runtime, version, field) for field in ("notes", "refuse")}
     engine = _compile(compiler, version, option_list, is_other_version=bool(other_version))
@@ -191,6 +190,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         is_other_version=is_other_version,
         spec=engine_spec,
         templated=bool(engine_spec),
+        constants=compiler.constants,
         constant=compiler.constant,
         origin=origin,
         configs=_compile_configs(spec, compiler),
@@ -201,7 +201,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         multi_host=_compile_multi_host(compiler, style),
         files=_compile_files(compiler),
         steps=_compile_steps(compiler),
-        grace_seconds=grace_period.grace_seconds(engine_spec, compiler.constant["DrainSleep"]),
+        grace_seconds=grace_period.grace_seconds(engine_spec, compiler.constants.drain_sleep),
         volumes=_read_volumes(compiler),
         style=style,
         reserved=_reserved_options(style, spec, engine_spec),

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
+from renderer.kubernetes.wellknown import PORT
+
 # The words about KV cache outside of accelerators, for an app that keeps none there.
 NO_OFFLOADING: Mapping[str, object] = {
     "KVOffloadGiB": 0,
@@ -51,6 +55,12 @@ WORDS = frozenset(
 )
 
 
-def constant_words(drain_sleep: int, port: int) -> Mapping[str, int]:
-    """The words that are the same for all apps of a run whose hooks sleep so long, and whose engines listen there."""
-    return {"Port": port, "DrainSleep": drain_sleep}
+class ConstantWords(Struct, frozen=True):
+    """The words that a runtime is compiled with: few values of each occur in a run."""
+
+    drain_sleep: int = 10  # seconds that the hook sleeps before the engine ends
+    port: int = PORT  # on which the engine listens
+
+    def words(self) -> Mapping[str, int]:
+        """They by their names in templates."""
+        return {"Port": self.port, "DrainSleep": self.drain_sleep}

@@ -137,7 +137,7 @@ def _default_timeout(request: RouteRequest) -> str:
     return f"{request.wake_seconds + _ANSWER}s" if request.wake_seconds else settings.REQUEST_TIMEOUT
 
 
-def shared_needs(gateway_settings: GatewaySettings, route: RoutePlan) -> tuple[SharedNeed, ...]:
+def route_needs(gateway_settings: GatewaySettings, route: RoutePlan) -> tuple[SharedNeed, ...]:
     """The shared objects that the route needs: a Gateway that we create, its ReferenceGrant, a packed route."""
     needs: list[SharedNeed] = []
     if route.packed_route:

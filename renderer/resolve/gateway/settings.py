@@ -16,7 +16,7 @@ from renderer.diagnostics import Origin, Path
 from renderer.kubernetes.gateway_limits import MAX_PACKED_ROUTE_RULES, MAX_RULES
 from renderer.kubernetes.wellknown import MODEL_HEADER, TENANT_HEADER
 from renderer.plan import Body, GatewayPlan
-from renderer.resolve import versioned_fields
+from renderer.resolve import target_versions
 from renderer.resolve.context import RunContext
 from renderer.template import share_maps
 
@@ -170,7 +170,7 @@ def _build_auth_policy(settings: GatewaySettings, across_namespaces: bool) -> Bo
         node = schema_validation.read_schema(POLICY)["properties"]["spec"]["properties"]["jwt"]["properties"][
             "providers"
         ]
-        too_new = versioned_fields.too_new_fields(settings.config, POLICY, "spec", "jwt", "providers")
+        too_new = target_versions.too_new_fields(settings.config, POLICY, "spec", "jwt", "providers")
         spec["jwt"] = {"providers": _with_schema_defaults(node, providers, too_new)}
     return spec
 
@@ -213,7 +213,7 @@ def plan_gateway(
         authentication=auth_policy(settings, across_namespaces=False),
         secret=(settings.auth.get("apiKeys") or {}).get("secretName", ""),
         granted_namespaces=tuple(granted for granted in granted_namespaces if granted != namespace),
-        grant_version=versioned_fields.reference_grant_version(settings.config),
+        grant_version=target_versions.reference_grant_version(settings.config),
         origins=lambda: {
             (): settings.at(),
             **{("spec", *path): origin for path, origin in auth_origins(settings)},

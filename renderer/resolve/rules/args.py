@@ -17,8 +17,8 @@ from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
 from renderer.resolve.pod import pod_template
-from renderer.resolve.workload import command_line
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload import engine_process
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
@@ -26,10 +26,10 @@ from renderer.text import patterns
 _GLOB = frozenset("*?[")
 
 
-@rule(of=CommandLine, when=lambda command: command.run.engine.reserved_env)
-def reserved_variables(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.run.engine.reserved_env)
+def reserved_variables(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each variable of users that the renderer sets."""
-    for envs, origin in command_line.user_envs(command.run):
+    for envs, origin in engine_process.user_envs(command.run):
         yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
 
 
@@ -49,8 +49,8 @@ def _reserved_variables(
             yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=reserved[name])
 
 
-@rule(of=CommandLine, when=lambda command: command.run.engine.style.splits)
-def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.run.engine.style.splits)
+def split_paths(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each argument of the preset that a shell would split or expand."""
     base = command.run.base
     origins = [
@@ -63,8 +63,8 @@ def split_paths(command: CommandLine) -> Iterator[Diagnostic]:
             yield make_diagnostic("E436", error_origin, arg=arg)
 
 
-@rule(of=CommandLine, when=lambda command: command.run.engine.is_other_version)
-def refused_options_of_preset(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.run.engine.is_other_version)
+def refused_options_of_preset(command: EngineProcess) -> Iterator[Diagnostic]:
     """Arguments of the preset that this version of the engine refuses, as far as they are in the command line."""
     rules, origin = command.option_rules, command.run.version_layers[-1].origin
     if rules:
@@ -72,8 +72,8 @@ def refused_options_of_preset(command: CommandLine) -> Iterator[Diagnostic]:
             yield make_diagnostic(rules.code("E445"), origin, of=rules.engine, given=option, hint=hint)
 
 
-@rule(of=CommandLine)
-def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess)
+def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for arguments of an engine that takes none; a warning where nobody knows the options of its version."""
     run, engine, app = command.run, command.run.engine, command.app
     options = engine.spec.get("options") or {}
@@ -88,8 +88,8 @@ def unread_arguments(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
 
 
-@rule(of=CommandLine)
-def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess)
+def unlisted_version(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for a version that is newer than all whose options are known."""
     run, rules = command.run, command.option_rules
     if rules and rules.is_beyond:
@@ -97,8 +97,8 @@ def unlisted_version(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 
-@rule(of=CommandLine)
-def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess)
+def left_out_of_model(command: EngineProcess) -> Iterator[Diagnostic]:
     """A note which arguments of a model's preset are left out, since the version of the engine does not have them."""
     run, rules = command.run, command.option_rules
     if command.left_out and rules:
@@ -107,13 +107,13 @@ def left_out_of_model(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
 
 
-def _has_own_arguments(command: CommandLine) -> object:
+def _has_own_arguments(command: EngineProcess) -> object:
     """Whether OpenModel or Playground write arguments."""
     return command.user_layers
 
 
-@rule(of=CommandLine, when=_has_own_arguments)
-def code_of_a_branch(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=_has_own_arguments)
+def code_of_a_branch(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for each option that runs code of a repository on a hub, where no fixed state of it is named."""
     engine, base = command.run.engine, command.run.base
     options = frozenset((engine.spec.get("options") or {}).get("runsCode") or ())
@@ -128,8 +128,8 @@ def code_of_a_branch(command: CommandLine) -> Iterator[Diagnostic]:
         return
 
 
-@rule(of=CommandLine, when=_has_own_arguments)
-def conflicting_options(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=_has_own_arguments)
+def conflicting_options(command: EngineProcess) -> Iterator[Diagnostic]:
     """Arguments of users that conflict with what the renderer or the preset sets."""
     engine, layers, draft = command.run.engine, command.user_layers, command.run.base.claim.draft
     if not engine.style.parses_options:
@@ -177,8 +177,8 @@ def _lost_keys(engine: Engine, layer: ArgLayer, whole_options: set[str]) -> Iter
             yield make_diagnostic("W232", layer.origin_of(i), of=engine.runtime.name, option=option, other=name)
 
 
-@rule(of=CommandLine, when=_has_own_arguments)
-def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=_has_own_arguments)
+def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for a number of tokens that concurrent requests share, given without the number of requests."""
     engine, layers, slots = command.run.engine, command.user_layers, command.run.slots
     shared = engine.shared_tokens
@@ -203,8 +203,8 @@ def shared_tokens(command: CommandLine) -> Iterator[Diagnostic]:
     yield make_diagnostic("W249", last.origin, slots=slots, tokens=text, share=share, hint=hint)
 
 
-@rule(of=CommandLine, when=lambda command: command.user_layers and not command.app.spec.get("podTemplate"))
-def short_grace(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.user_layers and not command.app.spec.get("podTemplate"))
+def short_grace(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning where the grace period, which no podTemplate may change, is shorter than the hook's sleep and the
     engine's drain timeout together.
     """
@@ -221,7 +221,7 @@ def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     yield from _short_grace(planned.command, planned.pod.grace_seconds or engine.grace_seconds, int(sleep), origin)
 
 
-def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:
+def _short_grace(command: EngineProcess, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:
     engine, layers = command.run.engine, command.user_layers
     option: str = (engine.spec.get("drain") or {}).get("option", "")
     if not option or not (patch_origin or option in given_options(engine.style, layers)):
@@ -234,8 +234,8 @@ def _short_grace(command: CommandLine, grace: int, sleep: int, patch_origin: Ori
             yield make_diagnostic("W228", origin, **params, least=seconds + sleep + 10)
 
 
-@rule(of=CommandLine, when=_has_own_arguments)
-def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=_has_own_arguments)
+def refused_sizes(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each argument that shares out accelerators, where `spec.parallelism` or the flavor does it."""
     engine = command.run.engine
     if "parallelism" not in command.app.spec and command.run.size.parallelism.hosts == 1:
@@ -248,10 +248,10 @@ def refused_sizes(command: CommandLine) -> Iterator[Diagnostic]:
 
 
 @rule(
-    of=CommandLine,
+    of=EngineProcess,
     when=lambda command: command.run.base.claim.main.spec.get("facts") and command.run.engine.templated,
 )
-def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
+def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
     `facts.contextLength`.
     """
@@ -282,8 +282,8 @@ def against_facts(command: CommandLine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
 
 
-@rule(of=CommandLine, when=lambda command: command.run.config.drafts)
-def unused_draft(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.run.config.drafts)
+def unused_draft(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error where a config wants the path of a draft model and none is claimed: the argument is empty."""
     config, user = command.run.config, command.run.backend_config
     if not command.run.base.claim.draft and "" in command.args:

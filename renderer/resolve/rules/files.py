@@ -12,7 +12,7 @@ from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Container as PodContainer
 from renderer.resolve.pod import pods
 from renderer.resolve.pod.loaders import loader_name
-from renderer.resolve.workload import command_line
+from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
@@ -67,9 +67,9 @@ def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
 
 def _variables(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str, str, Origin]]:
     """The variables of users that have one of the names: name, value and place of each; the later one counts."""
-    layers = [*reversed(list(command_line.user_envs(planned.run)))]
+    layers = [*reversed(list(engine_process.user_envs(planned.run)))]
     if planned.app.spec.get("podTemplate"):
-        patch = command_line.patched_env(planned.app)
+        patch = engine_process.patched_env(planned.app)
         layers.append((patch.value, patch.origin))
     for entries, origin in layers:
         for i, entry in enumerate(entries or ()):

@@ -10,7 +10,7 @@ from renderer.diagnostics.rules import rule
 from renderer.kubernetes.wellknown import LEADER_WORKER_SET
 from renderer.resolve import names
 from renderer.resolve.context import RunContext
-from renderer.resolve.workload.command_line import OWN_ENVS
+from renderer.resolve.workload.engine_process import OWN_ENVS
 from renderer.resolve.workload.scaling import PlannedScaling
 
 

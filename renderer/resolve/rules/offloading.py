@@ -11,8 +11,8 @@ from renderer.kubernetes.json_values import text_at
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.rules.roles import without_roles
-from renderer.resolve.workload import command_line
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload import engine_process
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.template import Words
@@ -73,8 +73,8 @@ def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E374", origin, hosts=run.size.parallelism.hosts)
 
 
-@rule(of=CommandLine)
-def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess)
+def options_of_users(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each option and variable of OpenModel and Playground that says what the key says."""
     run, engine, offloading = command.run, command.run.engine, command.run.offloading
     if offloading is None:
@@ -95,7 +95,7 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
                 what = f"would keep {offloading.memory} of KV cache for each of the engines that {option} runs"
                 hint = f"set data under spec.parallelism, or leave kvCacheOffloading in line {line} of {file} out"
                 yield make_diagnostic("E372", layer.origin_of(i), backend=engine.runtime.name, what=what, hint=hint)
-    for env in command_line.env_layers(run)[-2:]:
+    for env in engine_process.env_layers(run)[-2:]:
         for i, variable in enumerate(env.value):
             if (name := str(variable.get("name"))) in variables:
                 yield make_diagnostic("E373", env.origin.at(i, "name"), given=name, file=file, line=line)
@@ -106,8 +106,8 @@ def _variables(entry: DerivedEntry, words: Words) -> Sequence[Mapping[str, objec
     return variables if isinstance(variables, list) else ()
 
 
-@rule(of=CommandLine)
-def unbounded_volumes(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess)
+def unbounded_volumes(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for each empty volume whose size nothing keeps the engine's files below."""
     run = command.run
     if run.offloading is None or any(

@@ -10,7 +10,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, su
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
-from renderer.resolve import flavors, names, versioned_fields
+from renderer.resolve import flavors, names, target_versions
 from renderer.resolve.engine.disaggregation import KEY, place_of
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -141,7 +141,7 @@ def _answers(plan: Plan) -> str:
 @rule(of=RolePair, when=_is_one_set, after=unbalanced_replicas)
 def unscalable_roles(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for each autoscaler of a role that has nothing to target."""
-    if versioned_fields.sets_have_role_scalers(pair.written.context.inputs.config):
+    if target_versions.sets_have_role_scalers(pair.written.context.inputs.config):
         return
     for role, plan in (("prefill", pair.prefill), ("decode", pair.decode)):
         if plan.scaler:
@@ -154,7 +154,7 @@ def _unscalable(pair: RolePair, role: str, scaler: Scaler) -> Diagnostic:
     origin = app.origin(*KEY, role, "elasticConfig") if "elasticConfig" in own else app.origin("spec", "elasticConfig")
     origin = app.origin(*KEY, role) if scaler.owner else origin
     origin = Origin(origin.source, origin.path, key=True)
-    version = versioned_fields.target(pair.written.context.inputs.config, "leaderWorkerSet")
+    version = target_versions.target(pair.written.context.inputs.config, "leaderWorkerSet")
     asks, instead = "this sets an autoscaler", "replicas"
     if scaler.owner:
         asks, instead = f"the {scaler.owner} would scale it", "remove that"

@@ -14,7 +14,7 @@ from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallelism import SIZE_WORDS
 from renderer.resolve.flavors import param_origin
 from renderer.resolve.rules.versions import refused_by_version
-from renderer.resolve.workload.command_line import OWN_ENVS
+from renderer.resolve.workload.engine_process import OWN_ENVS
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 

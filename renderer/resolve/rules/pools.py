@@ -8,7 +8,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Plan
-from renderer.resolve import versioned_fields
+from renderer.resolve import target_versions
 from renderer.resolve.gateway import pickers, streaming
 from renderer.resolve.gateway.pools import LabelledPods, PickedApp, SteeredPool
 
@@ -74,7 +74,7 @@ def unused_ports(picked: PickedApp) -> Iterator[Diagnostic]:
         return
     instead = "" if plan.role else "; or set gateway.mode to backend, where they share a port"
     ranks, config = len(plan.pool_ports), inputs.config
-    if not versioned_fields.pools_have_several_ports(config):
+    if not target_versions.pools_have_several_ports(config):
         version = config.get("targets", "inferenceExtension")
         what = f"an InferencePool of version {version} has one port for all"
         hint = "write targets.inferenceExtension: '1.1' or above if every cluster has it" + instead

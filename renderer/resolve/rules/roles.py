@@ -8,8 +8,8 @@ from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
 from renderer.diagnostics.rules import rule
 from renderer.resolve.engine.disaggregation import KEY, ability, flavors_origin, place_of
 from renderer.resolve.rules.parallelism import no_form
-from renderer.resolve.workload import command_line
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload import engine_process
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
 
 
@@ -35,8 +35,8 @@ def other_accelerators(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E377", flavors_origin(app), backend=run.engine.runtime.name, what=what, hint=hint)
 
 
-@rule(of=CommandLine, when=lambda command: command.app.role)
-def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
+@rule(of=EngineProcess, when=lambda command: command.app.role)
+def options_of_users(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each option and variable of OpenModel and Playground, with its podTemplate, that says what the
     preset says of the roles.
     """
@@ -48,7 +48,7 @@ def options_of_users(command: CommandLine) -> Iterator[Diagnostic]:
         for i, token in enumerate(layer.args):
             if engine.style.name(token) in options:
                 yield make_diagnostic("E383", layer.origin_of(i), given=token.partition("=")[0], file=file, line=line)
-    for env in [*command_line.env_layers(command.run)[-2:], command_line.patched_env(app)]:
+    for env in [*engine_process.env_layers(command.run)[-2:], engine_process.patched_env(app)]:
         for i, variable in enumerate(env.value):
             if (name := str(variable.get("name"))) in preset_options:
                 yield make_diagnostic("E383", env.origin.at(i, "name"), given=name, file=file, line=line)

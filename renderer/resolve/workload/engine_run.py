@@ -35,7 +35,7 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.resolve.workload import claimed_adapters, host_groups
 from renderer.resolve.workload.claimed import AppBase
-from renderer.resolve.workload.run_context import compile_engine
+from renderer.resolve.workload.run_context import find_engine
 from renderer.template import Words, share_maps
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class EngineRun(EngineChoice, frozen=True):
 def choose_config(of_app: AppEngine, diagnostics: Collector) -> EngineChoice:
     """The engine with its recommended config, and the resources. Raises Stop where there is no such config."""
     base, engine = of_app.base, of_app.engine
-    config = backend_runtime.choose_config(engine, base.claim.draft, base.app, diagnostics)
+    config = backend_runtime.find_config(engine, base.claim.draft, base.app, diagnostics)
     offloading = kv_offloading.read_offloading(base.app, diagnostics)
     choice = EngineChoice(base, engine, config, offloading, MergedResources({}, {}))
     merge = partial(_merge_resources, choice)
@@ -202,9 +202,7 @@ def _engine_in_version(choice: EngineChoice, version: str, diagnostics: Collecto
     if version == engine.version or not version:
         return engine
     runtime = context.inputs.runtimes[engine.runtime.name]
-    compiled, problems = compile_engine(
-        context, runtime, engine.constant["DrainSleep"], version, engine.constant["Port"]
-    )
+    compiled, problems = find_engine(context, runtime, engine.constants, version)
     diagnostics.problems += problems
     if compiled is None:
         raise Stop

@@ -28,7 +28,7 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pod_origins
 from renderer.resolve.pod.needs import device_template, source_volume_name
-from renderer.resolve.workload import command_line, engine_run
+from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.claimed import AppBase, hardening_origin
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.resolve.workload.run_context import backend_origin
@@ -269,7 +269,7 @@ def _item_origins(scaling: PlannedScaling) -> _Origins:
     for i, weights in enumerate(run.base.weights):
         sources: tuple[Path, ...] = (("hostPath", "path"), ("image", "reference"), _CLAIM_NAME)
         volumes[source_volume_name(i, weights),] = dict.fromkeys(sources, weights.origin)
-    if sizes := command_line.shared_memory_layers(run):
+    if sizes := engine_process.shared_memory_layers(run):
         volumes["dshm",] = {_SIZE_LIMIT: sizes[-1].origin}
     for tier in run.offloading.tiers if run.offloading else ():
         origin = tier.origin

@@ -17,13 +17,13 @@ from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.engine.memory import memory_settings
 from renderer.resolve.flavors import Flavor
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_process import EngineProcess
 
 
 class GpuFit(Struct, frozen=True):
     """What was asked, and the answer."""
 
-    command: CommandLine
+    command: EngineProcess
     question: FitQuestion
     verdict: FitVerdict
     measured: Mapping[str, Any] | None = None  # of facts.measured, under the same conditions
@@ -35,7 +35,7 @@ class GpuFit(Struct, frozen=True):
         return attention is not None and 0 < attention.kv_heads < tensor and not attention.is_latent
 
 
-def gpu_fit(command: CommandLine) -> GpuFit | None:
+def gpu_fit(command: EngineProcess) -> GpuFit | None:
     """Whether the model fits; None where model, engine or type of the accelerators are not known well enough, and where
     the engine puts weights elsewhere, by itself or as it was told.
     """
@@ -74,7 +74,7 @@ def gpu_fit(command: CommandLine) -> GpuFit | None:
     )
 
 
-def _draft_facts(command: CommandLine) -> Mapping[str, object]:
+def _draft_facts(command: EngineProcess) -> Mapping[str, object]:
     """What is known of the draft model."""
     drafts = (claimed.model for claimed in command.run.base.claim.models if claimed.role == "draft")
     return map_at(next(drafts).spec, "facts")
@@ -92,7 +92,7 @@ def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]
             yield flavor.name, replace(fit.question, accelerator=accelerator, settings=settings)
 
 
-def _accelerator_type(command: CommandLine) -> AcceleratorType | None:
+def _accelerator_type(command: EngineProcess) -> AcceleratorType | None:
     """The one type of all accelerators on which the pods may run."""
     placement, inputs = command.run.base.placement, command.run.base.context.inputs
     if not command.run.size.accelerator.number or not placement.flavors:

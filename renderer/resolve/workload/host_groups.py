@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer.api import App
 from renderer.kubernetes.json_values import as_number, map_at, value_at
 from renderer.kubernetes.wellknown import RANK_PORTS
-from renderer.plan import Body, Container, Pod, Port, Scaler
+from renderer.plan import Body, Container, Pod, Port
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
@@ -38,13 +38,6 @@ def most_groups(app: App, groups: int) -> int:
     if isinstance(surge, str):
         return groups + math.ceil(groups * int(surge.removesuffix("%")) / 100)
     return groups + int(as_number(surge or 0))
-
-
-def needs_disruption_budget(size: int, scaler: Scaler | None, replicas: int) -> bool:
-    """Whether at least two replicas always run, or may run where an eviction ends a group of several pods (`size`)."""
-    if scaler is None:
-        return replicas >= 2
-    return (scaler.min_replicas if size == 1 else scaler.max_replicas) >= 2
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:

@@ -26,7 +26,7 @@ from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
 from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload import host_groups
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
 from renderer.yamlio import SharedMap
 
@@ -40,7 +40,7 @@ _PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),
 class PlannedPod(Struct, frozen=True):
     """The pod of a Playground, with its podTemplate."""
 
-    command: CommandLine
+    command: EngineProcess
     shell_command: tuple[str, ...]  # of the runner, before its arguments
     setup: Preparation  # files and steps of the preset
     generated: Pod  # without the podTemplate
@@ -65,7 +65,7 @@ class PlannedPod(Struct, frozen=True):
         return None
 
 
-def plan_pod(command: CommandLine, diagnostics: Collector) -> PlannedPod:
+def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
     """The pod with its podTemplate. Raises TemplateError when a template of the runtime is broken."""
     run, base = command.run, command.run.base
     shell = run.engine.shell(run.words)
@@ -106,7 +106,7 @@ def _prepare(run: EngineRun) -> Preparation:
     return replace(setup, mounts=(*setup.mounts, *mounts), volumes=(*setup.volumes, *volumes))
 
 
-def _runner(command: CommandLine, shell: RunnerShell, needs: PodNeeds) -> Container:
+def _runner(command: EngineProcess, shell: RunnerShell, needs: PodNeeds) -> Container:
     run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
     image = images.with_tag(run.size.images[-1].value, run.tag)
     return Container(

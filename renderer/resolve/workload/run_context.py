@@ -10,16 +10,18 @@ from msgspec.structs import replace
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
 from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
 from renderer.engines.catalog import EngineCatalog
-from renderer.kubernetes.wellknown import PORT
-from renderer.resolve import flavors, model_cache, monitoring, pod_defaults, versioned_fields, weight_sources
+from renderer.resolve import disruptions, flavors, model_cache, monitoring, pod_defaults, weight_sources
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, compilation
+from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.pod import loaders
 from renderer.schema_validation import spec_default
 
+_USUAL = ConstantWords()
 
-def run_context(inputs: Inputs) -> RunContext:
+
+def new_context(inputs: Inputs) -> RunContext:
     """The context of a run over these inputs, with empty caches."""
     diagnostics = Collector()
     pod_default_settings = pod_defaults.pod_defaults(inputs.config, diagnostics)
@@ -34,8 +36,8 @@ def run_context(inputs: Inputs) -> RunContext:
             inputs.preset_runtimes, inputs.option_files, inputs.accelerators, inputs.own_accelerators
         ),
         metrics_collected=monitoring.metrics_collected(inputs.config),
-        rollout=versioned_fields.rollout(inputs.config),
-        disruption_budget=versioned_fields.disruption_budget(inputs.config),
+        rollout=disruptions.rollout(inputs.config),
+        disruption_budget=disruptions.disruption_budget(inputs.config),
         hardening=inputs.config.get("hardening") or "default",
         flavor_policy=flavors.default_flavor_policy(inputs),
         scheduler=inputs.config.get("schedulerName") or "",
@@ -98,20 +100,19 @@ def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.
     return cached
 
 
-def compile_engine(
-    context: RunContext, runtime: BackendRuntime, drain_sleep: int = 10, version: str = "", port: int = PORT
+def find_engine(
+    context: RunContext, runtime: BackendRuntime, constants: ConstantWords = _USUAL, version: str = ""
 ) -> tuple[backend_runtime.Engine | None, list[Diagnostic]]:
     """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
-    is not the runtime's own; `port`: on which the engine listens. Cached.
+    is not the runtime's own. Cached.
     """
-    cached = context.engines.get((runtime.name, drain_sleep, version, port))
+    cached = context.engines.get((runtime.name, version, constants))
     if cached is None:
         diagnostics, compiled = Collector(), None
         with suppress(Stop):
-            compiled = compilation.compile_engine(
-                context.inputs.option_files, runtime, diagnostics, drain_sleep, version, port
-            )
-        cached = context.engines[runtime.name, drain_sleep, version, port] = compiled, diagnostics.problems
+            files = context.inputs.option_files
+            compiled = compilation.compile_engine(files, runtime, diagnostics, constants, version)
+        cached = context.engines[runtime.name, version, constants] = compiled, diagnostics.problems
     return cached
 
 

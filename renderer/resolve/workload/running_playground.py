@@ -19,15 +19,15 @@ from renderer.resolve.engine.engine_variants import is_own_image, own_repositori
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallelism import own_size_origin
 from renderer.resolve.pod import pod_template
-from renderer.resolve.workload import command_line, engine_run
-from renderer.resolve.workload.command_line import CommandLine
+from renderer.resolve.workload import engine_process, engine_run
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _OVER_PODS = "; spec.parallelism shares a model among several pods"
 
 
-def engine_line(command: CommandLine) -> EngineLine:
+def engine_line(command: EngineProcess) -> EngineLine:
     """The command line; what users wrote of it is what they can change."""
     run, base, parallelism = command.run, command.run.base, command.run.size.parallelism
     return EngineLine(
@@ -90,7 +90,7 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
 def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:
     run = planned.run
     memory_layer = engine_run.resource_layers(run)[-2]
-    shared = command_line.preset_shared_memory_layers(run)
+    shared = engine_process.preset_shared_memory_layers(run)
     in_shared_memory = bool(shared) and shared[-1].origin == memory_layer.origin
     side, _ = bounded_memory(planned.pod.containers[0])
     amounts = memory_layer.value

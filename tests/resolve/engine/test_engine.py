@@ -17,6 +17,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.resolve.engine import startup_probe
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.compilation import compile_engine
+from renderer.resolve.engine.template_words import ConstantWords
 from renderer.text.patterns import PatternError
 from renderer.yamlio import Document, parse
 
@@ -75,7 +76,10 @@ def test_the_nearest_version_of_any_length(tmp_path: Path) -> None:
 def prepared() -> Engine:
     document = load.preset("backends/vllm")
     return compile_engine(
-        OptionListReader(), BackendRuntime("any", document.value["spec"], document, ours=True), Collector()
+        OptionListReader(),
+        BackendRuntime("any", document.value["spec"], document, ours=True),
+        Collector(),
+        ConstantWords(),
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from renderer.plan import Port, Scaler
-from renderer.resolve.workload.host_groups import container_ports, needs_disruption_budget, rank_ports
+from renderer.plan import Port
+from renderer.resolve.workload.host_groups import container_ports, rank_ports
 from tests.inputs import CONFIG
 
 if TYPE_CHECKING:
@@ -52,22 +52,6 @@ def group(folder: Path, llmaz: Llmaz, *, of_model: str = "", of_playground: str 
 def pods(template: Pod) -> tuple[Pod, Pod]:
     """The pod specs of leader and worker."""
     return template["leaderTemplate"]["spec"], template["workerTemplate"]["spec"]
-
-
-@pytest.mark.parametrize(
-    ("size", "scaler", "replicas", "budget"),
-    [
-        (1, None, 1, False),
-        (1, None, 2, True),
-        (2, None, 1, False),
-        (2, None, 2, True),
-        (1, Scaler(1, 3, ()), 0, False),
-        (2, Scaler(1, 3, ()), 0, True),
-        (2, Scaler(1, 1, ()), 0, False),
-    ],
-)
-def test_disruption_budget(size: int, scaler: Scaler | None, replicas: int, budget: bool) -> None:
-    assert needs_disruption_budget(size, scaler, replicas) == budget
 
 
 def test_ports_of_a_pod_without_ranks() -> None:

@@ -33,7 +33,7 @@ OWN_ENVS = ("leaderEnvs", "workerEnvs")
 """The keys of `spec.workload` with the variables of leaders or workers alone."""
 
 
-class CommandLine(Struct, frozen=True):
+class EngineProcess(Struct, frozen=True):
     """The command line of a runner: arguments, environment, and the size of shared memory."""
 
     run: EngineRun
@@ -76,7 +76,7 @@ class CommandLine(Struct, frozen=True):
         return {str(path[0]): origins for path, origins in origins_of(self.merged_env.history, layers)}
 
 
-def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
+def resolve_process(run: EngineRun, diagnostics: Collector) -> EngineProcess:
     """Arguments, environment and shared memory, each merged from its layers (docs/design/contract.md#precedence).
 
     Raises TemplateError.
@@ -94,7 +94,7 @@ def resolve_command_line(run: EngineRun, diagnostics: Collector) -> CommandLine:
     layers = [*preset_layers, *user_layers]
     args, form = arg_merge.merge_args(run.engine.style, layers)
     env, shared_memory = _merge_environment(run, diagnostics), _shared_memory_size(run, diagnostics)
-    return CommandLine(
+    return EngineProcess(
         run=run,
         layers=layers,
         preset_layer_count=len(preset_layers),
