@@ -31,6 +31,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.load.validation import KINDS
+from renderer.resolve.kube.images import split_image
 from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
@@ -117,7 +118,7 @@ def complete_playground(
     node_selector = map_at(adopted.template, "spec", "nodeSelector")
     if node_selector and node_selector != map_at(rendered_pod, "spec", "nodeSelector"):
         original["spec"]["nodeSelector"] = dict(node_selector)
-    if _same_image(text_at(adopted.container.body, "image"), text_at(runner, "image")):
+    if split_image(text_at(adopted.container.body, "image")) == split_image(text_at(runner, "image")):
         del original["spec"]["containers"][0]["image"]
     original = own_containers(original, adopted.template, rendered_pod)
     if patch := patch_between(original, rendered_pod):
@@ -285,10 +286,6 @@ def _version(adopted: AdoptedWorkload) -> str:
     """The tag of the image, where it is one of the engine's project and says a version."""
     image = text_at(adopted.container.body, "image").partition("@")[0]
     return image.rpartition("/")[2].partition(":")[2] if adopted.container.engine.version else ""
-
-
-def _same_image(image: str, other: str) -> bool:
-    return image.removeprefix("docker.io/").removeprefix("library/") == other.removeprefix("docker.io/")
 
 
 def _resources(adopted: AdoptedWorkload, rendered: Body) -> Body:

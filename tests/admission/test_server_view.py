@@ -70,6 +70,11 @@ def test_labels_of_a_replication_controller() -> None:
     assert body["spec"]["replicas"] == 1
 
 
+def test_the_rolling_update_of_a_stateful_set() -> None:
+    strategy = viewed("apps/v1", "StatefulSet", {"template": {"spec": {}}})["updateStrategy"]
+    assert strategy == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "partition": 0}}
+
+
 def test_what_is_given_stays() -> None:
     body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
     before = repr(body)

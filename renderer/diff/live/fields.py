@@ -10,6 +10,7 @@ from renderer.diff.live.compared import LivePair, ObjectSide, PodPair, selector_
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
 from renderer.diff.live.pods import PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.resolve.kube.images import split_image
 from renderer.resolve.pod.pods import RUNNER
 
 ENGINE_PORT: Final = "the port of the engine"
@@ -107,7 +108,7 @@ class PodLeaves:
         """A field, and what it comes to. `name`: of the container that runs an engine, which the field is in."""
         value, last = leaf.value, key[-1]
         if last == "image" and isinstance(value, str):
-            return Leaf(value, leaf.place, full_image(value), "image-name")
+            return Leaf(value, leaf.place, split_image(value), "image-name")
         if last == "name" and "volumeMounts" in key:
             renamed = {} if self._is_ours else self._counterparts.volumes
             return Leaf(value, leaf.place, renamed.get(str(value), value), "volume-name")
@@ -156,13 +157,3 @@ class PodLeaves:
         if name == command.model_option and source == value:
             return hub_source(value, command.options.get("--revision", ""))
         return source
-
-
-def full_image(image: str) -> str:
-    """The image with the registry and folder that are meant where none is said."""
-    first, slash, _ = image.partition("/")
-    if not slash:
-        return f"docker.io/library/{image}"
-    if "." in first or ":" in first or first == "localhost":
-        return image
-    return f"docker.io/{image}"
