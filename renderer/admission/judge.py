@@ -28,6 +28,7 @@ from renderer.admission.server_view import is_own_kind, server_view
 from renderer.admission.unknowns import unknown_names
 from renderer.cel.reads import Projection, ReadPath, projection
 from renderer.cel.work import Extent, extent_of
+from renderer.kubernetes.json_values import as_map
 from renderer.kubernetes.workloads import WORKLOADS
 from renderer.plan import Body
 
@@ -267,14 +268,10 @@ class _Facts:
 def _namespace_object(name: str, known: KnownNamespace) -> Mapping[str, object]:
     """The namespace as a policy sees it."""
     body: Body = known.body or {"metadata": {"labels": known.labels}}
-    metadata = {**_as_map(body.get("metadata")), "name": name}
+    metadata = {**as_map(body.get("metadata")), "name": name}
     whole = {**body, "apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
     view = server_view(whole)
     return {key: view[key] for key in ("metadata", "spec", "status")}
-
-
-def _as_map(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_about_pods(rule: ResourceRule) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from renderer.adopt.operator_releases import release_names
 from renderer.diagnostics import suggestion
+from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.yamlio import Document
 
 
@@ -30,20 +31,16 @@ def conversion_context(documents: Sequence[Document], release: str = "") -> Conv
         raise ValueError(f"the operator has no release '{release}'; {suggestion(release, release_names())}")
     triggers: dict[str, dict[str, object]] = {}
     for document in documents:
-        value = document.value
-        if not isinstance(value, dict) or value.get("kind") != "BackendRuntime":
-            continue
-        metadata, spec = value.get("metadata"), value.get("spec")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        if isinstance(name, str):
-            triggers[name] = _named_triggers(spec.get("scaleTriggers") if isinstance(spec, dict) else None)
+        name = value_at(document.value, "metadata", "name")
+        if isinstance(name, str) and text_at(document.value, "kind") == "BackendRuntime":
+            triggers[name] = _named_triggers(document.value)
     return ConversionContext(triggers.keys(), triggers, release)
 
 
-def _named_triggers(entries: object) -> dict[str, object]:
+def _named_triggers(runtime: object) -> dict[str, object]:
     """The triggers of a BackendRuntime of release v0.1.0."""
     return {
-        entry["name"]: {key: item for key, item in entry.items() if key != "name"}
-        for entry in (entries if isinstance(entries, list) else ())
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str)
+        name: {key: item for key, item in entry.items() if key != "name"}
+        for entry in maps_at(runtime, "spec", "scaleTriggers")
+        if isinstance(name := entry.get("name"), str)
     }

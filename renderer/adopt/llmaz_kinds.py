@@ -24,6 +24,7 @@ from renderer.adopt.operator_releases import default_backend, former_backends
 from renderer.adopt.pinned_version import settle_version
 from renderer.adopt.server_defaults import SERVER_METADATA
 from renderer.diagnostics import Diagnostic, Path, has_errors, suggestion
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.load.validation import KINDS, check
 from renderer.yamlio import Document
 
@@ -58,8 +59,7 @@ class ConvertedObject(Struct, frozen=True):
     @property
     def name(self) -> str:
         """'' where it has none."""
-        metadata = self.body.get("metadata")
-        return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+        return str(map_at(self.body, "metadata").get("name", ""))
 
     @property
     def valid(self) -> bool:
@@ -71,9 +71,8 @@ def convert_llmaz_object(document: Document, context: ConversionContext = ALONE)
     """The object in today's shape, with what cannot be said in it among its problems; None for what is not an object of
     llmaz's API. Never raises.
     """
-    value = document.value
-    version = value.get("apiVersion") if isinstance(value, dict) else None
-    if not isinstance(version, str) or version.partition("/")[0] not in _GROUPS:
+    version = text_at(document.value, "apiVersion")
+    if version.partition("/")[0] not in _GROUPS:
         return None
     draft = Draft(document)
     kind = draft.body.get("kind")

@@ -136,8 +136,7 @@ def _objects(path: str, value: Any) -> Iterator[tuple[ObjectKey, Body]]:
     """Key and body of each object of a document. A value that is no object gets kind File."""
     for _, listed in listed_objects(value):
         body = own_fields(listed) if isinstance(listed, dict) else {"text": listed}
-        kind, metadata = body.get("kind"), body.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
+        kind, metadata = body.get("kind"), map_at(body, "metadata")
         has_kind = isinstance(kind, str) and bool(kind)
         group = str(body.get("apiVersion") or "").rpartition("/")[0]
         name = metadata.get("name") or path

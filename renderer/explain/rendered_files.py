@@ -17,6 +17,7 @@ from renderer.explain.answers import Answers, answer_block, find_objects
 from renderer.explain.question import APPS, Question, names_of_item
 from renderer.explain.reasons import ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
+from renderer.kubernetes.json_values import text_at
 from renderer.output.file_header import LONGEST_LINE, source_of
 from renderer.source import tree
 from renderer.yamlio import Document
@@ -160,11 +161,8 @@ def _value(document: Document) -> Mapping[str, Any]:
 
 def _key(document: Document) -> tuple[str, str]:
     """Kind and name of an object, '' where it has none."""
-    metadata = _value(document).get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    kind = _value(document).get("kind")
-    name = "-" if kind == "Kustomization" else name
-    return kind if isinstance(kind, str) else "", name if isinstance(name, str) else ""
+    kind = text_at(document.value, "kind")
+    return kind, "-" if kind == "Kustomization" else text_at(document.value, "metadata", "name")
 
 
 def _document_at(place: FilePlace, data: bytes, documents: list[Document]) -> tuple[Document, Path]:

@@ -19,7 +19,7 @@ from renderer.diagnostics import (
     quoted,
     suggestion,
 )
-from renderer.kubernetes.json_values import without_nulls
+from renderer.kubernetes.json_values import as_map, map_at, without_nulls
 from renderer.load.preset_files import preset, preset_names
 from renderer.yamlio import Document
 
@@ -148,7 +148,7 @@ class PatchMerge:
 
 def _value_at(value: object, path: Path) -> object:
     for part in path:
-        value = _map(value).get(part)  # type: ignore[arg-type]
+        value = as_map(value).get(part)  # type: ignore[arg-type]
     return value
 
 
@@ -184,9 +184,9 @@ class EnvironmentLayer(Struct, frozen=True):
     patches: Mapping[str, Mapping[str, object]]  # by section and name
 
 
-def _layer(name: str, value: dict[str, object]) -> EnvironmentLayer:
+def _layer(name: str, value: Mapping[str, object]) -> EnvironmentLayer:
     """The layer of an environment. Invalid patches are dropped here, and reported by the schema."""
-    sections = {section: _map(value.get(section)) for section in SECTIONS.values()}
+    sections = {section: as_map(value.get(section)) for section in SECTIONS.values()}
     patches = {
         section: {key: patch for key, patch in values.items() if _is_patch(patch)}
         for section, values in sections.items()
@@ -205,11 +205,11 @@ class Environment:
         self.name, self._config = name, config
         self.namespace = namespace  # the default namespace of apps
         environments = _environment_values(config)
-        value = _map(environments.get(name))
+        value = as_map(environments.get(name))
         base = value.get("from")
         chain = [base, name] if isinstance(base, str) and base in environments and base != name else [name]
         # That of its `from` first.
-        self._layers = [_layer(layer_name, _map(environments.get(layer_name))) for layer_name in chain]
+        self._layers = [_layer(layer_name, as_map(environments.get(layer_name))) for layer_name in chain]
 
     def apply_environment(self) -> tuple[PatchedDocument, list[Diagnostic]]:
         """RenderConfig with the `config` of all layers applied, and errors for changes that are not allowed."""
@@ -257,9 +257,9 @@ class Environment:
 
     def keys(self, value: object) -> list[str]:
         """The keys by which patches can refer to an object: NAME and, in a namespace, NAMESPACE/NAME."""
-        metadata = _map(_map(value).get("metadata"))
+        metadata = map_at(value, "metadata")
         name, namespace = metadata.get("name"), metadata.get("namespace") or self.namespace
-        namespaced = _map(value).get("kind") != "OpenModel"
+        namespaced = as_map(value).get("kind") != "OpenModel"
         return [f"{name}", f"{namespace}/{name}"] if namespaced else [f"{name}"]
 
     def with_origins(self, document: Document, sources: Iterable[tuple[Path, Path]]) -> Document:
@@ -390,7 +390,7 @@ def _from_problems(config: Document) -> list[Diagnostic]:
     """Errors for wrong values of `from`."""
     environments, problems = _environment_values(config), []
     for name, value in environments.items():
-        base = _map(value).get("from")
+        base = as_map(value).get("from")
         origin = config.origin(*_ENVIRONMENTS, name, "from")
         if not isinstance(base, str):
             continue  # the schema's to refuse
@@ -407,7 +407,7 @@ def _from_problems(config: Document) -> list[Diagnostic]:
             problems.append(
                 make_diagnostic("E752", origin, what="an environment cannot start from itself", hint="leave it out")
             )
-        elif second_base := _map(environments[base]).get("from"):
+        elif second_base := as_map(environments[base]).get("from"):
             what = f"'{base}' starts from '{second_base}' itself, but only one level is allowed"
             problems.append(
                 make_diagnostic("E752", origin, what=what, hint=f"write from: {second_base}, and what '{base}' adds")
@@ -417,9 +417,5 @@ def _from_problems(config: Document) -> list[Diagnostic]:
 
 def _environment_values(config: Document) -> dict[str, object]:
     """The entries of `environments` by name; entries with bad names (they become folders) or values are left out."""
-    environments = _map(_map(_map(config.value).get("spec")).get("environments"))
+    environments = map_at(config.value, "spec", "environments")
     return {key: value for key, value in environments.items() if _NAME.fullmatch(key) and _is_patch(value)}
-
-
-def _map(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}

@@ -19,6 +19,7 @@ from renderer.api import (
 )
 from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes.json_values import map_at
 from renderer.load.environments import Environment
 from renderer.load.option_lists import OptionListReader
 from renderer.load.parsing import DISABLED, FOREIGN, UNREFERENCED, ParsedFile
@@ -135,8 +136,7 @@ class InputIndex:
 
     def _add_invalid(self, file: ReadableFile, document: Document, kind: str) -> None:
         """Registers the name of an invalid document, so that references to it are not reported as well."""
-        metadata = document.value.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
+        metadata = map_at(document.value, "metadata")
         name = str(metadata.get("name") or "")
         if kind in _APPS + _TRAFFIC:
             self.broken[kind, f"{file.name} {document.index}"] = document

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, make_diagnostic, naming_file, read_error
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.object_lists import is_object_list
 from renderer.kubernetes.workloads import WORKLOADS
 from renderer.load.environments import Environment, PatchedDocument
@@ -188,16 +189,12 @@ def _without_escapes(data: bytes) -> bytes:
 
 def _identity(value: object) -> object:
     """The kind, name and namespace of an object, as far as it has them."""
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    names = (
-        {key: metadata[key] for key in ("name", "namespace") if key in metadata} if isinstance(metadata, dict) else {}
-    )
-    return {"kind": _kind(value), "metadata": names}
+    metadata = map_at(value, "metadata")
+    return {"kind": _kind(value), "metadata": {key: metadata[key] for key in ("name", "namespace") if key in metadata}}
 
 
 def _group(value: object) -> object:
-    version = value.get("apiVersion") if isinstance(value, dict) else None
-    return version.partition("/")[0] if isinstance(version, str) else ""
+    return text_at(value, "apiVersion").partition("/")[0]
 
 
 def _kind(value: object) -> object:

@@ -9,6 +9,7 @@ from typing import Any
 from renderer.integrations.helm.actions import Action, ActionText, value_expression
 from renderer.integrations.helm.replicas import is_workload
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.text import escapes
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
@@ -32,20 +33,15 @@ _REGISTRY = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?", re.
 def namespaces(bodies: Iterable[object]) -> Iterator[str]:
     """The namespaces of the objects, and of their parent Gateways, with duplicates."""
     for body in bodies:
-        if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
-            names = [body["metadata"].get("namespace")]
-            spec = body.get("spec")
-            parents = spec.get("parentRefs") if isinstance(spec, dict) else None
-            parent_refs = parents if isinstance(parents, list) else []
-            names += [parent.get("namespace") for parent in parent_refs if isinstance(parent, dict)]
-            yield from (name for name in names if isinstance(name, str) and _LABEL.fullmatch(name))
+        parents = (text_at(parent, "namespace") for parent in maps_at(body, "spec", "parentRefs"))
+        yield from filter(_LABEL.fullmatch, (text_at(body, "metadata", "namespace"), *parents))
 
 
 def services(bodies: Iterable[object]) -> Iterator[tuple[str, str]]:
     """Name and namespace of every Service."""
     for body in bodies:
-        if isinstance(body, dict) and body.get("kind") == "Service" and isinstance(body.get("metadata"), dict):
-            yield str(body["metadata"].get("name")), str(body["metadata"].get("namespace"))
+        if text_at(body, "kind") == "Service":
+            yield text_at(body, "metadata", "name"), text_at(body, "metadata", "namespace")
 
 
 class ValueReferences:
@@ -142,9 +138,7 @@ class ValueReferences:
 
     def _name_proxy_service(self, body: Mapping[str, object], copy: dict[str, object]) -> None:
         """Gives the Service of a Gateway's proxies its name, `<namespace>-<name>` of the Gateway, in place."""
-        service: object = copy
-        for part in ("spec", "provider", "kubernetes", "envoyService"):
-            service = service.get(part) if isinstance(service, dict) else None
+        service = value_at(copy, "spec", "provider", "kubernetes", "envoyService")
         metadata = body.get("metadata")
         if isinstance(metadata, dict) and isinstance(service, dict):
             name, namespace = metadata.get("name"), str(metadata.get("namespace"))

@@ -22,6 +22,7 @@ from renderer.integrations.kustomize.request import (
     parse_request,
 )
 from renderer.integrations.kustomize.results import ItemPlaces, results
+from renderer.kubernetes.json_values import map_at
 from renderer.load import for_one_environment
 from renderer.pipeline import render
 from renderer.text import escapes
@@ -101,8 +102,7 @@ def _is_kustomization(value: Item) -> bool:
 
 def _identity(item: Item) -> tuple[str, ...]:
     """Group, kind, namespace and name, by which kustomize identifies an object."""
-    metadata = item.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = map_at(item, "metadata")
     group = str(item.get("apiVersion")).rpartition("/")[0]
     return group, str(item.get("kind")), str(metadata.get("namespace") or "default"), str(metadata.get("name"))
 

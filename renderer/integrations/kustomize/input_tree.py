@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.integrations.kustomize.request import FunctionRequest, Item, describe_item, is_our_kind, is_same_config
+from renderer.kubernetes.json_values import map_at, texts_at, value_at
 from renderer.source.memory import MemoryFile
 from renderer.source.paths import git_root, is_inside
 from renderer.source.tree import DISK, SUFFIXES, InputFile, InputTree, ReadableFile
@@ -55,8 +55,7 @@ class RequestTree:
 
     def _check_keys(self, config: Item) -> list[Diagnostic]:
         """Diagnostics of RenderConfig's keys that have no effect if no files are read."""
-        spec = config.get("spec")
-        keys = [key for key in ("ignore", "passThrough") if isinstance(spec, dict) and key in spec]
+        keys = [key for key in ("ignore", "passThrough") if key in map_at(config, "spec")]
         return [make_diagnostic("E738", self.origin("spec", key), key=key) for key in keys if self.paths is None]
 
     def read(self, path: str, root: str) -> bytes:
@@ -132,9 +131,7 @@ def _is_render_config(value: Item) -> bool:
 
 def _candidate_files(config: Item, top: str, paths: Sequence[str]) -> dict[str, tuple[ReadableFile, bool]]:
     """Files that may hold the functionConfig by path, each with whether it is also input."""
-    spec = config.get("spec")
-    patterns = spec.get("ignore") if isinstance(spec, dict) else None
-    ignore = [pattern for pattern in patterns if isinstance(pattern, str)] if isinstance(patterns, list) else ()
+    ignore = texts_at(config, "spec", "ignore")
     files: dict[str, tuple[ReadableFile, bool]] = {}
     for name in sorted(DISK.names(top, top)):
         if name.endswith(SUFFIXES) and not os.path.islink(path := os.path.join(top, name)) and os.path.isfile(path):
@@ -151,21 +148,13 @@ def _items_by_name(items: Sequence[tuple[int, Item]]) -> dict[str, Item]:
     return items_by_name
 
 
-def annotations_of(item: Item) -> dict[str, Any]:
-    """An object's annotations."""
-    metadata = item.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return annotations if isinstance(annotations, dict) else {}
-
-
 def source_path(item: Item) -> str:
     """The file that an item came from, by its annotations; '' if unknown."""
-    annotations = annotations_of(item)
+    annotations = map_at(item, "metadata", "annotations")
     path = annotations.get("internal.config.kubernetes.io/path") or annotations.get("config.kubernetes.io/path")
     if not path and isinstance(origin := annotations.get("config.kubernetes.io/origin"), str):
         documents, problems = yamlio.parse("", origin.encode())
-        value = documents[0].value if documents and not problems else None
-        path = value.get("path") if isinstance(value, dict) else None
+        path = value_at(documents[0].value, "path") if documents and not problems else None
     return path if isinstance(path, str) and path.isprintable() else ""
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer import yamlio
 from renderer.diagnostics import NamedSource, Origin, Path, RenderError, make_diagnostic
 from renderer.integrations.kustomize.marker import MARKER
+from renderer.kubernetes.json_values import map_at, text_at, value_at
 from renderer.load.validation import GROUPS, KINDS
 from renderer.yamlio import Document
 
@@ -38,8 +39,7 @@ def parse_request(name: str, data: bytes) -> FunctionRequest:
             [make_diagnostic("E732", document.origin("functionConfig", "kind"), what=_describe_value(value))]
         )
     value = _restore_words(document, value, ("functionConfig",))
-    spec = value.get("spec")
-    paths = spec.get("paths") if isinstance(spec, dict) else None
+    paths = value_at(value, "spec", "paths")
     others = tuple(
         (i, _restore_words(document, item, ("items", i)) if is_our_kind(item) else item)
         for i, item in enumerate(items)
@@ -54,9 +54,7 @@ def parse_request(name: str, data: bytes) -> FunctionRequest:
 
 def is_our_kind(item: Item) -> bool:
     """Whether an item is of one of our API groups, valid or not."""
-    version, kind = item.get("apiVersion"), item.get("kind")
-    group = version.partition("/")[0] if isinstance(version, str) else ""
-    expected_version = KINDS.get(kind, "") if isinstance(kind, str) else ""
+    group, expected_version = text_at(item, "apiVersion").partition("/")[0], KINDS.get(text_at(item, "kind"), "")
     return group in GROUPS or (bool(group) and group == expected_version.partition("/")[0])
 
 
@@ -142,7 +140,6 @@ def _check_items(request: FunctionRequest) -> None:
 
 def describe_item(item: Item) -> str:
     """Kind, namespace and name of an object, in one line."""
-    metadata = item.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = map_at(item, "metadata")
     name = "/".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
     return " ".join(f"{item.get('kind')} {name}".split())

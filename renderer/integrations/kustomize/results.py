@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic
-from renderer.integrations.kustomize.input_tree import annotations_of, source_path
+from renderer.integrations.kustomize.input_tree import source_path
 from renderer.integrations.kustomize.request import Item
+from renderer.kubernetes.json_values import map_at
 from renderer.source.paths import tree_root
 from renderer.source.tree import DISK
 from renderer.yamlio import Document
@@ -80,8 +81,8 @@ def _result(diagnostic: Diagnostic, places: ItemPlaces) -> dict[str, object]:
 
 def _reference(item: Any) -> dict[str, object]:
     """The field resourceRef; {} for an object without a name."""
-    metadata = item.get("metadata") if isinstance(item, dict) else None
-    if not isinstance(metadata, dict) or not isinstance(name := metadata.get("name"), str):
+    metadata = map_at(item, "metadata")
+    if not isinstance(name := metadata.get("name"), str):
         return {}
     reference = {"apiVersion": str(item.get("apiVersion")), "kind": str(item.get("kind")), "name": name}
     if isinstance(namespace := metadata.get("namespace"), str):
@@ -97,8 +98,8 @@ def _file(path: str, index: int | None) -> dict[str, object]:
 
 def _index(item: Item) -> int | None:
     """The position of an item in its file; None without a path, since the index is then one in the list."""
-    annotations = annotations_of(item)
+    annotations = map_at(item, "metadata", "annotations")
     if not any(key in annotations for key in ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")):
         return None
-    index = next((annotations[key] for key in _INDICES if key in annotations), "")
-    return int(index) if str(index).isdecimal() else None
+    index = str(next((annotations[key] for key in _INDICES if key in annotations), ""))
+    return int(index) if index.isdecimal() else None
