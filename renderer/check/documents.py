@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema_validation
 from renderer.check.engines import is_release, validate_engines
-from renderer.check.finding import Body, IndexedFinding
+from renderer.check.finding import Body, Finding, IndexedFinding
 from renderer.check.graph import (
     NAMED_KINDS,
     ExternalObjects,
@@ -17,12 +17,13 @@ from renderer.check.graph import (
     validate_whole_graph,
 )
 from renderer.check.nulls import without_nulls
-from renderer.check.object_rules import object_key, validate_object
+from renderer.check.object_rules import object_key, validate_object, validate_pods_alone
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
 from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.workloads import WORKLOADS, kind_of
 from renderer.yamlio import Document
 
 
@@ -42,15 +43,11 @@ def validate_documents(
     judged = _judge_each(read, external or ExternalObjects())
     if alone:
         return judged.problems, judged.unknown
-    valid, bodies = judged.valid, judged.bodies
-    problems = [*judged.problems, *_repeated_objects(valid, bodies)]
-    problems += [_diagnostic(valid[finding.index], finding) for finding in validate_relations(bodies)]
-    documents = [*valid, *judged.opaque]
+    problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies)]
+    documents, bodies = [*judged.valid, *judged.partial], [*judged.bodies, *judged.partial_bodies]
+    problems += [_diagnostic(documents[finding.index], finding) for finding in validate_relations(bodies)]
     external = replace(external or ExternalObjects(), present=frozenset(judged.broken))
-    problems += [
-        _diagnostic(documents[finding.index], finding)
-        for finding in validate_whole_graph([*bodies, *(document.value for document in judged.opaque)], external)
-    ]
+    problems += [_diagnostic(documents[finding.index], finding) for finding in validate_whole_graph(bodies, external)]
     if engines:
         rendered_ids = {id(document) for document in rendered}
         problems += validate_engines([document for document in read if id(document) not in rendered_ids], engines)
@@ -64,7 +61,8 @@ class _JudgedDocuments(Struct, frozen=True):
     valid: list[Document] = []
     bodies: list[Body] = []  # of `valid`, as the API server reads them
     unknown: list[Document] = []  # of kinds without a schema
-    opaque: list[Document] = []  # of kinds without a schema that rules need not look into
+    partial: list[Document] = []  # those of them of which rules between objects know enough: their names, or their pods
+    partial_bodies: list[Body] = []
     broken: set[Key] = set()  # objects that rules would have to look into, and cannot
 
 
@@ -86,17 +84,17 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
                 judged.problems.append(make_diagnostic("E502", document.origin("apiVersion"), **removal))
             else:
                 judged.unknown.append(document)
-            if key and key[0] in NAMED_KINDS:
-                judged.opaque.append(document)
+            body = without_nulls(value) if kind_of(value) in WORKLOADS else value
+            findings = _diagnostics(document, validate_pods_alone(body, document.raw, targets), external)
+            judged.problems.extend(findings)
+            if key and (key[0] in NAMED_KINDS or kind_of(value) in WORKLOADS) and not has_errors(findings):
+                judged.partial.append(document)
+                judged.partial_bodies.append(body)
             elif key:
                 judged.broken.add(key)
             continue
         body = without_nulls(value)
-        findings = [
-            make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
-            for code, path, words in validate_object(body, document.raw, targets, may_be_input=True)
-            if not external.allows(code, words)
-        ]
+        findings = _diagnostics(document, validate_object(body, document.raw, targets, may_be_input=True), external)
         judged.problems.extend(findings)
         if not has_errors(findings):
             judged.bodies.append(body)
@@ -104,6 +102,15 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
         elif key:
             judged.broken.add(key)
     return judged
+
+
+def _diagnostics(document: Document, findings: Iterable[Finding], external: ExternalObjects) -> list[Diagnostic]:
+    """The diagnostics of an object, without those that RenderConfig allows."""
+    return [
+        make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
+        for code, path, words in findings
+        if not external.allows(code, words)
+    ]
 
 
 def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> Iterator[Diagnostic]:

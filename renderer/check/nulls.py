@@ -23,14 +23,18 @@ _ZEROS: Mapping[str, object] = {"integer": 0, "number": 0, "string": "", "object
 
 
 def without_nulls(body: Body) -> Body:
-    """The object, of a kind with a schema, as the API server reads its nulls; itself where it has none.
+    """The object as the API server reads its nulls; itself where it has none.
 
     The server drops the fields that it knows. Entries of maps and items of lists become the zero value of their type
     in its own kinds, and in metadata; in custom resources it drops entries, and items stay. A null in place of a
-    required field is kept, so that findings are about it.
+    required field is kept, so that findings are about it. Of a kind without a schema all nulls in maps are dropped.
     """
     name = schema_validation.name_of(body["apiVersion"], body["kind"])
-    if not _has_null(body) or schema_validation.is_valid(name, body):
+    if not _has_null(body):
+        return body
+    if not schema_validation.has_schema(name):
+        return as_map(_strip(body, {}, ()))
+    if schema_validation.is_valid(name, body):
         return body
     group = str(body["apiVersion"]).rpartition("/")[0]
     built_in = not group or group in _BUILT_IN

@@ -24,7 +24,7 @@ from renderer.check.kinds.pods import validate_pod_templates
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.diagnostics import Path
 from renderer.kubernetes import component_versions
-from renderer.kubernetes.workloads import WORKLOADS, api_version
+from renderer.kubernetes.workloads import WORKLOADS, PodTemplate, api_version, pod_templates
 from renderer.workers import process_count
 
 RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
@@ -114,6 +114,27 @@ def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
     in_cel = cel_rules(name)
     of_pods = (validate_pod_templates,) if name in _WITH_PODS else ()
     return (*RULES.get(name, ()), *of_pods, *((in_cel,) if in_cel else ()))
+
+
+def validate_pods_alone(
+    body: Body, raw: Callable[[Path], str | None], targets: component_versions.TargetVersions | None
+) -> Iterator[Finding]:
+    """Findings about the pods of an object whose kind has no schema, each template judged as a PodTemplate. `raw` and
+    `targets` as of `validate_object`.
+    """
+    for template in pod_templates(body):
+        yield from _validate_template_alone(template, raw, targets)
+
+
+def _validate_template_alone(
+    template: PodTemplate, raw: Callable[[Path], str | None], targets: component_versions.TargetVersions | None
+) -> Iterator[Finding]:
+    def in_object(path: Path) -> Path:
+        return (*template.path, *path[1:])
+
+    alone = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "pods"}, "template": template.body}
+    for code, path, words in validate_object(alone, lambda path: raw(in_object(path)), targets):
+        yield code, in_object(path), words
 
 
 def object_key(value: Mapping[str, object]) -> Key | None:
