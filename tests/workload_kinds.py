@@ -159,6 +159,8 @@ class Spot(NamedTuple):
         """The path of the number of pods, or of groups of them; () where the object has none."""
         if self.kind == "DisaggregatedSet":
             return (*self.template_path[:3], "spec", "replicas")
+        if "workerGroupSpecs" in self.template_path:
+            return (*self.template_path[:-1], "replicas")
         return _COUNTS.get(self.kind, ())
 
     @property
