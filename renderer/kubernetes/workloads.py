@@ -39,7 +39,17 @@ LEADER: Final = "leader"  # a pod that answers requests; those of workloads with
 WORKER: Final = "worker"  # one that works for a leader
 CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 """The fields of a pod's spec that hold containers."""
-CONTROLLER_LABELS: Final = ("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/")
+CONTROLLER_LABELS: Final = (
+    *("leaderworkerset.sigs.k8s.io/", "apps.kubernetes.io/", "statefulset.kubernetes.io/", "pod-template-hash"),
+    *(
+        "controller-revision-hash",
+        "batch.kubernetes.io/",
+        "job-name",
+        "controller-uid",
+        "scaledjob.keda.sh/",
+        "ray.io/",
+    ),
+)
 """Prefixes of labels whose values controllers make up for each pod."""
 _GROUP: Final = "leaderWorkerTemplate"
 

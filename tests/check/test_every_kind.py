@@ -246,9 +246,7 @@ def counted_budget(spot: Spot) -> Planted:
     pods = 2 * len(role_spots(spot)) if spot.count_path else 1
     if spot.count_path:
         at(spot.body, spot.count_path[:-1])[spot.count_path[-1]] = 2
-    selector = {key: value for key, value in spot.labels.items() if key != "part"}
-    if spot.kind == "DisaggregatedSet":
-        selector |= group_labels(spot)
+    selector = group_labels(spot) if len(role_spots(spot)) > 1 else spot.labels
     return [budget(selector, minAvailable=pods)], (BESIDE, "spec", "minAvailable")
 
 

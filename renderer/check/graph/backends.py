@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from msgspec import Struct
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import KINDS, WorkloadPods, pods_by_namespace, selected_pods
+from renderer.check.graph.pods import KINDS, WorkloadPods, may_select, pods_by_namespace, selected_pods
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
@@ -125,8 +125,12 @@ def holds_pods(view: ObjectView, namespace: str) -> bool:
     return namespace in pods_by_namespace(view)
 
 
-def may_hide_pods(view: ObjectView, namespace: str) -> bool:
-    """Whether a workload of the namespace cannot be looked into, so that nobody knows its pods."""
+def may_hide_pods(view: ObjectView, namespace: str, selector: Body) -> bool:
+    """Whether a workload of the namespace cannot be looked into, so that nobody knows its pods, or has pods that are
+    selected by labels that nobody knows.
+    """
+    if any(may_select(selector, pods) for pods in pods_by_namespace(view).get(namespace, ())):
+        return True
     return any(kind in KINDS and space in (namespace, "") for kind, space, _ in view.external.present)
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from renderer.check.finding import Body, Finding
 from renderer.check.graph.pods import KINDS, container_ports
 from renderer.check.graph.view import ObjectView
-from renderer.kubernetes.json_values import as_map, text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.workloads import PodTemplate, pod_templates
 
-_Listeners: TypeAlias = Mapping[tuple[frozenset[tuple[str, object]], float], Body]
-"""By the labels of nodes and a port, the first workload that listens there."""
+_Listeners: TypeAlias = Mapping[tuple[str, float], Body]
+"""By the nodes and a port, the first workload that listens there."""
 
 
 def validate_host_network(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A warning for a workload whose pods listen on the nodes of another one's, on a port that those have."""
     for template in pod_templates(body):
         for port in sorted(_host_ports(template)):
-            other = view.once("listeners of nodes", _listeners)[_node_labels(template), port]
+            other = view.once("listeners of nodes", _listeners)[_nodes(template), port]
             if other is not body:
                 place = f"{text_at(other, 'metadata', 'namespace')}/{text_at(other, 'metadata', 'name')}"
                 words = {"port": f"{port:g}", "kind": other["kind"], "other": place}
@@ -28,11 +29,11 @@ def validate_host_network(view: ObjectView, body: Body, namespace: str, name: st
 
 
 def _listeners(view: ObjectView) -> _Listeners:
-    listeners: dict[tuple[frozenset[tuple[str, object]], float], Body] = {}
+    listeners: dict[tuple[str, float], Body] = {}
     for key, body in view.objects.items():
         for template in pod_templates(body) if key[0] in KINDS else ():
             for port in _host_ports(template):
-                listeners.setdefault((_node_labels(template), port), body)
+                listeners.setdefault((_nodes(template), port), body)
     return listeners
 
 
@@ -43,5 +44,8 @@ def _host_ports(template: PodTemplate) -> list[float]:
     return [port for port in container_ports(template.spec) if isinstance(port, (int, float))]
 
 
-def _node_labels(template: PodTemplate) -> frozenset[tuple[str, object]]:
-    return frozenset(as_map(template.spec.get("nodeSelector")).items())
+def _nodes(template: PodTemplate) -> str:
+    """The nodes on which pods run, as labels and terms say."""
+    spec = template.spec
+    required = map_at(spec, "affinity", "nodeAffinity").get("requiredDuringSchedulingIgnoredDuringExecution")
+    return json.dumps([spec.get("nodeSelector") or None, required], sort_keys=True, default=str)

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body, Finding
-from renderer.check.graph.pods import pods_by_namespace, selected_pods, workload_pods
+from renderer.check.graph.pods import may_select, pods_by_namespace, selected_pods, workload_pods
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
-from renderer.kubernetes.workloads import CONTROLLER_LABELS, pod_templates, selects
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, pod_templates
 from renderer.text.suggestions import closest
 
 _SPREAD = "topologySpreadConstraints"
@@ -23,7 +23,7 @@ def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> 
     for template in pod_templates(body):
         for i, constraint in enumerate(maps_at(template.spec, _SPREAD) if _SPREAD in template.spec else ()):
             selector = map_at(constraint, "labelSelector")
-            if selector and not any(selects(selector, pods.labels) for pods in workload_pods(view, body)):
+            if selector and not any(may_select(selector, pods) for pods in workload_pods(view, body)):
                 words = {"kind": body["kind"], "key": constraint.get("topologyKey"), "labels": _described(selector)}
                 yield "W503", (*template.path, "spec", _SPREAD, i, "labelSelector"), words
 

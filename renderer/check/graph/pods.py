@@ -12,7 +12,16 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.component_versions import version_numbers
 from renderer.kubernetes.json_values import as_number, as_text, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS
-from renderer.kubernetes.workloads import WORKLOADS, MadePods, Replica, added_labels, containers, replicas, selects
+from renderer.kubernetes.workloads import (
+    CONTROLLER_LABELS,
+    WORKLOADS,
+    MadePods,
+    Replica,
+    added_labels,
+    containers,
+    replicas,
+    selects,
+)
 
 KINDS = {kind_in(*kind): workload for kind, workload in WORKLOADS.items()}
 """The kinds that run pods, by their names in Keys."""
@@ -79,6 +88,15 @@ def selected_pods(view: ObjectView, namespace: str, selector: Body) -> list[Work
     selected = [pods for pods in candidates if selects(selector, pods.labels)]
     others = view.external.others
     return selected if others is None else selected + selected_pods(others, namespace, selector)
+
+
+def may_select(selector: Body, pods: WorkloadPods) -> bool:
+    """Whether a selector selects these pods as far as their labels are known: one that a controller makes up for each
+    pod may have any value.
+    """
+    wanted = map_at(selector, "matchLabels")
+    known = {key: wanted[key] for key in wanted if key in pods.labels or not key.startswith(CONTROLLER_LABELS)}
+    return selects({**selector, "matchLabels": known}, pods.labels)
 
 
 def pods_by_namespace(view: ObjectView) -> Mapping[str, Sequence[WorkloadPods]]:

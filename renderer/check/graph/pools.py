@@ -48,7 +48,7 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
             yield "N582", path, {"name": name}
         elif workload:
             yield view.missing("LeaderWorkerSet", namespace, workload, (*path, GROUPS))
-        elif not may_hide_pods(view, namespace):
+        elif not may_hide_pods(view, namespace, map_at(spec, "selector")):
             yield "W591", path, {"name": name}
         return
     listening_ports = declared_ports(pods)
