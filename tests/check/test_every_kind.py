@@ -507,7 +507,7 @@ ELSEWHERE: Mapping[str, str] = {
         " W565 W566"
     ),
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
-    "rendered engines alone: what a key of ours asks for": "E370 E371",
+    "rendered engines alone: what a key of ours asks for, and what a preset gives": "E370 E371 E445 W445",
     "command lines that other faults show to be read; tests/engines has each": (
         "E434 E436 E443 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443"
     ),
