@@ -94,8 +94,8 @@ def may_select(selector: Body, pods: WorkloadPods) -> bool:
     """Whether a selector selects these pods as far as their labels are known: one that a controller makes up for each
     pod may have any value.
     """
-    wanted = map_at(selector, "matchLabels")
-    known = {key: wanted[key] for key in wanted if key in pods.labels or not key.startswith(CONTROLLER_LABELS)}
+    labels = map_at(selector, "matchLabels")
+    known = {key: labels[key] for key in labels if key in pods.labels or not key.startswith(CONTROLLER_LABELS)}
     return selects({**selector, "matchLabels": known}, pods.labels)
 
 
