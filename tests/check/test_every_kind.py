@@ -484,9 +484,9 @@ EXCEPTIONS = (
         "no rollout replaces its pods",
     ),
     Excepted(("N454 *",), ("RayCluster/*",), "KubeRay replaces its pods with no rollout: it deletes the cluster"),
-    Excepted(("N454 *", "W451 *"), ("* of groups/*worker/*",), "its leader alone answers requests"),
+    Excepted(("N454 *", "W451 *"), ("* of groups/*worker/*", "Ray*/workers/*"), "its leader alone answers requests"),
     Excepted(("E416 *", "W236 *"), ("* of groups/*",), "how an engine spreads over several pods is not known"),
-    Excepted(("E555 *", "W555 *", "W556 *"), NOT_SCALED, "it has no subresource scale, so nothing scales it"),
+    Excepted(("E555 *", "W555 *", "W556 *"), ("Pod/*", "PodTemplate/*"), "E572 refuses its autoscaler as a whole"),
     Excepted(("E551 *",), (*NOT_SCALED, "DisaggregatedSet*"), "it has no replicas; those of a role are W391"),
     Excepted(("W536 *", "W537 *", "W538 *", "W539 *"), NOT_GROUPED, "it has no workers beside leaders"),
     Excepted(("E553 *", "E554 *"), NOT_OF_SETS, "its pods have no labels of leaders"),
@@ -494,8 +494,8 @@ EXCEPTIONS = (
 ELSEWHERE: Mapping[str, str] = {
     "routes, Gateways, policies, pools and what they refer to: they have no pods": (
         "E580 E581 E582 E583 E584 E585 E586 E587 E588 E589 E590 E591 E593 E594 E595 E596 E597 E598 E599 E600 E601 E602"
-        " E603 E604 E605 E606 E607 E608 E609 E610 E611 E612 E613 E614 E669 E671 N580 N583 N584 N585 N586 N587 N588 N590"
-        " W509 W580 W581 W582 W583 W584 W585 W590 W672 W673 W674 W675"
+        " E603 E604 E605 E606 E607 E608 E609 E610 E611 E612 E613 E614 E669 E671 E672 E673 E674 N580 N583 N584 N585"
+        " N586 N587 N588 N590 W509 W580 W581 W582 W583 W584 W585 W590 W672 W673 W674 W675"
     ),
     "selectors of pods that are not there, whose kind nobody knows": ("E393 E670 N581 N582 W591"),
     "autoscalers by themselves, and two for one target": "E392 E530 E531 E550 E572 W519",

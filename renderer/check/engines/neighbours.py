@@ -16,6 +16,7 @@ from renderer.diagnostics.rules import rule
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.engine_command import table_entry
 from renderer.engines.running_engine import EngineLine
+from renderer.kubernetes.disaggregated_sets import ROLE_SCALER
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.kubernetes.workloads import scale_target, selects
@@ -179,9 +180,9 @@ def sleeping_engine(placed: PlacedEngine) -> Iterator[Diagnostic]:
     container = placed.container
     metrics = map_at(container.recognised.engine.runtime.spec, "engine", "metrics")
     prefixes = {as_text(name).partition(":")[0] + ":" for name in metrics.values() if ":" in as_text(name)}
-    value = container.document.value
-    name = text_at(value, "metadata", "name")
-    scaled_objects = placed.neighbours.scaled_objects.get((container.namespace, text_at(value, "kind"), name), ())
+    value, role = container.document.value, container.replica.set_role if container.replica else None
+    kind, name = (ROLE_SCALER, role.scaler) if role else (text_at(value, "kind"), text_at(value, "metadata", "name"))
+    scaled_objects = placed.neighbours.scaled_objects.get((container.namespace, kind, name), ())
     for document in scaled_objects if prefixes else ():
         spec = map_at(document.value, "spec")
         least = min(number_at(spec, "minReplicaCount", default=0), number_at(spec, "idleReplicaCount", default=1))
