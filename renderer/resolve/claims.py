@@ -12,6 +12,7 @@ from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
 
 _ONE: Path = ("spec", "modelClaim", "modelName")
+_NAME: Path = ("metadata", "name")
 _ITS_FLAVORS: Path = ("spec", "modelClaim", "inferenceFlavors")
 _Named = tuple[str | None, str, Path]  # name, role, path of the name
 
@@ -151,9 +152,18 @@ def _unfit_adapters(app: App, models: list[ClaimedModel]) -> Iterator[Diagnostic
             yield make_diagnostic("E362", origin, name=name, base=base, main=main.name, id=main_id)
 
 
-def public_name(model: OpenModel) -> str:
-    """The public name of an OpenModel where no app says another."""
-    return str(model.spec.get("servedModelName") or model.name)
+def public_name(model: OpenModel, app: App | None = None) -> str:
+    """The public name of an OpenModel: `servedModelName` of the app that serves it, else its own, else its name
+    (docs/design/contract.md#served-name).
+    """
+    return str((app.spec.get("servedModelName") if app else None) or model.spec.get("servedModelName") or model.name)
+
+
+def public_name_origin(model: OpenModel, app: App | None = None) -> Origin:
+    """Where that name is said."""
+    if app and "servedModelName" in app.spec:
+        return app.origin("spec", "servedModelName")
+    return Origin(model.document, ("spec", "servedModelName") if "servedModelName" in model.spec else _NAME)
 
 
 def claimed_adapters(inputs: Inputs, app: App) -> dict[str, Path]:

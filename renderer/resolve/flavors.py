@@ -18,7 +18,7 @@ from renderer.plan import Body
 from renderer.resolve import pod_defaults
 from renderer.resolve.claims import Claim
 from renderer.resolve.kube import api_defaults
-from renderer.resolve.layers import History, Position, ValueLayer
+from renderer.resolve.layers import ValueLayer
 from renderer.text.suggestions import closest
 from renderer.yamlio import SharedMap
 
@@ -67,9 +67,9 @@ class Flavor(Struct, frozen=True):
     limits: Mapping[str, str]  # canonical
     node: Mapping[str, str]  # labels
     params: Mapping[str, str]
-    tolerations: tuple[Body, ...] = ()  # of the catalog, as all below but the history
+    tolerations: tuple[Body, ...] = ()  # of the catalog, as all below but `own`
     runtime_class: str = ""
-    history: History = {}  # by `limits`, `node` or `params` and the key there; layer 0 is the catalog, 1 the model
+    own: FlavorSpec = {}  # what the model says, which wins over the catalog
     catalog: ConfigPart | None = None
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
@@ -84,10 +84,12 @@ class FlavorOrigins(Struct, frozen=True):
 
     def at(self, *path: str | int) -> Origin:
         """The origin of a key of `limits`, `node` or `params`."""
-        positions = self.flavor.history.get(path)
-        position = positions[-1] if positions else Position(1, path)
-        author = self.model if position.layer or not self.flavor.catalog else self.flavor.catalog
-        return author.at(*position.item)
+        own, catalog = dict(_flavor_items(self.flavor.own)), self.flavor.catalog
+        if catalog and path not in own:
+            items = dict(_flavor_items(catalog.config.get(*catalog.path)))
+            if path in items:
+                return catalog.at(*items[path])
+        return self.model.at(*own.get(path, path))
 
 
 def flavor_origins(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
@@ -204,19 +206,14 @@ def merge_flavor(
     """A flavor of a model, merged over that of the catalog."""
     name, params = spec["name"], spec.get("params") or {}
     limits, node = flavor_limits(spec, origin, diagnostics), node_labels(spec)
-    catalog_spec: RenderConfigFlavorSpec = config.get("flavors", name, default={}) if catalog_flavor else {}
-    history: dict[Path, list[Position]] = {}
-    for number, items in enumerate((_flavor_items(catalog_spec), _flavor_items(spec))):
-        for path, item in items:
-            history.setdefault(path, []).append(Position(number, item))
     if catalog_flavor is None:
-        return Flavor(name, limits, node, params, history=history, accelerator=spec.get("accelerator") or "")
+        return Flavor(name, limits, node, params, own=spec, accelerator=spec.get("accelerator") or "")
     return replace(
         catalog_flavor,
         limits={**limits, **{key: value for key, value in catalog_flavor.limits.items() if key not in limits}},
         node=dict(sorted({**catalog_flavor.node, **node}.items())),
         params={**params, **{key: value for key, value in catalog_flavor.params.items() if key not in params}},
-        history=history,
+        own=spec,
         catalog=ConfigPart(config, ("flavors", name)),
         accelerator=spec.get("accelerator") or catalog_flavor.accelerator,
     )

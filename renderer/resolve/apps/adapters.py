@@ -31,7 +31,7 @@ def route_names(context: RunContext, app: App, plan: Plan, targets: Sequence[Rou
             own_targets = [
                 replace(target, model=adapter.name if target.pool else adapter.name_in_engine) for target in targets
             ]
-            origin = routing.own_name_origin(context.inputs.models[adapter.model])
+            origin = claims.public_name_origin(context.inputs.models[adapter.model])
             names.append(RouteName(adapter.name, tuple(own_targets), origin))
     return tuple(names)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from renderer.api import App
 from renderer.diagnostics import Collector
 from renderer.plan import Plan, RouteTarget, SharedNeed
+from renderer.resolve import claims
 from renderer.resolve.apps import adapters
 from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
@@ -66,7 +67,7 @@ def _request(context: RunContext, app: App, plans: Sequence[Plan], targets: Sequ
         item=app,
         settings=gateway_settings(context, app.namespace),
         model=plans[-1].public_name,
-        model_origin=routing.name_origin(app, model),
+        model_origin=claims.public_name_origin(model, app),
         targets=tuple(targets),
         open_model=model,
         wake_seconds=route_backends.wake_seconds(plans),

@@ -13,7 +13,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Plan, Pod, Port, Rollout
-from renderer.resolve import disruptions, monitoring, target_versions
+from renderer.resolve import claims, disruptions, monitoring, target_versions
 from renderer.resolve.apps import workload_settings
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
@@ -63,7 +63,7 @@ def _plan(service: ServicePods) -> Plan:
     leader, worker = service.leader.pod if service.leader else None, service.worker.pod
     policy = template.get("restartPolicy", _POLICY)
     settings = gateway_settings(context, app.namespace)
-    public_name = spec.get("servedModelName") or base.claim.main.spec.get("servedModelName") or base.claim.main.name
+    public_name = claims.public_name(base.claim.main, app)
     monitor_needs = monitoring.monitor_needs(app.namespace, leader or worker) if context.metrics_collected else ()
     return Plan(
         name=app.name,

@@ -76,6 +76,5 @@ def apps_by_public_name(context: RunContext, namespace: str) -> dict[str, list[A
 def _public_name(inputs: Inputs, app: App) -> str:
     """The public name of an app: its served name; '' when its model is not known."""
     with suppress(Stop):
-        main = claims.read_claim(inputs, app, Collector()).main
-        return str(app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name)
+        return claims.public_name(claims.read_claim(inputs, app, Collector()).main, app)
     return ""

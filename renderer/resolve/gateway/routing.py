@@ -169,20 +169,6 @@ def labels(name: str) -> Body:
     return _LABEL_CACHE[name]
 
 
-def name_origin(app: App, model: OpenModel) -> Origin:
-    """The origin of the public name of an app: `servedModelName` of the app or the OpenModel, else the OpenModel's
-    name.
-    """
-    return app.origin("spec", "servedModelName") if "servedModelName" in app.spec else own_name_origin(model)
-
-
-def own_name_origin(model: OpenModel) -> Origin:
-    """The origin of the public name that an OpenModel has where no app says another."""
-    if "servedModelName" in model.spec:
-        return Origin(model.document, ("spec", "servedModelName"))
-    return Origin(model.document, ("metadata", "name"))
-
-
 def _backends_field(request: RouteRequest) -> Path:
     """The path below `spec` of the field that names the route backends."""
     if request.item.kind != "InferenceModel":

@@ -12,6 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
 from renderer.plan import Body
+from renderer.resolve import claims
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pods
@@ -58,10 +59,10 @@ def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     if any(item.kind == "InferenceModel" for item in context.traffic.get((app.namespace, app.name), ())):
         return  # its targets are names of their own
     main = written.base.claim.main
-    name = app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
+    name = claims.public_name(main, app)
     if any(name in (word.text, *word.text.split(",")) for word in command.names):
         return
-    first, option, where = command.names[0], command.named_by, _place(routing.name_origin(app, main))
+    first, option, where = command.names[0], command.named_by, _place(claims.public_name_origin(main, app))
     name_to_write = name if first.origin.source is app.document else '"{{ .ModelName }}"'  # of all apps of the runtime
     hint = f"add {option} {name_to_write}"
     if not command.unnamed:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Located, Origin, Path, Stop
 from renderer.engines.options import last_whole_number
-from renderer.resolve import flavors
+from renderer.resolve import claims, flavors
 from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
@@ -142,8 +142,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
     version_layers = _version_layers(choice, size)
     version = choice.engine.tag_version(version_layers[-1].value)
     engine = _engine_in_version(choice, version, diagnostics)
-    # servedModelName of the Playground → of the OpenModel → the OpenModel's name (docs/design/contract.md#served-name).
-    served_name = base.app.spec.get("servedModelName") or main.spec.get("servedModelName") or main.name
+    served_name = claims.public_name(main, base.app)
     slots = _slots(choice)
     words = _template_words(choice, size, served_name, slots, host_groups.rank_port_count(size.parallelism, mode))
     if offloading:

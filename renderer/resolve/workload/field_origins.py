@@ -18,13 +18,12 @@ from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Pod
-from renderer.resolve import app_annotations
+from renderer.resolve import app_annotations, claims
 from renderer.resolve.engine import arg_merge, disaggregation, grace_period
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallelism import SIZE_WORDS, own_size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import accelerator_tolerations, flavor_origins, param_origin
-from renderer.resolve.gateway import routing
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pod_origins
 from renderer.resolve.pod.needs import device_template, source_volume_name
@@ -189,7 +188,7 @@ def _annotation_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     if run.offloading:
         yield wellknown.KV_CACHE_MEMORY, run.offloading.origin.at("cpu")
     is_own_name = engine_run.client_model_name(run) != run.served_name
-    public = routing.name_origin(base.app, base.claim.main)
+    public = claims.public_name_origin(base.claim.main, base.app)
     yield wellknown.SERVED_MODEL_NAME, base.weights[0].origin if is_own_name else public
 
 
@@ -304,7 +303,7 @@ def _word_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
     if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
-    yield "ModelName", routing.name_origin(app, main)
+    yield "ModelName", claims.public_name_origin(main, app)
     resource = next((name for name in place.limits if "/" in name), "")
     if resource and base.flavor:
         for word in ("Accelerator", *(("TP",) if run.size.parallelism.data == 1 else ())):
