@@ -76,6 +76,7 @@ PLACES = {
     "integrations/helm/replicas.py app_header": (2, "escapes.go_string"),
     "integrations/helm/replicas.py refer_to_replicas": (3, "variables of ours"),
     "integrations/helm/replicas.py _route": (1, "escapes.go_string"),
+    "integrations/helm/undo.py ": (9, "patterns of ours"),
     "integrations/kustomize/results.py __init__": (1, "re.escape"),
     "load/admission_files.py _facts": (1, "re.escape"),
     "resolve/autoscaling/keda.py _query": (1, "escapes.promql_string, escapes.regex_literal"),
