@@ -26,7 +26,7 @@ from renderer.adopt.pod_changes import (
 )
 from renderer.adopt.pod_patch import patch_between
 from renderer.diagnostics import Collector, NamedSource, Origin, Path
-from renderer.engines.engine_command import Word
+from renderer.engines.handwritten_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT

@@ -11,7 +11,7 @@ from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_dialect, build_option_rules, length_options, shares_memory, size_options
 from renderer.engines.option_lists import OptionList, read_option_list
-from renderer.engines.option_parser import OptionRules
+from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.engines.runtime_versions import runtime_in_version
 from renderer.kubernetes import quantity

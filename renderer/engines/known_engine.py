@@ -14,7 +14,7 @@ from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines import dialect
 from renderer.engines.dialect import Dialect
 from renderer.engines.option_lists import OptionList, known_versions
-from renderer.engines.option_parser import OptionRules
+from renderer.engines.option_validation import OptionRules
 from renderer.engines.version_order import version_key
 
 if TYPE_CHECKING:

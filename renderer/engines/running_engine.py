@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, Dialect
-from renderer.engines.option_parser import OptionFinding, OptionRules
+from renderer.engines.option_validation import OptionFinding, OptionRules
 from renderer.plan import Container, Pod
 
 

@@ -15,7 +15,7 @@ from renderer.api import RenderOptions
 from renderer.check.documents import validate_documents
 from renderer.check.graph.view import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, has_errors
-from renderer.engines.option_parser import OptionRules, validate_options
+from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes import quantity
 from renderer.resolve.engine import preset_args
 from tests.combinations.parameters import OWN_VARIABLES, make_documents

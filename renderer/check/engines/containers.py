@@ -10,8 +10,8 @@ from renderer.check.engines.chart_values import containers_in_values, read_value
 from renderer.check.finding import Body
 from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.engine_command import Word
-from renderer.engines.recognition import RecognisedEngine, recognise
+from renderer.engines.container_engine import RecognisedEngine, recognise
+from renderer.engines.handwritten_command import Word
 from renderer.kubernetes.json_values import as_text, list_at, map_at, number_at, text_at
 from renderer.kubernetes.object_lists import own_fields
 from renderer.kubernetes.workloads import (

@@ -8,8 +8,8 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
-from renderer.engines.engine_command import table_entry
-from renderer.engines.options import last_given_number
+from renderer.engines.given_options import last_given_number
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import heads_words
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at

@@ -14,7 +14,7 @@ from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.engine_command import table_entry
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.disaggregated_sets import ROLE_SCALER
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at

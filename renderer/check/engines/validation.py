@@ -10,7 +10,7 @@ from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.recognition import Surroundings, engine_line
+from renderer.engines.container_engine import Surroundings, engine_line
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from renderer.diff.live.compared import PodPair
 from renderer.diff.live.finding import Finding
-from renderer.engines.engine_command import table_entry
+from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.resolve.pod.pods import RUNNER

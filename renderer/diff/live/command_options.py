@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from renderer.diagnostics import NamedSource, Origin
 from renderer.engines.catalog import EngineCatalog
+from renderer.engines.container_engine import RecognisedEngine, recognise
 from renderer.engines.dialect import Dialect
-from renderer.engines.engine_command import Word, table_entry
+from renderer.engines.handwritten_command import Word, table_entry
 from renderer.engines.option_lists import Option
-from renderer.engines.recognition import RecognisedEngine, recognise
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
 
 MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
-from renderer.engines.options import given_options, last_given_number, last_number
+from renderer.engines.given_options import given_options, last_given_number, last_number
 from renderer.engines.running_engine import EngineLine, KnownEngine
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
-from renderer.engines.option_parser import plugged_options, validate_options
+from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.running_engine import EngineLine
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from renderer import template
 from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.options import GivenNumber, given_options, last_given_number
+from renderer.engines.given_options import GivenNumber, given_options, last_given_number
 from renderer.plan import Adapter
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.text import escapes

@@ -15,7 +15,7 @@ from renderer.engines.accelerator import NONE, Accelerator
 from renderer.engines.dialect import ArgLayer, ReservedOption
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.option_lists import OptionList
-from renderer.engines.option_parser import OptionRules
+from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Body
 from renderer.resolve.engine.memory import MemoryOptions

@@ -11,7 +11,7 @@ from renderer.api import App
 from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import NONE, Accelerator
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.options import given_options, last_given_number
+from renderer.engines.given_options import given_options, last_given_number
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine

@@ -10,7 +10,7 @@ from msgspec import Struct
 from renderer.api import OpenModel
 from renderer.diagnostics import Origin
 from renderer.engines.dialect import ArgLayer, Dialect
-from renderer.engines.option_parser import OptionRules, validate_options
+from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.engines.runtime_versions import in_range, rewrite_args
 
 if TYPE_CHECKING:

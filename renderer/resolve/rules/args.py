@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.engines.options import GivenNumber, given_options, last_given_number, last_number
+from renderer.engines.given_options import GivenNumber, given_options, last_given_number, last_number
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Located, Origin, Path, Stop
-from renderer.engines.options import last_whole_number
+from renderer.engines.given_options import last_whole_number
 from renderer.resolve import claims, flavors
 from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached

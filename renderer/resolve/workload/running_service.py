@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from renderer.engines.engine_command import Word
-from renderer.engines.recognition import Surroundings, engine_line, recognise
+from renderer.engines.container_engine import Surroundings, engine_line, recognise
+from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from renderer.resolve.kube import images

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
-from renderer.engines.engine_command import EngineCommand, Word, read_engine_command
+from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command
 from renderer.plan import Body, Container, Pod, Scaler
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import template_pod

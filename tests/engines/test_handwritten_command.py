@@ -6,7 +6,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.diagnostics import Origin
-from renderer.engines.engine_command import EngineCommand, Word, read_engine_command
+from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command
 
 ORIGIN = Origin(yamlio.parse("pod.yaml", b"{}")[0][0])
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from renderer.diagnostics import Origin
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.engine_command import EngineCommand, Word, read_engine_command, table_entry
+from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command, table_entry
 from renderer.engines.running_engine import EngineLine, SharedAccelerators, Subject
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
