@@ -219,8 +219,10 @@ class ReasonFinder:
         return [], ()
 
     def _match_related(self, rendered: RenderedObject, key: Path, value: object) -> _Match | None:
-        """The origin of another field of the object, or of what the plan or Gateway knows by this name."""
+        """The origin of another field of object or app, or of what the plan or Gateway knows by this name."""
         origin = self._origins(rendered).get(key) or rendered.plan_origins.get(key)
+        if key[0] == rules.INPUT and isinstance(rendered.plan, Plan):
+            origin = rendered.plan.origin.at(*key[1:])
         if origin is None:
             return None
         return self._follow(origin, (), value)

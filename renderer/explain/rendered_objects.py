@@ -76,7 +76,7 @@ class ExplainRun:
         owner = f"{item.kind} {item.namespace}/{item.label}"
         objects = []
         for plan in self._plans(item):
-            plan_origins = _plan_origins(plan) if isinstance(plan, Plan) else {}
+            plan_origins = plan.origins() if isinstance(plan, Plan) else {}
             for manifest in build.build_manifests((plan,)):
                 is_set = manifest.body["kind"] == disaggregated_sets.KIND
                 roles = _roles(owner, item, plan) if is_set and isinstance(plan, Plan) else ()
@@ -112,11 +112,7 @@ class ExplainRun:
         return {}
 
 
-def _plan_origins(plan: Plan) -> Mapping[Path, Origin]:
-    return {("name",): plan.origin.at("metadata", "name"), **plan.origins()}
-
-
 def _roles(owner: str, item: Item, plan: Plan) -> tuple[RenderedObject, ...]:
     """The LeaderWorkerSets of a DisaggregatedSet's roles, as they would be without it."""
     plans = [replace(role, kind=wellknown.LEADER_WORKER_SET) for role in (plan, plan.partner) if role]
-    return tuple([RenderedObject(lws(role)[0], owner, item, role, _plan_origins(role)) for role in plans])
+    return tuple([RenderedObject(lws(role)[0], owner, item, role, role.origins()) for role in plans])

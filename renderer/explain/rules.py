@@ -1,8 +1,8 @@
 """Short descriptions of fields that the renderer decides, and the fields that these are made of.
 
 A row: the steps to a field (`*`: any, `#name`: a list item whose name begins so, `key=value`: one with that value), the
-description, and what the field is made of: fields of the same object, or `said` and a key of the plan's origins. A row
-applies to the field and all below it; the longest match wins.
+description, and what the field is made of: fields of the same object, keys of the plan's origins, or fields of the app,
+after `INPUT`. A row applies to the field and all below it; the longest match wins.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ class FieldRule(Struct, frozen=True):
 
 
 _NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
+INPUT = "input"  # before a path in the app that the object is made for
+_APP_NAME: Path = (INPUT, "metadata", "name")
+_REPLICAS: Path = (INPUT, "spec", "replicas")
+_ANSWERING_PORT: Path = (INPUT, "spec", "gateway", "port")
 OWN: Path = ("own",)  # made of no input, though its parent may be
 _OWN = "the recommended labels of Kubernetes"
 _LEADERS = "the leader is the pod 0 of a group"
@@ -43,7 +47,7 @@ Row = tuple[str, str] | tuple[str, str, tuple[Path, ...]]
 _ANY: tuple[Row, ...] = (
     ("apiVersion", "the API of this kind"),
     ("kind", "the kind that is made of this input"),
-    ("metadata name", "the app's name, or the default name", (("name",), ("explain", "name"))),
+    ("metadata name", "the app's name, or the default name", (_APP_NAME, ("explain", "name"))),
     (
         "metadata namespace",
         "the default namespace, where none is set",
@@ -133,16 +137,16 @@ _POD: tuple[Row, ...] = (
 
 _APP_DEPLOYMENT = "Deployment of an app"  # a table; a picker's Deployment has another
 _SELECTS: tuple[Row, ...] = (
-    ("renderer.llmaz.io/workload", "the pods of the app's Deployment", (_NAME, ("name",))),
-    ("leaderworkerset.sigs.k8s.io/name", "the pods of the app's LeaderWorkerSet", (_NAME, ("name",))),
-    ("disaggregatedset.x-k8s.io/name", "the pods of the app's DisaggregatedSet", (_NAME, ("name",))),
+    ("renderer.llmaz.io/workload", "the pods of the app's Deployment", (_NAME, _APP_NAME)),
+    ("leaderworkerset.sigs.k8s.io/name", "the pods of the app's LeaderWorkerSet", (_NAME, _APP_NAME)),
+    ("disaggregatedset.x-k8s.io/name", "the pods of the app's DisaggregatedSet", (_NAME, _APP_NAME)),
     ("disaggregatedset.x-k8s.io/role", "the pods of this role"),
     ("leaderworkerset.sigs.k8s.io/worker-index", _LEADERS),
 )
 
 _KINDS: Mapping[str, tuple[Row, ...]] = {
     "LeaderWorkerSet": (
-        ("metadata name", "the app's name, plus the flavor of a variant", (("name",),)),
+        ("metadata name", "the app's name, plus the flavor of a variant", (_APP_NAME,)),
         ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
         ("metadata annotations renderer.llmaz.io/engine-version", "the engine's version, by the tag of the image"),
         ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
@@ -162,18 +166,18 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec leaderWorkerTemplate subGroupPolicy", _DRIFT),
     ),
     "DisaggregatedSet": (
-        ("metadata name", "the app's name", (("name",),)),
+        ("metadata name", "the app's name", (_APP_NAME,)),
         ("spec roles * name", "prefill or decode: what the pods do", (("explain", "role"),)),
         ("spec roles * scaling", "an autoscaler sets its replicas"),
     ),
     "Service": (
-        ("metadata name", "<app>-lb or <app>-leaders: LeaderWorkerSet creates <app> itself", (("name",), _NAME)),
+        ("metadata name", "<app>-lb or <app>-leaders: LeaderWorkerSet creates <app> itself", (_APP_NAME, _NAME)),
         ("spec selector", _PICKER),
         ("spec clusterIP", "headless: the gateway sees every leader"),
         *((f"spec selector {steps}", *rest) for steps, *rest in _SELECTS),
         ("spec ports", "the port that the runner listens on"),
-        ("spec ports * targetPort", "the port that the runner listens on", (("answering_port",),)),
-        ("spec ports * port", "the port that the runner listens on", (("answering_port",),)),
+        ("spec ports * targetPort", "the port that the runner listens on", (_ANSWERING_PORT,)),
+        ("spec ports * port", "the port that the runner listens on", (_ANSWERING_PORT,)),
     ),
     "HorizontalPodAutoscaler": (
         ("spec scaleTargetRef", "it scales the app's workload"),
@@ -237,7 +241,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec targetRefs * name", _REFERENCE, (_NAME,)),
     ),
     "AIGatewayRoute": (
-        ("metadata name", "the app's name, or one of routeBuckets", (("name",),)),
+        ("metadata name", "the app's name, or one of routeBuckets", (_APP_NAME,)),
         ("spec parentRefs", "the Gateway of the namespace"),
         ("spec parentRefs * group", "the Gateway of the namespace", (OWN,)),
         ("spec parentRefs * kind", "the Gateway of the namespace", (OWN,)),
@@ -247,7 +251,11 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec llmRequestCosts", "token budgets need token counts"),
         ("spec rules * matches", "a rule for each public name"),
         ("spec rules * backendRefs", "all workloads of the app"),
-        ("spec rules * backendRefs * weight", "by replicas; 1 where an autoscaler sets them", (("replicas",),)),
+        (
+            "spec rules * backendRefs * weight",
+            "by replicas; 1 where an autoscaler sets them",
+            (_REPLICAS,),
+        ),
         ("spec rules * backendRefs * name", "all workloads of the app", (_NAME,)),
         (
             "spec rules * backendRefs * modelNameOverride",
@@ -298,7 +306,7 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
     ),
     "Deployment": (("spec", _PICKER), ("spec selector", _PICKER)),
     _APP_DEPLOYMENT: (
-        ("metadata name", "the app's name, plus the flavor of a variant", (("name",),)),
+        ("metadata name", "the app's name, plus the flavor of a variant", (_APP_NAME,)),
         ("metadata annotations renderer.llmaz.io/backend", "the CRD's default backend"),
         ("metadata annotations renderer.llmaz.io/engine-version", "the engine's version, by the tag of the image"),
         ("metadata annotations renderer.llmaz.io/model-revision", "the hub's default branch"),
@@ -309,7 +317,11 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec progressDeadlineSeconds", "the longest start, plus five minutes"),
         ("spec selector", "the pods of this Deployment alone"),
         ("spec strategy", "one pod at a time, without a surge"),
-        ("spec template metadata labels renderer.llmaz.io/workload", "the pods of this Deployment alone", (("name",),)),
+        (
+            "spec template metadata labels renderer.llmaz.io/workload",
+            "the pods of this Deployment alone",
+            (_APP_NAME,),
+        ),
     ),
     "ServiceAccount": (("metadata", _PICKER),),
     "Role": (("rules", "read access to pods, the pool and its settings"),),
