@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Located, Origin, Path
 from renderer.kubernetes import wellknown
+from renderer.kubernetes.api_record import ApiRecord
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
@@ -31,8 +32,8 @@ class Port(Struct, frozen=True):
     number: int
 
 
-class Container(Struct, frozen=True):
-    """One container; empty fields are not written."""
+class Container(ApiRecord, frozen=True):
+    """A container; empty fields are not written."""
 
     name: str
     image: str = ""
@@ -45,29 +46,29 @@ class Container(Struct, frozen=True):
     readiness_probe: Body = {}
     liveness_probe: Body = {}
     lifecycle: Body = {}
-    security: Body = {}
-    mounts: tuple[Body, ...] = ()
+    security_context: Body = {}
+    volume_mounts: tuple[Body, ...] = ()
     rest: Body = {}  # further fields of a hand-written container
 
 
-class Pod(Struct, frozen=True):
-    """One pod template; fields that are None or empty are not written."""
+class Pod(ApiRecord, frozen=True, kw_only=True):
+    """A pod template: three fields of its metadata, and its spec. Fields that are None or empty are not written."""
 
-    labels: Body
-    annotations: Body
-    scheduler_name: str
-    containers: tuple[Container, ...]
-    init_containers: tuple[Container, ...] = ()
-    volumes: tuple[Body, ...] = ()
-    node_selector: Body = {}
-    affinity: Body = {}
-    tolerations: tuple[Body, ...] = ()
-    grace_seconds: int | None = None
-    security: Body = {}
-    mounts_token: bool | None = None
-    service_links: bool | None = None
     metadata: Body = {}  # further fields of its metadata
+    labels: Body = {}
+    annotations: Body = {}
+    scheduler_name: str = ""
+    automount_service_account_token: bool | None = None
+    enable_service_links: bool | None = None
     rest: Body = {}  # further fields of the pod spec
+    node_selector: Body = {}
+    tolerations: tuple[Body, ...] = ()
+    termination_grace_period_seconds: int | None = None
+    security_context: Body = {}
+    affinity: Body = {}
+    init_containers: tuple[Container, ...] = ()
+    containers: tuple[Container, ...] = ()
+    volumes: tuple[Body, ...] = ()
 
 
 class Setting(Struct, frozen=True):

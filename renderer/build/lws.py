@@ -11,7 +11,7 @@ from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.server_defaults import LEADER_WORKER_SET
 from renderer.kubernetes.workloads import SCALE_TARGETS
-from renderer.plan import Body, Container, Manifest, Plan, Pod, Rollout
+from renderer.plan import Body, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
 _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
@@ -118,65 +118,10 @@ def _rollout(rollout: Rollout) -> SharedMap:
 
 
 def _pod(pod: Pod) -> dict[str, object]:
-    metadata: dict[str, object] = {**pod.metadata}
-    if pod.labels:
-        metadata["labels"] = pod.labels
-    if pod.annotations:
-        metadata["annotations"] = pod.annotations
-    spec: dict[str, object] = {"schedulerName": pod.scheduler_name}
-    if pod.mounts_token is not None:
-        spec["automountServiceAccountToken"] = pod.mounts_token
-    if pod.service_links is not None:
-        spec["enableServiceLinks"] = pod.service_links
-    if pod.rest:
-        spec |= pod.rest
-    if pod.node_selector:
-        spec["nodeSelector"] = pod.node_selector
-    if pod.tolerations:
-        spec["tolerations"] = list(pod.tolerations)
-    if pod.grace_seconds is not None:
-        spec["terminationGracePeriodSeconds"] = pod.grace_seconds
-    if pod.security:
-        spec["securityContext"] = pod.security
-    if pod.affinity:
-        spec["affinity"] = pod.affinity
-    if pod.init_containers:
-        spec["initContainers"] = [_container(container) for container in pod.init_containers]
-    spec["containers"] = [_container(container) for container in pod.containers]
-    if pod.volumes:
-        spec["volumes"] = list(pod.volumes)
+    """The pod template."""
+    spec = pod.body()
+    metadata = {**spec.pop("metadata", {}), **{key: spec.pop(key) for key in ("labels", "annotations") if key in spec}}
     return {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
-
-
-def _container(container: Container) -> dict[str, object]:
-    body: dict[str, object] = {"name": container.name}
-    if container.image:
-        body["image"] = container.image
-    if container.command:
-        body["command"] = list(container.command)
-    if container.args:
-        body["args"] = list(container.args)
-    if container.env:
-        body["env"] = list(container.env)
-    if container.ports:
-        body["ports"] = list(container.ports)
-    if container.resources:
-        body["resources"] = container.resources
-    if container.startup_probe:
-        body["startupProbe"] = container.startup_probe
-    if container.readiness_probe:
-        body["readinessProbe"] = container.readiness_probe
-    if container.liveness_probe:
-        body["livenessProbe"] = container.liveness_probe
-    if container.lifecycle:
-        body["lifecycle"] = container.lifecycle
-    if container.security:
-        body["securityContext"] = container.security
-    if container.mounts:
-        body["volumeMounts"] = list(container.mounts)
-    if container.rest:
-        body |= container.rest
-    return body
 
 
 def _origins(plan: Plan) -> dict[Path, Origin]:

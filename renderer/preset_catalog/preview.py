@@ -181,7 +181,7 @@ def _preview_fields(plan: Plan, model: str) -> dict[str, object]:
         "sharedMemory": value_at(volumes, _SHARED_MEMORY, "emptyDir", "sizeLimit"),
         "resources": runner.resources,
         "probes": {key: value for key, value in probes.items() if value},
-        "gracePeriodSeconds": pod.grace_seconds,
+        "gracePeriodSeconds": pod.termination_grace_period_seconds,
     }
     return {key: value for key, value in outcome.items() if value not in (None, "", [], {})}
 

@@ -37,7 +37,7 @@ def plan(source: Input) -> Plan:
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
         rollout=Rollout(),
-        worker=Pod(labels={}, annotations={}, scheduler_name="default-scheduler", containers=(Container("runner"),)),
+        worker=Pod(scheduler_name="default-scheduler", containers=(Container("runner"),)),
         port=Port("http", 8080),
         disruption_budget={},
         origin=Origin(source),

@@ -100,13 +100,13 @@ def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
         rest={"hostNetwork": True},
         node_selector={"n": "1"},
         tolerations=({"key": "gpu"},),
-        grace_seconds=130,
-        security={"fsGroup": 1},
+        termination_grace_period_seconds=130,
+        security_context={"fsGroup": 1},
         affinity={"nodeAffinity": {}},
         init_containers=(Container("first"),),
         volumes=({"name": "v"},),
-        mounts_token=True,
-        service_links=True,
+        automount_service_account_token=True,
+        enable_service_links=True,
     )
     assert template == {
         "metadata": {"finalizers": ["f"], "labels": {"l": "1"}, "annotations": {"a": "1"}},
@@ -133,7 +133,9 @@ def test_every_field_of_a_pod_in_reading_order(plan: Plan) -> None:
 
 
 def test_zero_and_false_are_said_none_is_not(plan: Plan) -> None:
-    spec = worker(plan, mounts_token=False, service_links=False, grace_seconds=0)["spec"]
+    spec = worker(
+        plan, automount_service_account_token=False, enable_service_links=False, termination_grace_period_seconds=0
+    )["spec"]
     assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
     assert spec["terminationGracePeriodSeconds"] == 0
     assert list(worker(plan)["spec"]) == ["schedulerName", "containers"]
@@ -152,8 +154,8 @@ def test_every_field_of_a_container_in_reading_order(plan: Plan) -> None:
         readiness_probe={"r": 1},
         liveness_probe={"l": 1},
         lifecycle={"preStop": {}},
-        security={"x": 1},
-        mounts=({"name": "v"},),
+        security_context={"x": 1},
+        volume_mounts=({"name": "v"},),
         rest={"workingDir": "/", "tty": True},
     )
     (container_body,) = worker(plan, containers=(container,))["spec"]["containers"]
@@ -224,7 +226,7 @@ def from_playground(plan: Plan, source: Input, more: dict[Path, Path]) -> Plan:
     origins |= {("template", "spec", *key): Origin(source, where) for key, where in more.items()}
     env = ({"name": "A", "value": "1"}, {"name": "B", "value": "2"})
     runner = Container("runner", image="i", args=("-a", "1", "-b"), env=env)
-    pod = Pod({}, {}, "default-scheduler", (runner,))
+    pod = Pod(scheduler_name="default-scheduler", containers=(runner,))
     return replace(plan, worker=pod, origins=lambda: origins)
 
 

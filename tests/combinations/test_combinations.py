@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from renderer.build import lws, pdb, pool, service
+from renderer.plan import Pod
 from tests.combinations import rows
 from tests.combinations.covering import USUAL, cover
 
@@ -57,17 +58,17 @@ def test_a_broken_selector_is_found(
     assert any("other" in fault for fault in faults), faults
 
 
-def _without(key: str, name: str) -> Callable[..., dict[str, Any]]:
-    """How a container is built, less the entry of this name in a list."""
-    built = lws._container
+def _change_containers(monkeypatch: pytest.MonkeyPatch, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes all containers of each pod template when it is built."""
+    built = lws._pod
 
-    def container(planned: Any) -> dict[str, Any]:
+    def template(planned: Pod) -> dict[str, Any]:
         body: dict[str, Any] = built(planned)
-        if key in body and body["name"] == rows.ENGINE:
-            body[key] = [entry for entry in body[key] if entry["name"] != name]
+        for container in (*body["spec"].get("initContainers", ()), *body["spec"]["containers"]):
+            change(container)
         return body
 
-    return container
+    monkeypatch.setattr(lws, "_pod", template)
 
 
 @pytest.mark.parametrize(
@@ -81,29 +82,22 @@ def _without(key: str, name: str) -> Callable[..., dict[str, Any]]:
 def test_what_a_container_loses_is_found(
     key: str, name: str, fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(lws, "_container", _without(key, name))
+    def lose(container: dict[str, Any]) -> None:
+        if key in container and container["name"] == rows.ENGINE:
+            container[key] = [entry for entry in container[key] if entry["name"] != name]
+
+    _change_containers(monkeypatch, lose)
     assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
 
 
 def test_accelerators_beyond_the_flavor_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    built = lws._container
-
-    def container(planned: Any) -> dict[str, Any]:
-        return {**built(planned), "resources": {"limits": {"nvidia.com/gpu": 2}}}
-
-    monkeypatch.setattr(lws, "_container", container)
+    _change_containers(monkeypatch, lambda container: container.update(resources={"limits": {"nvidia.com/gpu": 2}}))
     fault = "LeaderWorkerSet app: the pod takes 4 of nvidia.com/gpu, and the flavor has {'nvidia.com/gpu': 1}"
     assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
 
 
 def test_a_mount_below_a_read_only_one_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    built = lws._container
-
-    def container(planned: Any) -> dict[str, Any]:
-        body: dict[str, Any] = built(planned)
-        nested = {"name": "model-volume", "mountPath": "/workspace/models/blue"}
-        return {**body, "volumeMounts": [*body["volumeMounts"], nested]}
-
-    monkeypatch.setattr(lws, "_container", container)
+    nested = {"name": "model-volume", "mountPath": "/workspace/models/blue"}
+    _change_containers(monkeypatch, lambda container: container["volumeMounts"].append(nested))
     fault = "LeaderWorkerSet app: model-runner mounts /workspace/models/blue below the read-only /workspace/models/"
     assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))

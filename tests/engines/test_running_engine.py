@@ -97,10 +97,10 @@ def test_memory_for_a_cache_outside_of_accelerators(memory: str, shared: str, co
     container = Container(
         "engine",
         resources={"limits": {"memory": memory}} if memory else {},
-        mounts=({"name": "shm", "mountPath": "/dev/shm"},) if shared else (),  # noqa: S108
+        volume_mounts=({"name": "shm", "mountPath": "/dev/shm"},) if shared else (),  # noqa: S108
     )
     volumes = ({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": shared}},) if shared else ()
-    pod = Pod({}, {}, "", (container,), volumes=volumes)
+    pod = Pod(containers=(container,), volumes=volumes)
     memory_origin, shared_origin = DEPLOYMENT.at("resources", "limits", "memory"), DEPLOYMENT.at("volumeMounts", 0)
     cache = HeldCache(
         amount="64Gi",

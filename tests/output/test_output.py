@@ -27,7 +27,7 @@ LINE = "# Rendered by llmaz from apps/chat.yaml. Do not edit.\n"
 
 
 def plan(name: str = "chat", namespace: str = "llm", file: str = "apps/chat.yaml") -> Plan:
-    pod = Pod({}, {}, "default-scheduler", (Container("runner"),))
+    pod = Pod(scheduler_name="default-scheduler", containers=(Container("runner"),))
     port, origin = Port("http", 8080), Origin(NamedSource(""))
     fields: tuple[Any, ...] = ({}, {}, 1, 1, "LeaderReady", "None", Rollout(), pod, port, {}, origin, dict)
     return replace(Plan(name, namespace, file, *fields), app=name)

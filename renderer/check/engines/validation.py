@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert, structs
 
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
@@ -13,9 +17,11 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import Surroundings, engine_line
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Container, Pod
 from renderer.yamlio import Document
+
+_Record = TypeVar("_Record", Container, Pod)
 
 
 def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> Iterator[Diagnostic]:
@@ -75,39 +81,29 @@ def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngi
 
 
 def _read_pod(container: EngineContainer) -> Pod:
-    """The pod of a manifest. No schema need have judged it: values of other types than the API's are left out."""
+    """The pod of a manifest."""
     metadata, spec = container.metadata, container.pod
-    return Pod(
+    return _read(
+        Pod,
+        spec,
+        metadata=metadata,
         labels=map_at(metadata, "labels"),
         annotations=map_at(metadata, "annotations"),
-        scheduler_name=text_at(spec, "schedulerName"),
-        containers=tuple(map(_read_container, maps_at(spec, "containers"))),
         init_containers=tuple(map(_read_container, maps_at(spec, "initContainers"))),
-        volumes=tuple(maps_at(spec, "volumes")),
-        node_selector=map_at(spec, "nodeSelector"),
-        affinity=map_at(spec, "affinity"),
-        tolerations=tuple(maps_at(spec, "tolerations")),
-        grace_seconds=int(number_at(spec, "terminationGracePeriodSeconds")) or None,
-        security=map_at(spec, "securityContext"),
-        metadata=metadata,
-        rest=spec,
+        containers=tuple(map(_read_container, maps_at(spec, "containers"))),
     )
 
 
 def _read_container(body: Body) -> Container:
-    return Container(
-        name=text_at(body, "name"),
-        image=text_at(body, "image"),
-        command=tuple(texts_at(body, "command")),
-        args=tuple(texts_at(body, "args")),
-        env=tuple(maps_at(body, "env")),
-        ports=tuple(maps_at(body, "ports")),
-        resources=map_at(body, "resources"),
-        startup_probe=map_at(body, "startupProbe"),
-        readiness_probe=map_at(body, "readinessProbe"),
-        liveness_probe=map_at(body, "livenessProbe"),
-        lifecycle=map_at(body, "lifecycle"),
-        security=map_at(body, "securityContext"),
-        mounts=tuple(maps_at(body, "volumeMounts")),
-        rest=body,
-    )
+    return _read(Container, body, name=text_at(body, "name"))
+
+
+def _read(record: type[_Record], body: Body, **fields: Any) -> _Record:
+    """The record of a map with the API's names. No schema need have judged it: values of other types than the API's
+    are left out.
+    """
+    for field in structs.fields(record):
+        if field.name not in fields:
+            with suppress(KeyError, ValidationError):
+                fields[field.name] = convert(body[field.encode_name], field.type)
+    return record(**{**fields, "rest": body})

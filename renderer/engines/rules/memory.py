@@ -39,7 +39,9 @@ def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
 def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning where the processes of several accelerators have only the shared memory of any container, 64 MiB."""
     line, pod = running.line, running.pod
-    if any(mount.get("mountPath") == _SHARED_MEMORY for mount in running.container.mounts) or pod.rest.get("hostIPC"):
+    if any(mount.get("mountPath") == _SHARED_MEMORY for mount in running.container.volume_mounts) or pod.rest.get(
+        "hostIPC"
+    ):
         return
     size = accelerators_used(line.engine, line.args)
     if size is not None and max(size, line.shared.size) > 1 and line.shared.origin:
@@ -57,7 +59,7 @@ def bounded_memory(container: Container) -> tuple[str, str]:
 
 def _shared_memory(running: RunningEngine) -> str:
     """The size of shared memory, '' without one."""
-    mounts = (mount["name"] for mount in running.container.mounts if mount["mountPath"] == _SHARED_MEMORY)
+    mounts = (mount["name"] for mount in running.container.volume_mounts if mount["mountPath"] == _SHARED_MEMORY)
     name = next(mounts, None)
     volume = next((volume for volume in running.pod.volumes if volume["name"] == name), {})
     return text_at(volume, "emptyDir", "sizeLimit")

@@ -67,8 +67,8 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
         **defaults.fields,
         **({"tolerations": list(defaults.tolerations)} if defaults.tolerations else {}),
         "securityContext": leave_ids(pod_security, context.hardening),
-        "initContainers": [pods.container_body(lock), pods.container_body(loads)],
-        "containers": [pods.container_body(complete)],
+        "initContainers": [lock.body(), loads.body()],
+        "containers": [complete.body()],
         "volumes": [claim, *access.volumes],
     }
     return {"metadata": metadata, "spec": spec}

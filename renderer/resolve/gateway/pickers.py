@@ -134,7 +134,7 @@ def _sidecar(config: RenderConfig, spec: SidecarSpec, words: Words) -> Container
         args=tuple(args),
         ports=tuple([_proxy_port(words, rank) for rank in range(int(str(words["RankPorts"])) or 1)]),
         resources=template.share_maps(spec.get("resources") or {}),
-        security=hardening.security_context(security, read_only=bool(security.get("readOnlyRoot"))),
+        security_context=hardening.security_context(security, read_only=bool(security.get("readOnlyRoot"))),
         rest={"restartPolicy": "Always"},
     )
 

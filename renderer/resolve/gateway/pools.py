@@ -69,7 +69,7 @@ def label_pods(of_app: PickedApp) -> LabelledPods:
     roles, answering = of_app.picker.disaggregation, of_app.answering
     sidecar = _role_sidecar(roles, answering) if roles and answering.role else None
     if sidecar:
-        sidecar = replace(sidecar, security=leave_ids(sidecar.security, of_app.level))
+        sidecar = replace(sidecar, security_context=leave_ids(sidecar.security_context, of_app.level))
     return LabelledPods(of_app, [_with_pool_labels(of_app.picker, plan) for plan in of_app.plans], sidecar)
 
 

@@ -42,8 +42,8 @@ def fill_containers(
     """The lock, which runs beside the others, the loader on the folder of its weights, and what says that they are
     complete. `shell`: a loader whose image has a shell; `security`: of all three, {} for the loader's own.
     """
-    own = {"security": security} if security else {}
-    loads = ({"name": volume, "mountPath": MODELS_FOLDER, "subPath": cache.folder}, *loader_container.mounts[1:])
+    own = {"security_context": security} if security else {}
+    loads = ({"name": volume, "mountPath": MODELS_FOLDER, "subPath": cache.folder}, *loader_container.volume_mounts[1:])
     lock = _script("cache-lock", cache_scripts.LOCK, shell, cache, volume, position)
     lock_probe = {"exec": {"command": [*_SHELL, cache_scripts.HELD]}}
     lock = replace(
@@ -54,13 +54,13 @@ def fill_containers(
         **own,
     )
     complete = _script("cache-complete", cache_scripts.COMPLETE, shell, cache, volume, position)
-    return lock, replace(loader_container, mounts=loads, **own), replace(complete, **own)
+    return lock, replace(loader_container, volume_mounts=loads, **own), replace(complete, **own)
 
 
 def waiting_container(shell: Loader, cache: ModelCache, volume: str, position: int) -> Container:
     """The init container that ends when the weights on a claim are complete."""
     container = _script(WAITING, cache_scripts.WAIT, shell, cache, volume, position)
-    return replace(container, mounts=({**container.mounts[0], "readOnly": True},))
+    return replace(container, volume_mounts=({**container.volume_mounts[0], "readOnly": True},))
 
 
 def _script(name: str, script: str, shell: Loader, cache: ModelCache, volume: str, position: int) -> Container:
@@ -71,6 +71,6 @@ def _script(name: str, script: str, shell: Loader, cache: ModelCache, volume: st
         args=(script,),
         env=({"name": "ROOT", "value": _ROOT}, {"name": "FOLDER", "value": cache.folder}),
         resources=_RESOURCES,
-        security=shell.security,
-        mounts=({"name": volume, "mountPath": _ROOT},),
+        security_context=shell.security,
+        volume_mounts=({"name": volume, "mountPath": _ROOT},),
     )

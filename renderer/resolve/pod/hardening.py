@@ -91,15 +91,15 @@ def security_at(level: str, security: Body) -> Body:
 
 def harden(container: Container, level: str) -> Container:
     """The container with its security context at a level."""
-    return replace(container, security=security_at(level, container.security))
+    return replace(container, security_context=security_at(level, container.security_context))
 
 
 def deny_escalation(container: Container) -> Container:
     """The container without privilege escalation, unless that contradicts its own security context."""
-    security = container.security
+    security = container.security_context
     if "allowPrivilegeEscalation" in security or needs_escalation(security):
         return container
-    return replace(container, security={**security, "allowPrivilegeEscalation": False} if security else NO_ESCALATION)
+    return replace(container, security_context={**security, **NO_ESCALATION} if security else NO_ESCALATION)
 
 
 def needs_escalation(security: Body) -> bool:

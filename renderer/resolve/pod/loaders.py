@@ -333,6 +333,6 @@ def loader_container(
         ),
         env=tuple([entry for entry, _ in env.values()]),
         resources=loader.resources,
-        security=hardening.security_at(level, loader.security),
-        mounts=(WRITABLE_MOUNT, *credentials.mounts),
+        security_context=hardening.security_at(level, loader.security),
+        volume_mounts=(WRITABLE_MOUNT, *credentials.mounts),
     )

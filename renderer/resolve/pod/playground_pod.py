@@ -44,7 +44,7 @@ def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
     loader_containers = needs_of_pods.loader_containers(needs, parts.container.env)
     storage = _storage(needs, parts)
     runner, pod_security = _secured(needs, parts, storage)
-    runner = replace(runner, mounts=tuple(storage.mounts))
+    runner = replace(runner, volume_mounts=tuple(storage.mounts))
     tolerations = parts.tolerations
     if needs.defaults.tolerations or any(flavor.tolerations for flavor in placement.flavors):
         tolerations = needs_of_pods.tolerations(needs, tolerations)
@@ -60,10 +60,10 @@ def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
         node_selector=placement.node_selector,
         affinity={"nodeAffinity": placement.node_affinity} if placement.node_affinity else {},
         tolerations=tuple(tolerations),
-        grace_seconds=parts.grace_seconds,
-        security=pod_security,
-        mounts_token=disabled,
-        service_links=disabled,
+        termination_grace_period_seconds=parts.grace_seconds,
+        security_context=pod_security,
+        automount_service_account_token=disabled,
+        enable_service_links=disabled,
         rest=_pod_fields(needs, parts.hosts),
     )
     devices = needs_of_pods.device_template(needs)
@@ -89,7 +89,7 @@ def _secured(needs: PodNeeds, parts: RunnerParts, storage: Storage) -> tuple[Con
     storage.
     """
     pod_security: Body = {}
-    security = parts.container.security
+    security = parts.container.security_context
     if needs.hardening != "off":
         pod_security, security, writable = security_contexts(needs.hardening, parts.security)
         for i, path in enumerate(writable):
@@ -99,7 +99,7 @@ def _secured(needs: PodNeeds, parts: RunnerParts, storage: Storage) -> tuple[Con
         pod_security = {**group_security(needs.fs_group), **pod_security}
     if capabilities := needs.placement.access.capabilities:
         security = with_capabilities(security, capabilities)
-    runner = replace(parts.container, security=security)
+    runner = replace(parts.container, security_context=security)
     if needs.hardening == OPENSHIFT or (needs.hardening in TIGHT and parts.security.get("anyUser")):
         runner = _with_home(runner, parts.security)
     return runner, pod_security
@@ -119,17 +119,17 @@ def with_writable_folders(pod: Pod, security: SecuritySpec) -> Pod:
     user who runs. `security`: of the preset or of its variant.
     """
     runner = pod.containers[0]
-    if runner.security.get("readOnlyRootFilesystem") is not True:
+    if runner.security_context.get("readOnlyRootFilesystem") is not True:
         return pod
-    mounted = {str(mount.get("mountPath")).rstrip("/") for mount in runner.mounts}
+    mounted = {str(mount.get("mountPath")).rstrip("/") for mount in runner.volume_mounts}
     folders = [folder for folder in security.get("writable", ()) if folder not in mounted]
     volume_names = {volume.get("name") for volume in pod.volumes}
     names = [name for i in range(len(folders) + len(pod.volumes)) if (name := f"writable-{i}") not in volume_names]
     mounts = [{"name": name, "mountPath": folder} for name, folder in zip(names, folders, strict=False)]
     volumes = [{"name": mount["name"], "emptyDir": {}} for mount in mounts]
-    if runner.security.get("runAsUser", pod.security.get("runAsUser")) != security.get("user"):
+    if runner.security_context.get("runAsUser", pod.security_context.get("runAsUser")) != security.get("user"):
         runner = _with_home(runner, security)
-    runner = replace(runner, mounts=(*runner.mounts, *mounts))
+    runner = replace(runner, volume_mounts=(*runner.volume_mounts, *mounts))
     return replace(pod, containers=(runner, *pod.containers[1:]), volumes=(*pod.volumes, *volumes))
 
 
@@ -138,12 +138,12 @@ def with_nested_mounts(pod: Pod) -> Pod:
     the container runtime makes the folder of a mount, and cannot in a read-only one.
     """
     runner = pod.containers[0]
-    others = [mount for mount in runner.mounts if mount.get("name") != VOLUME]
+    others = [mount for mount in runner.volume_mounts if mount.get("name") != VOLUME]
     below = any(str(mount.get("mountPath")).startswith(MODELS_FOLDER) for mount in others)
-    if not below or READ_ONLY_MOUNT not in runner.mounts:
+    if not below or READ_ONLY_MOUNT not in runner.volume_mounts:
         return pod
-    mounts = tuple([WRITABLE_MOUNT if mount == READ_ONLY_MOUNT else mount for mount in runner.mounts])
-    return replace(pod, containers=(replace(runner, mounts=mounts), *pod.containers[1:]))
+    mounts = tuple([WRITABLE_MOUNT if mount == READ_ONLY_MOUNT else mount for mount in runner.volume_mounts])
+    return replace(pod, containers=(replace(runner, volume_mounts=mounts), *pod.containers[1:]))
 
 
 def _annotations(needs: PodNeeds, preparation: Preparation) -> Body:
@@ -165,8 +165,8 @@ def _pod_fields(needs: PodNeeds, hosts: int) -> Body:
 
 def _preparation_container(step: Container, runner: Container) -> Container:
     """The init container of a step, with the runner's environment, mounts and security; with its image by default."""
-    security, env, mounts = runner.security, runner.env, runner.mounts
-    return replace(step, image=step.image or runner.image, env=env, security=security, mounts=mounts)
+    security, env, mounts = runner.security_context, runner.env, runner.volume_mounts
+    return replace(step, image=step.image or runner.image, env=env, security_context=security, volume_mounts=mounts)
 
 
 _SHARED_MEMORY_VOLUMES: dict[str, Body] = {}

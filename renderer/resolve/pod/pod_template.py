@@ -26,18 +26,7 @@ from renderer.resolve.pod import hardening, pods
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
 
-_POD_FIELDS = {
-    "schedulerName": "scheduler_name",
-    "automountServiceAccountToken": "mounts_token",
-    "enableServiceLinks": "service_links",
-    "nodeSelector": "node_selector",
-    "tolerations": "tolerations",
-    "terminationGracePeriodSeconds": "grace_seconds",
-    "securityContext": "security",
-    "affinity": "affinity",
-    "volumes": "volumes",
-}
-_CONTAINER_GROUPS = {"initContainers": "init_containers", "containers": "containers"}
+_CONTAINER_GROUPS = ("initContainers", "containers")
 _RUNNER_HINTS = {
     "command": "write a BackendRuntime with another command",
     "args": "write spec.backendRuntimeConfig.args",
@@ -84,28 +73,26 @@ def patch_pod(
     if "volumes" in fields:
         diagnostics.problems += images.invalid_volumes(fields["volumes"], part_origin.at("volumes"))
         fields["volumes"] = images.volume_references(config, fields["volumes"])
-    merged = merge.merge_map(_api_fields(pod, _POD_FIELDS, fields), fields, "core.PodSpec", part_origin, ("spec",))
+    before = {key: value for key, value in pod.body().items() if key not in _CONTAINER_GROUPS}
+    merged = merge.merge_map(before, fields, "core.PodSpec", part_origin, ("spec",))
     if "tolerations" in fields:
         own_tolerations = fields["tolerations"], part_origin.at("tolerations")
         merged["tolerations"] = _merge_tolerations(kept_tolerations, *own_tolerations, merge)
-    patched: Pod = _with_fields(pod, _POD_FIELDS, merged, fields, ("spec",))
     init_containers, containers = (
-        _patch_containers(
-            config, getattr(pod, field), group, spec.get(group) or (), hardened, part_origin.at(group), merge
-        )
-        for group, field in _CONTAINER_GROUPS.items()
+        _patch_containers(config, before_patch, group, spec.get(group) or (), hardened, part_origin.at(group), merge)
+        for group, before_patch in zip(_CONTAINER_GROUPS, (pod.init_containers, pod.containers), strict=True)
     )
     for key in ("labels", "annotations"):
         for name in metadata.get(key) or {}:
             merge.origins.copy(("metadata", key, name), origin.at("metadata", key, name))
-    patched_pod = replace(
-        patched,
+    patched = replace(
+        Pod.read(_with_fields(before, merged, fields, "spec")),
         labels={**pod.labels, **(metadata.get("labels") or {})},
         annotations={**pod.annotations, **(metadata.get("annotations") or {})},
         init_containers=init_containers,
         containers=containers,
     )
-    return PatchedPod(patched_pod, dict(merge.origins))
+    return PatchedPod(patched, dict(merge.origins))
 
 
 def runner_patch(spec: AppSpec) -> tuple[int, Body]:
@@ -184,24 +171,23 @@ def _patch_container(
 ) -> Container:
     diagnostics, path = merge.diagnostics, ("spec", group, container.name)
     fields = {key: value for key, value in patch.items() if key != "name"}
-    fields_before = _api_fields(container, pods.CONTAINER_FIELDS, fields)
-    if hardening.needs_escalation(patch.get("securityContext") or {}) and "securityContext" in fields_before:
+    before = container.body()
+    if hardening.needs_escalation(patch.get("securityContext") or {}) and "securityContext" in before:
         # The API server refuses it together with allowPrivilegeEscalation: false.
-        context = fields_before["securityContext"]
-        fields_before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
-    merged = merge.merge_map(fields_before, fields, "core.Container", origin, path)
+        context = before["securityContext"]
+        before["securityContext"] = {key: context[key] for key in context if key != "allowPrivilegeEscalation"}
+    merged = merge.merge_map(before, fields, "core.Container", origin, path)
     merge.origins.copy((*path, "name"), origin.at("name"))
-    diagnostics.problems += _second_handlers(fields_before, merged, patch, origin)
+    diagnostics.problems += _second_handlers(before, merged, patch, origin)
     if "image" in patch:
         diagnostics.problems += images.invalid_image(patch["image"], "image", origin.at("image"))
         merged["image"] = images.image_reference(config, patch["image"])
-    if "resources" in merged:
+    if "resources" in fields and "resources" in merged:
         sides = merged["resources"].items()
         merged["resources"] = {
             key: resources.order_resources(side) if isinstance(side, Mapping) else side for key, side in sides
         }
-    patched: Container = _with_fields(container, pods.CONTAINER_FIELDS, merged, fields, ("spec", group, "[]"))
-    return patched
+    return Container.read(_with_fields(before, merged, fields, "spec", group, "[]"))
 
 
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")  # of a probe, and of a step of lifecycle
@@ -309,38 +295,14 @@ def _container_origin(patch: Mapping[str, Any], group: str, name: str, origin: O
 
 def _is_restricted(pod: Pod, container: Container) -> bool:
     """Whether the container runs as non-root and drops all capabilities, as Pod Security `restricted` requires."""
-    security = container.security
+    security = container.security_context
     dropped = list_at(security, "capabilities", "drop")
-    return bool(security.get("runAsNonRoot", pod.security.get("runAsNonRoot"))) and "ALL" in dropped
+    return bool(security.get("runAsNonRoot", pod.security_context.get("runAsNonRoot"))) and "ALL" in dropped
 
 
-# Between our tuples and the API's maps
-
-
-def _api_fields(item: Container | Pod, fields: Mapping[str, str], keys: Mapping[str, object]) -> dict[str, Any]:
-    """Those of the fields `keys` that have a value, under the API's names."""
-    body = {}
-    for key in keys:
-        value = getattr(item, fields[key]) if key in fields else item.rest.get(key)
-        if value is not None and value != () and value != {}:
-            body[key] = list(value) if isinstance(value, tuple) else value
-    return body
-
-
-_UNSET: Mapping[type, Container | Pod] = {Container: Container(""), Pod: Pod({}, {}, "", ())}
-
-
-def _with_fields(
-    item: Any, field_names: Mapping[str, str], merged: Body, keys: Mapping[str, Any], path: tuple[str, ...]
-) -> Any:
-    """The item with the merged values of the fields `keys`; a deleted field gets its default."""
-    defaulted = api_defaults.fill_defaults(merged, *path)
-    fields, rest = {}, {key: value for key, value in item.rest.items() if key not in keys}
-    for key in keys:
-        if key in field_names:
-            default = getattr(_UNSET[type(item)], field_names[key])
-            value = defaulted.get(key, default)
-            fields[field_names[key]] = tuple(value) if isinstance(default, tuple) else value
-        elif key in defaulted:
-            rest[key] = defaulted[key]
-    return replace(item, rest=rest, **fields)
+def _with_fields(before: Body, merged: Body, patch: Body, *path: str) -> Body:
+    """The fields before, and those of the patch as they are merged, with the defaults inside. `path`: in the pod's
+    template.
+    """
+    patched = api_defaults.fill_defaults({key: merged[key] for key in patch if key in merged}, *path)
+    return {key: value for key, value in before.items() if key not in patch} | patched

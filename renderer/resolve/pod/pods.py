@@ -14,7 +14,7 @@ def volume_at(container: Container, path: str) -> str:
     """The name of the volume that a path of the container lies in, '' for none: the one with the longest mount path."""
     mounts = [
         (len(folder), str(mount["name"]))
-        for mount in container.mounts
+        for mount in container.volume_mounts
         if (folder := str(mount["mountPath"]).rstrip("/")) == path or path.startswith(f"{folder}/")
     ]
     return max(mounts)[1] if mounts else ""
@@ -26,7 +26,7 @@ def written_volumes(pod: Pod, own_names: Collection[str]) -> set[str]:
         str(mount["name"])
         for container in (*pod.init_containers, *pod.containers)
         if container.name not in own_names and container.name != RUNNER
-        for mount in container.mounts
+        for mount in container.volume_mounts
         if not mount.get("readOnly")
     }
 
@@ -49,26 +49,3 @@ def is_empty_dir(pod: Pod, name: str) -> bool:
 def group_security(group: int) -> Body:
     """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
     return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
-
-
-CONTAINER_FIELDS = {
-    "image": "image",
-    "command": "command",
-    "args": "args",
-    "env": "env",
-    "ports": "ports",
-    "resources": "resources",
-    "startupProbe": "startup_probe",
-    "readinessProbe": "readiness_probe",
-    "livenessProbe": "liveness_probe",
-    "lifecycle": "lifecycle",
-    "securityContext": "security",
-    "volumeMounts": "mounts",
-}
-
-
-def container_body(container: Container) -> dict[str, object]:
-    """The container with the API's field names."""
-    fields = {key: getattr(container, field) for key, field in CONTAINER_FIELDS.items()}
-    body = {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items() if value}
-    return {"name": container.name, **body, **container.rest}

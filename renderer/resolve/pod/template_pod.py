@@ -16,7 +16,7 @@ from renderer.resolve.layers import merge_entries
 from renderer.resolve.pod import needs as needs_of_pods
 from renderer.resolve.pod.hardening import SECCOMP, deny_escalation
 from renderer.resolve.pod.needs import PodNeeds
-from renderer.resolve.pod.pods import CONTAINER_FIELDS, RUNNER, group_security
+from renderer.resolve.pod.pods import RUNNER, group_security
 
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
 _OWN_LABELS = "app.kubernetes.io/"
@@ -50,15 +50,15 @@ def template_pod(
         volumes=(*images.volume_references(config, spec.get("volumes") or ()), *_missing_volumes(needs, spec)),
         node_selector={**placement.node_selector, **(spec.get("nodeSelector") or {})},
         affinity=_affinity(needs, spec),
-        security={
+        security_context={
             **(group_security(needs.fs_group) if needs.fs_group is not None else {}),
             **(SECCOMP if hardened else {}),
             **(spec.get("securityContext") or {}),
         },
-        mounts_token=False
+        automount_service_account_token=False
         if hardened and "serviceAccountName" not in rest and "automountServiceAccountToken" not in rest
         else None,
-        service_links=False if hardened and "enableServiceLinks" not in rest else None,
+        enable_service_links=False if hardened and "enableServiceLinks" not in rest else None,
         metadata=metadata,
         rest=pod_defaults.complete_pod_spec(
             defaults,
@@ -118,23 +118,16 @@ def _with_default_env(needs: PodNeeds, runner: Container) -> Container:
     return replace(runner, env=merge_entries([needs.defaults.env, runner.env]).entries)
 
 
-def _read_container(config: RenderConfig, container: Mapping[str, Any]) -> Container:
-    rest = dict(container)
-    fields: dict[str, Any] = {field: rest.pop(key) for key, field in CONTAINER_FIELDS.items() if key in rest}
-    for name in ("command", "args", "env", "ports", "mounts"):
-        if name in fields:
-            fields[name] = tuple(fields[name])
-    if "env" in fields:
-        fields["env"] = merge_entries([fields["env"]]).entries
-    if "image" in fields:
-        fields["image"] = images.image_reference(config, fields["image"])
-    return Container(name=rest.pop("name"), rest=rest, **fields)
+def _read_container(config: RenderConfig, body: Mapping[str, Any]) -> Container:
+    container = Container.read(body)
+    image = images.image_reference(config, container.image) if container.image else ""
+    return replace(container, image=image, env=merge_entries([container.env]).entries)
 
 
 def _complete_runner(needs: PodNeeds, runner: Container) -> Container:
     """The runner with mounts, credentials and accelerators. A mount of its own wins over one for the same path."""
     mounts = [*needs.mounts, *(mount for credentials in needs.skip_credentials for mount in credentials.mounts)]
-    mounted_paths = {str(mount["mountPath"]).rstrip("/") for mount in runner.mounts}
+    mounted_paths = {str(mount["mountPath"]).rstrip("/") for mount in runner.volume_mounts}
     added = [mount for mount in mounts if str(mount["mountPath"]).rstrip("/") not in mounted_paths]
     limits = needs.placement.limits
     sides = runner.resources
@@ -148,5 +141,8 @@ def _complete_runner(needs: PodNeeds, runner: Container) -> Container:
             },
         }
     return replace(
-        runner, env=needs_of_pods.add_credentials(needs, runner.env), mounts=(*runner.mounts, *added), resources=sides
+        runner,
+        env=needs_of_pods.add_credentials(needs, runner.env),
+        volume_mounts=(*runner.volume_mounts, *added),
+        resources=sides,
     )

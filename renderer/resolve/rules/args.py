@@ -218,7 +218,9 @@ def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     engine, runner = planned.run.engine, planned.pod.containers[0]
     sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"])
     origin = planned.app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
-    yield from _short_grace(planned.command, planned.pod.grace_seconds or engine.grace_seconds, int(sleep), origin)
+    yield from _short_grace(
+        planned.command, planned.pod.termination_grace_period_seconds or engine.grace_seconds, int(sleep), origin
+    )
 
 
 def _short_grace(command: EngineProcess, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:

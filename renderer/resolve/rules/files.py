@@ -118,7 +118,7 @@ def _stores(planned: PlannedPod) -> Iterator[tuple[str, str]]:
 
 
 def _may_write(container: PodContainer, volume: str) -> bool:
-    return any(mount["name"] == volume and not mount.get("readOnly") for mount in container.mounts)
+    return any(mount["name"] == volume and not mount.get("readOnly") for mount in container.volume_mounts)
 
 
 def _store_volume(container: PodContainer, name: str, path: str) -> str:

@@ -125,7 +125,7 @@ def overlapping_folders(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each folder of KV cache that another mount is in the way of."""
     tiers = planned.run.offloading.tiers if planned.run.offloading else ()
     own = {tier.volume for tier in tiers}
-    mounts = planned.pod.containers[0].mounts
+    mounts = planned.pod.containers[0].volume_mounts
     others = [str(mount["mountPath"]).rstrip("/") for mount in mounts if mount["name"] not in own]
     for tier in tiers:
         for path in others:

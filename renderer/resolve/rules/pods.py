@@ -73,13 +73,13 @@ def unknown_user(planned: PlannedPod) -> Iterator[Diagnostic]:
 def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | None]:
     """The value of a field of the runner's security context, else of the pod's, and where a podTemplate says it."""
     pod, runner = planned.pod, planned.pod.containers[0]
-    if field in runner.security:
-        return runner.security[field], planned.patch_origin(("spec", "containers", 0, "securityContext", field))
+    if field in runner.security_context:
+        return runner.security_context[field], planned.patch_origin(("spec", "containers", 0, "securityContext", field))
     path: Path = ("spec", "securityContext", field)
     for length in range(len(path), 1, -1):
         if origin := planned.patch_origins.get(path[:length]):
-            return pod.security.get(field), origin.at(*path[length:])
-    return pod.security.get(field), None
+            return pod.security_context.get(field), origin.at(*path[length:])
+    return pod.security_context.get(field), None
 
 
 @rule(of=PlannedPod, when=_is_patched)

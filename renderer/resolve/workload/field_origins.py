@@ -284,7 +284,11 @@ def _item_origins(scaling: PlannedScaling) -> _Origins:
     runner = pod.containers[0]
     lists: tuple[tuple[Path, list[tuple[object, ...]], _Items], ...] = (
         (("volumes",), [(volume["name"],) for volume in pod.volumes], volumes),
-        (("containers", 0, "volumeMounts"), [(mount["name"], mount["mountPath"]) for mount in runner.mounts], mounts),
+        (
+            ("containers", 0, "volumeMounts"),
+            [(mount["name"], mount["mountPath"]) for mount in runner.volume_mounts],
+            mounts,
+        ),
         (("containers", 0, "ports"), [(port.get("name"),) for port in runner.ports], ports),
         (("initContainers",), [(container.name,) for container in pod.init_containers], steps),
     )

@@ -95,8 +95,13 @@ def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -
         *(_without_probes_of(ports, container) for container in others),
     )
     init_containers = tuple([_without_probes_of(ports, container) for container in leader.init_containers])
-    grace = None if leader.grace_seconds is None else leader.grace_seconds + _WORKER_GRACE
-    return replace(leader, containers=containers, init_containers=init_containers, grace_seconds=grace)
+    grace = leader.termination_grace_period_seconds
+    return replace(
+        leader,
+        containers=containers,
+        init_containers=init_containers,
+        termination_grace_period_seconds=None if grace is None else grace + _WORKER_GRACE,
+    )
 
 
 def _without_probes_of(ports: Set[object], container: Container) -> Container:
