@@ -30,9 +30,9 @@ from renderer.engines.handwritten_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.load.validation import KINDS
 from renderer.resolve.kube.images import split_image
-from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")

@@ -13,7 +13,7 @@ from renderer.adopt.server_defaults import without_defaults
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.server_defaults import constants
-from renderer.resolve.pod.pods import RUNNER
+from renderer.kubernetes.wellknown import RUNNER
 
 Body = Mapping[str, Any]
 SHARED_MEMORY = "/dev/shm"  # noqa: S108

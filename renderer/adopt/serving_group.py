@@ -12,8 +12,8 @@ from renderer.adopt.pod_patch import patch_between
 from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.load.validation import KINDS
-from renderer.resolve.pod.pods import RUNNER
 
 Body = Mapping[str, Any]
 _SKIP = "llmaz.io/skip-model-loader"

@@ -30,7 +30,6 @@ _ANNOTATIONS = {
 }
 _MODEL = wellknown.MODEL_NAME
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
-_RUNNER = "model-runner"  # the container of a hand-written template that serves the model is called so too
 
 
 Fits: TypeAlias = "Mapping[tuple[str, str], FitVerdict]"
@@ -237,7 +236,8 @@ def _number(value: object, otherwise: int) -> int:
 def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
     containers = maps_at(pod, "spec", "containers")
     runner = next(
-        (container for container in containers if container.get("name") == _RUNNER), containers[0] if containers else {}
+        (container for container in containers if container.get("name") == wellknown.RUNNER),
+        containers[0] if containers else {},
     )
     others = [
         *maps_at(pod, "spec", "initContainers"),

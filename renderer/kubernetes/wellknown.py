@@ -41,6 +41,7 @@ PICKER = "-epp"
 LEADER_WORKER_SET, DEPLOYMENT = "LeaderWorkerSet", "Deployment"  # what runs pods
 HPA, SCALED_OBJECT = "HorizontalPodAutoscaler", "ScaledObject"  # what writes `replicas` of those
 AUTOSCALERS = (HPA, SCALED_OBJECT)
+RUNNER = "model-runner"  # the container that serves the model, of a hand-written template too
 PORT = 8080  # of args, probes, drain and Services (docs/design/contract.md#names-in-the-pod)
 ENGINE_PORT = 8200  # of an engine behind a picker's sidecar, which has PORT
 PREFILL: Final = "prefill"

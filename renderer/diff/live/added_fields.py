@@ -10,7 +10,7 @@ from renderer.diff.live.finding import Finding
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
-from renderer.resolve.pod.pods import RUNNER
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)

@@ -9,8 +9,8 @@ from renderer.diff.live.finding import Finding
 from renderer.diff.live.pods import parents
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import pod_templates
-from renderer.resolve.pod.pods import RUNNER
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
 _TOOLS: Final = (

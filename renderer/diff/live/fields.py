@@ -10,8 +10,8 @@ from renderer.diff.live.compared import LivePair, ObjectSide, PodPair, selector_
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
 from renderer.diff.live.pods import PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube.images import split_image
-from renderer.resolve.pod.pods import RUNNER
 
 ENGINE_PORT: Final = "the port of the engine"
 _HTTP: Final = "http"

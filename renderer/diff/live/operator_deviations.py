@@ -8,8 +8,8 @@ from renderer.diff.live import command_options
 from renderer.diff.live.finding import Finding
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import replicas
-from renderer.resolve.pod.pods import RUNNER
 
 _ACTIVATOR: Final = "activator.llmaz.io/"
 

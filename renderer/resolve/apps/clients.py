@@ -8,9 +8,10 @@ from renderer.api import App
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import ClientService, Plan, Pod, Port
 from renderer.resolve import pod_defaults
-from renderer.resolve.pod import pods
+from renderer.resolve.pod.containers import running_containers
 
 
 def with_clients(app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
@@ -64,8 +65,8 @@ def _without_listener(pod: Pod, number: int) -> Pod:
     """The pod without the containers beside the runner that listen on this port."""
     listeners = {
         container.name
-        for _, container in pods.running_containers(pod)
-        if container.name != pods.RUNNER and any(port.get("containerPort") == number for port in container.ports)
+        for _, container in running_containers(pod)
+        if container.name != RUNNER and any(port.get("containerPort") == number for port in container.ports)
     }
     return replace(
         pod,
@@ -89,18 +90,18 @@ def _answering_port(app: App, plan: Plan, number: int, diagnostics: Collector) -
     pod, origin = plan.leader or plan.worker, app.origin("spec", "gateway", "port")
     listeners = [
         (container, port)
-        for _, container in pods.running_containers(pod)
+        for _, container in running_containers(pod)
         for port in container.ports
         if "containerPort" in port
     ]
     for container, port in listeners:
         if port["containerPort"] != number or port.get("protocol", "TCP") != "TCP":
             continue
-        if container.name == pods.RUNNER:
+        if container.name == RUNNER:
             return None if number == plan.port.number else Port(text_at(port, "name") or "http", number)
         if container in pod.containers and "preStop" not in container.lifecycle:
             diagnostics.add("W331", origin, name=container.name)
         return Port(text_at(port, "name") or plan.port.name, number)
     ports = [f"{port['containerPort']} of {container.name}" for container, port in listeners]
-    diagnostics.add("E332", origin, port=number, ports=", ".join(ports) or f"{plan.port.number} of {pods.RUNNER}")
+    diagnostics.add("E332", origin, port=number, ports=", ".join(ports) or f"{plan.port.number} of {RUNNER}")
     return None

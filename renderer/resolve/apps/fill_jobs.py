@@ -9,8 +9,8 @@ from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
 from renderer.resolve.model_cache import fitting_name
-from renderer.resolve.pod import cache_containers, loaders, pods
-from renderer.resolve.pod.hardening import SECCOMP, harden, leave_ids
+from renderer.resolve.pod import cache_containers, loaders
+from renderer.resolve.pod.hardening import SECCOMP, group_security, harden, leave_ids
 from renderer.resolve.pod.loaders import SHELL
 from renderer.resolve.weight_sources import ModelCache, Weights
 from renderer.resolve.workload.run_context import find_loader, find_weights
@@ -55,7 +55,7 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
     loads = loaders.loader_container(loader, 0, weights, defaults.env, access, context.hardening)
     lock, loads, complete = cache_containers.fill_containers(loads, shell, cache, loaders.VOLUME, 0, {})
     lock, complete = harden(lock, context.hardening), harden(complete, context.hardening)
-    pod_security = {**pods.group_security(loaders.group(loader)), **(SECCOMP if hardened else {})}
+    pod_security = {**group_security(loaders.group(loader)), **(SECCOMP if hardened else {})}
     metadata: dict[str, object] = {"labels": {**labels, **defaults.labels}}
     if defaults.annotations:
         metadata["annotations"] = defaults.annotations

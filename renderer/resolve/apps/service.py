@@ -11,7 +11,7 @@ from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
-from renderer.kubernetes.wellknown import PORT
+from renderer.kubernetes.wellknown import PORT, RUNNER
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import claims, disruptions, monitoring, target_versions
 from renderer.resolve.apps import workload_settings
@@ -21,7 +21,6 @@ from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pod_origins
 from renderer.resolve.pod.needs import device_template
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import field_origins
 from renderer.resolve.workload.claimed import AppBase, resolve_base

@@ -17,7 +17,7 @@ from renderer.engines.image_version import version_of_tag
 from renderer.engines.option_lists import OptionList
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
-from renderer.plan import Body
+from renderer.plan import Container
 from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import SINGLE, Parallelism
@@ -70,16 +70,6 @@ class DerivationCache(Struct, frozen=True, eq=False):
     entries: tuple[DerivedEntry, ...]
     key: Callable[[Words], object]  # the values of their words
     derivations: dict[object, Derivation]  # by `key`
-
-
-class RunnerShell(Struct, frozen=True, eq=False):
-    """The command, hooks and probes of a runner."""
-
-    command: tuple[str, ...]
-    lifecycle: Body
-    startup: Body
-    readiness: Body
-    liveness: Body
 
 
 class EngineFile(Struct, frozen=True):
@@ -153,7 +143,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     constant: Mapping[str, int]  # these words by name
     origin: Origin
     configs: Mapping[str, RecommendedConfig]
-    shell: Callable[[Words], RunnerShell]
+    shell: Callable[[Words], Container]  # its command, hooks and probes
     envs: Filler
     derived: tuple[DerivedEntry, ...]
     notes: tuple[ConditionalMessage, ...] = ()  # on differences of this version

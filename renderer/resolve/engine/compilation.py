@@ -32,7 +32,8 @@ from renderer.engines.known_engine import (
 from renderer.engines.option_lists import OptionList
 from renderer.engines.runtime_versions import runtime_in_version
 from renderer.kubernetes import quantity
-from renderer.plan import Body
+from renderer.kubernetes.wellknown import RUNNER
+from renderer.plan import Body, Container
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import grace_period, versions
 from renderer.resolve.engine.backend_runtime import (
@@ -43,7 +44,6 @@ from renderer.resolve.engine.backend_runtime import (
     EngineStep,
     EngineVolume,
     RecommendedConfig,
-    RunnerShell,
     SharedTokens,
     word_getter,
 )
@@ -232,16 +232,16 @@ def _invalid_version_pattern(runtime: BackendRuntime) -> Iterator[Diagnostic]:
             )
 
 
-def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[Words], RunnerShell]:
-    """A function that fills command, hooks and probes."""
+def _compile_shell(compiler: _Compiler, spec: BackendRuntimeSpec) -> Callable[[Words], Container]:
+    """A function that fills command, hooks and probes of the runner."""
     before = compiler.open_trees
     command = compiler.compile_strings(("command",), spec.get("command") or [])
-    keys = ("lifecycle", "startupProbe", "readinessProbe", "livenessProbe")
-    parts = [compiler.compile_tree((key,), spec.get(key) or {}) for key in keys]
+    parts = {key: compiler.compile_tree((key,), spec.get(key) or {}) for key in ("lifecycle", *_PROBES)}
 
-    def fill(words: Words) -> RunnerShell:
+    def fill(words: Words) -> Container:
         literal = literal_words(words)
-        return RunnerShell(tuple(command(words)), *[cast("Body", part(literal)) for part in parts])
+        fields = {key: part(literal) for key, part in parts.items()}
+        return Container.read({"name": RUNNER, "command": list(command(words)), **fields})
 
     if compiler.open_trees > before:
         return fill

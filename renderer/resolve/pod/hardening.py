@@ -67,6 +67,11 @@ def security_contexts(level: str, image_security: SecuritySpec) -> tuple[Body, B
     )
 
 
+def group_security(group: int) -> Body:
+    """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
+    return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
+
+
 def with_capabilities(security: Body, capabilities: Sequence[str]) -> Body:
     """The security context of a container with these capabilities."""
     added: dict[str, object] = {"capabilities": {**map_at(security, "capabilities"), "add": list(capabilities)}}

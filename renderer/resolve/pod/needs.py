@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, DeviceTemplate, Pod
 from renderer.resolve import model_cache
 from renderer.resolve.flavors import Placement
@@ -20,7 +21,6 @@ from renderer.resolve.layers import ValueLayer, merge_items
 from renderer.resolve.pod import cache_containers, loaders
 from renderer.resolve.pod.hardening import OPENSHIFT, harden
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, Credentials, Loader
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.pod_defaults import PodDefaults
 from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, ModelCache, Weights
 from renderer.yamlio import SharedMap

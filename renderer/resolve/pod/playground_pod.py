@@ -12,10 +12,9 @@ from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import OPENSHIFT, TIGHT, security_contexts, with_capabilities
+from renderer.resolve.pod.hardening import OPENSHIFT, TIGHT, group_security, security_contexts, with_capabilities
 from renderer.resolve.pod.loaders import READ_ONLY_MOUNT, VOLUME, WRITABLE_MOUNT
 from renderer.resolve.pod.needs import PodNeeds, Storage
-from renderer.resolve.pod.pods import group_security
 from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.yamlio import SharedMap
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body
 from renderer.resolve.flavors import FlavorOrigins
 from renderer.resolve.layers import ValueLayer, merge_entries, merge_items
 from renderer.resolve.layers import origins as layer_origins
 from renderer.resolve.pod.needs import PodNeeds, added_tolerations
-from renderer.resolve.pod.pods import RUNNER
 
 
 def added_origins(

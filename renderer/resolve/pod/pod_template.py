@@ -18,10 +18,12 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagn
 from renderer.kubernetes.json_values import list_at, map_at, maps_at
 from renderer.kubernetes.strategic_merge import DELETE, DIRECTIVE, POD_TEMPLATE, Merge
 from renderer.kubernetes.template_origins import TemplateOrigins
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import api_defaults, images, resources
-from renderer.resolve.pod import hardening, pods
+from renderer.resolve.pod import hardening
+from renderer.resolve.pod.containers import is_empty_dir, volume_at, written_volumes
 
 if TYPE_CHECKING:
     from renderer.input_types import AppSpec
@@ -97,7 +99,7 @@ def patch_pod(
 
 def runner_patch(spec: AppSpec) -> tuple[int, Body]:
     """The index of model-runner in a Playground's podTemplate, and its patch; (0, {}) where there is none."""
-    return _container_patch(spec.get("podTemplate") or {}, "containers", pods.RUNNER)
+    return _container_patch(spec.get("podTemplate") or {}, "containers", RUNNER)
 
 
 def _container_patch(template: Mapping[str, Any], group: str, name: str) -> tuple[int, Body]:
@@ -134,7 +136,7 @@ def _patch_containers(
             diagnostics.add("E294", item_origin.at("name"), name=name)
             continue
         patched_names.add(name)
-        if name == pods.RUNNER and not _may_patch_runner(patch, item_origin, diagnostics):
+        if name == RUNNER and not _may_patch_runner(patch, item_origin, diagnostics):
             continue
         if patch.get(DIRECTIVE) == DELETE:
             if merge.may_delete(patch, ("name",), name in containers, containers, item_origin):
@@ -158,7 +160,7 @@ def _patch_containers(
 def _may_patch_runner(patch: Mapping[str, Any], origin: Origin, diagnostics: Collector) -> bool:
     """Whether the patch leaves those fields unchanged that other objects depend on; errors where it does not."""
     if patch.get(DIRECTIVE) == DELETE:
-        diagnostics.add("E296", origin.at(DIRECTIVE), name=pods.RUNNER)
+        diagnostics.add("E296", origin.at(DIRECTIVE), name=RUNNER)
         return False
     for key, hint in _RUNNER_HINTS.items():
         if key in patch:
@@ -264,17 +266,17 @@ def risks(
     """
     loaders = {container.name: container for container in after.init_containers}
     own_loaders = zip(before.init_containers, weights_paths, strict=False)
-    filled = pods.written_volumes(after, {container.name for container in before.init_containers})
+    filled = written_volumes(after, {container.name for container in before.init_containers})
     mounts_over: set[str] = set()
     for loader, path in own_loaders:
-        volume = pods.volume_at(after.containers[0], path)
+        volume = volume_at(after.containers[0], path)
         if loader.name not in loaders:
-            if volume not in filled and pods.is_empty_dir(after, volume):
+            if volume not in filled and is_empty_dir(after, volume):
                 loader_origin = _container_origin(patch, "initContainers", loader.name, origin)
                 yield make_diagnostic("W218", loader_origin, loader=loader.name, volume=volume)
-        elif volume and volume != (loaded := pods.volume_at(loaders[loader.name], path)) and volume not in mounts_over:
+        elif volume and volume != (loaded := volume_at(loaders[loader.name], path)) and volume not in mounts_over:
             mounts_over.add(volume)
-            runner_origin = _container_origin(patch, "containers", pods.RUNNER, origin)
+            runner_origin = _container_origin(patch, "containers", RUNNER, origin)
             yield make_diagnostic("W229", runner_origin, name=volume, volume=loaded)
     if not restricted:
         return

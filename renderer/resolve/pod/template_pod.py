@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from renderer.api import RenderConfig
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import pod_defaults
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import merge_entries
 from renderer.resolve.pod import needs as needs_of_pods
-from renderer.resolve.pod.hardening import SECCOMP, deny_escalation
+from renderer.resolve.pod.hardening import SECCOMP, deny_escalation, group_security
 from renderer.resolve.pod.needs import PodNeeds
-from renderer.resolve.pod.pods import RUNNER, group_security
 
 _KEPT_METADATA = ("labels", "annotations", "finalizers", "name", "namespace")
 _OWN_LABELS = "app.kubernetes.io/"

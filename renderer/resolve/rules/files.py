@@ -10,7 +10,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Container as PodContainer
-from renderer.resolve.pod import pods
+from renderer.resolve.pod.containers import is_empty_dir, volume_at, written_volumes
 from renderer.resolve.pod.loaders import loader_name
 from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.planned_pod import PlannedPod
@@ -33,13 +33,13 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
         return
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
     loaded = [load.weights.path for load in loads]
-    written = pods.written_volumes(pod, {loader_name(load.position) for load in loads})
+    written = written_volumes(pod, {loader_name(load.position) for load in loads})
     for name, text, origin in named:
         for path in map(posixpath.normpath, _PATH.findall(text)):
-            volume = pods.volume_at(runner, path)
-            if not pods.is_empty_dir(pod, volume) or volume in written:
+            volume = volume_at(runner, path)
+            if not is_empty_dir(pod, volume) or volume in written:
                 continue
-            beside = [other for other in loaded if pods.volume_at(runner, other) == volume]
+            beside = [other for other in loaded if volume_at(runner, other) == volume]
             if any(path == other or path.startswith(f"{other}/") for other in beside):
                 continue
             content = f"only {' and '.join(beside)} is loaded there" if beside else "it is empty when the pod starts"
@@ -89,13 +89,13 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
     users = {name: (value, origin) for name, value, origin in _variables(planned, stores)}
     for name, path in stores.items():
         value, origin = users.get(name, (path, None))
-        volume = pods.volume_at(runner, path)
+        volume = volume_at(runner, path)
         if origin is None or not volume or not value.startswith("/"):
             continue
         fillers = [container for container in pod.init_containers if _may_write(container, volume)]
-        if not fillers and pods.is_empty_dir(pod, volume):
+        if not fillers and is_empty_dir(pod, volume):
             continue
-        moved = pods.volume_at(runner, value)
+        moved = volume_at(runner, value)
         lost = [container.name for container in fillers if not moved or _store_volume(container, name, path) != moved]
         if lost or (not fillers and moved != volume):
             writers = f"what the containers {quoted(lost)} write to {path}" if len(lost) > 1 else ""
@@ -124,4 +124,4 @@ def _may_write(container: PodContainer, volume: str) -> bool:
 def _store_volume(container: PodContainer, name: str, path: str) -> str:
     """The volume in which a container has the folder of a variable, `path` where it is not told."""
     values: Iterable[str] = (str(entry.get("value", "")) for entry in container.env if entry.get("name") == name)
-    return pods.volume_at(container, next(iter(values), path))
+    return volume_at(container, next(iter(values), path))

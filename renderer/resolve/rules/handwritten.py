@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body
 from renderer.resolve import claims
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings
-from renderer.resolve.pod import pods
+from renderer.resolve.pod.containers import is_empty_dir, running_containers, volume_at, written_volumes
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.resolve.workload.written_pod import WrittenPod
@@ -35,17 +36,17 @@ def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
     served: dict[tuple[object, object], Origin | None] = {}
     if (port := written.command.port) is not None:
         served[port, "TCP"] = written.command.ports[-1].origin
-    listening = list(pods.running_containers(written.pod))
+    listening = list(running_containers(written.pod))
     for path, container in listening:
-        for i, body in enumerate(container.ports if container.name == pods.RUNNER else ()):
+        for i, body in enumerate(container.ports if container.name == RUNNER else ()):
             served.setdefault(_key(body), written.origin_of((*path, "ports", i, "containerPort")))
     for path, container in listening:
-        for i, body in enumerate(container.ports if container.name != pods.RUNNER else ()):
+        for i, body in enumerate(container.ports if container.name != RUNNER else ()):
             origin = written.origin_of((*path, "ports", i, "containerPort"))
             if origin is None or (key := _key(body)) not in served:
                 continue
             where = _place(served[key])
-            yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=pods.RUNNER, where=where)
+            yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=RUNNER, where=where)
 
 
 @rule(of=WrittenPod)
@@ -75,15 +76,15 @@ def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
     base, runner = written.base, written.runner
     paths = [load.weights.path for load in base.pod_needs.loads]
-    if runner is None or not paths or not pods.is_empty_dir(written.pod, VOLUME):
+    if runner is None or not paths or not is_empty_dir(written.pod, VOLUME):
         return
     loaders = {container.name for container in written.pod.init_containers[-len(paths) :]}
-    if VOLUME in pods.written_volumes(written.pod, loaders):
+    if VOLUME in written_volumes(written.pod, loaders):
         return
     for word in written.command.words:
         for match in _MODEL_PATH.finditer(word.text) if word.known else ():
             path = posixpath.normpath(MODELS_FOLDER + match[1])
-            if pods.volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
+            if volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
                 continue
             where = _place(base.app.origin(*base.claim.models[0].path))
             nearest_path = closest(path, paths, 0) or paths[0]
@@ -111,14 +112,14 @@ def unanswered_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
         own = [body["containerPort"] for body in runner.ports]
         index = written.pod.containers.index(runner)
         own_origin = written.origin_of(("spec", "containers", index, "ports", 0, "containerPort"))
-    for path, container in pods.running_containers(written.pod):
+    for path, container in running_containers(written.pod):
         for hook, handler in container.lifecycle.items():
             asked_ports = dict(_asked_ports(handler))
             if any(_is_known(number, written) for number in asked_ports):
                 continue
             for number, below in asked_ports.items():
                 if origin := written.origin_of((*path, "lifecycle", hook, *below)):
-                    words = {"hook": hook, "asked": number, "runner": pods.RUNNER, "where": _place(own_origin)}
+                    words = {"hook": hook, "asked": number, "runner": RUNNER, "where": _place(own_origin)}
                     yield make_diagnostic("W252", origin, port=" and ".join(map(str, own)), **words)
 
 
@@ -127,7 +128,7 @@ def _is_known(number: int, written: WrittenPod) -> bool:
     if number in _MESH_PORTS or number == written.command.port:
         return True
     whole_number = re.compile(rf"(?<!\d){number}(?!\d)")
-    for _, container in pods.running_containers(written.pod):
+    for _, container in running_containers(written.pod):
         if any(body.get("containerPort") == number for body in container.ports):
             return True
         texts = (*container.command, *container.args, *(str(entry.get("value")) for entry in container.env))

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve import names
 from renderer.resolve.kube import images
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.pod.needs import added_volumes
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.rules import groups
 from renderer.resolve.workload.written_app import WrittenService
 from renderer.resolve.workload.written_pod import TemplatePod

@@ -14,7 +14,7 @@ from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.plan import Body, Container, Pod, Port
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
-from renderer.resolve.engine.backend_runtime import Engine, RunnerShell
+from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism
 from renderer.template import Words
@@ -48,18 +48,12 @@ def rank_port_count(parallelism: Parallelism, mode: str) -> int:
     return parallelism.local_ranks if mode == "pool" and has_several else 0
 
 
-def adapt_shell(shell: RunnerShell, form: MultiHostForm, words: Words) -> RunnerShell:
+def adapt_shell(shell: Container, form: MultiHostForm, words: Words) -> Container:
     """The runner's command and probes as this form has them."""
-    startup, readiness, liveness = (
-        {**probe, **form.probes.get(key, {})} if probe else probe
-        for key, probe in (
-            ("startupProbe", shell.startup),
-            ("readinessProbe", shell.readiness),
-            ("livenessProbe", shell.liveness),
-        )
-    )
-    command = tuple(form.command(words)) if form.command else shell.command
-    return replace(shell, command=command, startup=startup, readiness=readiness, liveness=liveness)
+    body = shell.body()
+    probes = {key: {**body[key], **fields} for key, fields in form.probes.items() if key in body}
+    adapted = Container.read(body | probes)
+    return replace(adapted, command=tuple(form.command(words))) if form.command else adapted
 
 
 def rank_ports(form: MultiHostForm | None, words: Words, first: int) -> tuple[Port, ...]:

@@ -15,7 +15,6 @@ from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
 from renderer.resolve.engine import disaggregation, kv_offloading, ports, preparation, startup_probe
-from renderer.resolve.engine.backend_runtime import RunnerShell
 from renderer.resolve.engine.preparation import Preparation
 from renderer.resolve.kube import api_defaults, images
 from renderer.resolve.pod import pod_template
@@ -23,7 +22,6 @@ from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.pod.needs import PodNeeds, add_credentials, disk_request, flavor_tolerations, without_model_volume
 from renderer.resolve.pod.playground_pod import RunnerParts, playground_pod, with_nested_mounts, with_writable_folders
 from renderer.resolve.pod.pod_template import KeptToleration, PatchedPod
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_process import EngineProcess
@@ -106,21 +104,17 @@ def _prepare(run: EngineRun) -> Preparation:
     return replace(setup, mounts=(*setup.mounts, *mounts), volumes=(*setup.volumes, *volumes))
 
 
-def _runner(command: EngineProcess, shell: RunnerShell, needs: PodNeeds) -> Container:
+def _runner(command: EngineProcess, shell: Container, needs: PodNeeds) -> Container:
     run, facts = command.run, command.run.base.claim.main.spec.get("facts") or {}
     image = images.with_tag(run.size.images[-1].value, run.tag)
-    return Container(
-        name=RUNNER,
+    return replace(
+        shell,
         image=images.image_reference(run.base.context.inputs.config, image),
-        command=shell.command,
         args=command.args,
         env=add_credentials(run.base.pod_needs, command.env),
         ports=_container_ports(run),
         resources=_resources(run, needs),
-        startup_probe=startup_probe.startup_probe(run.engine, shell.startup, facts.get("weightsGiB") or 0),
-        readiness_probe=shell.readiness,
-        liveness_probe=shell.liveness,
-        lifecycle=shell.lifecycle,
+        startup_probe=startup_probe.startup_probe(run.engine, shell.startup_probe, facts.get("weightsGiB") or 0),
     )
 
 

@@ -6,8 +6,8 @@ from renderer.engines.container_engine import Surroundings, engine_line, recogni
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube import images
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.workload.written_pod import TemplatePod
 
 

@@ -10,10 +10,10 @@ from msgspec import Struct
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod, Scaler
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod import template_pod
-from renderer.resolve.pod.pods import RUNNER
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.resolve.workload.written_app import WrittenService

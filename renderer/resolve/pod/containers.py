@@ -1,13 +1,12 @@
-"""What all pods have in common: their runner, and which container may do what to which volume."""
+"""Which containers of a pod run side by side, and which of them may do what to which volume."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
 from renderer.diagnostics import Path
-from renderer.plan import Body, Container, Pod
-
-RUNNER = "model-runner"
+from renderer.kubernetes.wellknown import RUNNER
+from renderer.plan import Container, Pod
 
 
 def volume_at(container: Container, path: str) -> str:
@@ -44,8 +43,3 @@ def running_containers(pod: Pod) -> Iterator[tuple[Path, Container]]:
 def is_empty_dir(pod: Pod, name: str) -> bool:
     """Whether the volume of that name is an emptyDir."""
     return any(volume["name"] == name and "emptyDir" in volume for volume in pod.volumes)
-
-
-def group_security(group: int) -> Body:
-    """A claim belongs to root at first: the group lets the loader write, and later pods need not go through it."""
-    return {"fsGroup": group, "fsGroupChangePolicy": "OnRootMismatch"}
