@@ -119,12 +119,12 @@ class DeviceTemplate(Struct, frozen=True):
     origin: Origin  # of the claim in RenderConfig's flavors
 
 
-class Rollout(Struct, frozen=True):
+class Rollout(ApiRecord, frozen=True, kw_only=True):
     """The rolling update of a LeaderWorkerSet."""
 
+    partition: int | None = None  # groups with a lower index are not updated; None for versions without that field
     max_unavailable: int | str = 1  # groups that may be unavailable, a number or a percentage
     max_surge: int | str = 0  # groups that may run beside, a number or a percentage
-    partition: int | None = 0  # groups with a lower index are not updated; None for versions without that field
 
 
 class ScaleTrigger(Struct, frozen=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from renderer.build.metadata import name_origins
 from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
@@ -95,8 +97,7 @@ def deployment(plan: Plan) -> list[Manifest]:
     if plan.progress_deadline is not None:
         spec["progressDeadlineSeconds"] = plan.progress_deadline
     spec["selector"] = {"matchLabels": serving_selector(plan)}
-    rollout = {"maxUnavailable": plan.rollout.max_unavailable, "maxSurge": plan.rollout.max_surge}
-    spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": rollout}
+    spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": replace(plan.rollout, partition=None).body()}
     spec["template"] = _pod(plan.worker)
     return [Manifest(_body(plan, spec), lambda: _deployment_origins(plan))]
 
@@ -112,9 +113,7 @@ def _body(plan: Plan, spec: Body) -> dict[str, object]:
 
 @lru_cache(maxsize=256)
 def _rollout(rollout: Rollout) -> SharedMap:
-    configuration: dict[str, object] = {} if rollout.partition is None else {"partition": rollout.partition}
-    configuration |= {"maxUnavailable": rollout.max_unavailable, "maxSurge": rollout.max_surge}
-    return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": configuration})
+    return SharedMap({"type": "RollingUpdate", "rollingUpdateConfiguration": rollout.body()})
 
 
 def _pod(pod: Pod) -> dict[str, object]:

@@ -30,11 +30,13 @@ class ApiRecord(Struct, frozen=True, rename="camel"):
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> Self:
-        """The record of a map with the API's names."""
+        """The record of a map with the API's names; keys that it has no field for are lost without `rest`."""
         names = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
         fields = {
             names[key]: tuple(value) if isinstance(value, list) else value
             for key, value in body.items()
             if key in names
         }
-        return cls(**fields, rest={key: value for key, value in body.items() if key not in names})
+        if "rest" in cls.__struct_fields__:
+            fields["rest"] = {key: value for key, value in body.items() if key not in names}
+        return cls(**fields)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from renderer.api import RenderConfig
 from renderer.plan import Body, Rollout, Scaler
 from renderer.resolve import target_versions
@@ -12,14 +10,10 @@ _PARTITION = "0.7"  # the first LeaderWorkerSet with a partition
 _EVICTION_POLICY = "1.31"  # the first Kubernetes in which the policy about pods that are not ready is stable
 
 
-def rollout(config: RenderConfig, max_unavailable: int | str = 1, max_surge: int | str = 0) -> Rollout:
+def rollout(config: RenderConfig) -> Rollout:
     """A rollout over all groups. Its partition is 0 where the version has one, as the API server's default."""
-    return _cached_rollout(config.get("targets", "leaderWorkerSet"), max_unavailable, max_surge)
-
-
-@lru_cache(maxsize=256, typed=True)
-def _cached_rollout(version: str | None, max_unavailable: int | str, max_surge: int | str) -> Rollout:
-    return Rollout(max_unavailable, max_surge, 0 if target_versions.is_at_least(version, _PARTITION) else None)
+    has_partition = target_versions.is_at_least(config.get("targets", "leaderWorkerSet"), _PARTITION)
+    return Rollout(partition=0 if has_partition else None)
 
 
 def disruption_budget(config: RenderConfig) -> Body:

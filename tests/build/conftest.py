@@ -36,7 +36,7 @@ def plan(source: Input) -> Plan:
         size=1,
         startup_policy="LeaderReady",
         restart_policy="RecreateGroupOnPodRestart",
-        rollout=Rollout(),
+        rollout=Rollout(partition=0),
         worker=Pod(scheduler_name="default-scheduler", containers=(Container("runner"),)),
         port=Port("http", 8080),
         disruption_budget={},

@@ -67,7 +67,7 @@ def test_annotations_rollout_and_policies(plan: Plan) -> None:
             size=4,
             startup_policy="LeaderCreated",
             restart_policy="None",
-            rollout=Rollout("25%", 1),
+            rollout=Rollout(partition=0, max_unavailable="25%", max_surge=1),
         )
     )
     assert workload["metadata"]["annotations"] == {"a": "b"}
@@ -287,7 +287,7 @@ def test_the_least_of_a_deployment(plan: Plan) -> None:
 
 
 def test_a_deployment_with_all_that_an_app_may_say(plan: Plan) -> None:
-    rollout = Rollout("25%", 2)
+    rollout = Rollout(max_unavailable="25%", max_surge=2)
     full = deployed(
         plan, replicas=None, annotations={"a": "b"}, workload_labels={"c": "d"}, progress_deadline=900, rollout=rollout
     )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
-
-from msgspec.structs import replace
+from typing import Literal
 
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path, Stop, has_errors
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.wellknown import PORT, RUNNER
 from renderer.plan import Plan, Pod, Port, Rollout
 from renderer.resolve import claims, disruptions, monitoring, target_versions
@@ -78,7 +76,9 @@ def _plan(service: ServicePods) -> Plan:
         # (docs/deviations.md#bugs-of-the-operator, 33).
         startup_policy=spec.get("startupPolicy") or ("LeaderReady" if written.size == 1 else "LeaderCreated"),
         restart_policy="None" if policy == "Default" else policy,
-        rollout=_rollout(context, (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}),
+        rollout=Rollout.read(
+            {**context.rollout.body(), **map_at(spec, "rolloutStrategy", "rollingUpdateConfiguration")}
+        ),
         leader=leader,
         worker=worker,
         port=_runner_port(leader or worker),
@@ -107,12 +107,6 @@ def _annotations(base: AppBase) -> dict[str, object]:
         wellknown.SERVED_MODEL_NAME: base.app.spec.get("servedModelName"),
     }
     return {key: value for key, value in values.items() if value}
-
-
-def _rollout(context: RunContext, settings: Mapping[str, Any]) -> Rollout:
-    bounds = settings.get("maxUnavailable", 1), settings.get("maxSurge", 0)
-    rollout = disruptions.rollout(context.inputs.config, *bounds)
-    return replace(rollout, partition=settings["partition"]) if "partition" in settings else rollout
 
 
 def _runner_port(pod: Pod) -> Port:

@@ -105,11 +105,7 @@ def _queue_labels(spec: Mapping[str, Any], origin: Origin, diagnostics: Collecto
 
 def _rollout(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: Collector) -> Rollout:
     settings = spec.get("rollout") or {}
-    rollout = Rollout(
-        settings.get("maxUnavailable", plan.rollout.max_unavailable),
-        settings.get("maxSurge", plan.rollout.max_surge),
-        settings.get("partition", plan.rollout.partition),
-    )
+    rollout = Rollout.read({**plan.rollout.body(), **settings})
     if "queue" in spec and rollout.max_surge not in (0, "0%"):
         surge = origin.at("rollout", "maxSurge") if "maxSurge" in settings else origin.at("queue")
         diagnostics.add("W334", surge, surge=rollout.max_surge)

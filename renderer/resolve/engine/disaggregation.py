@@ -16,7 +16,7 @@ from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.parallelism import Parallelism
-from renderer.yamlio import SharedMap
+from renderer.resolve.engine.ports import container_port
 
 if TYPE_CHECKING:
     from renderer.input_types import DisaggregationSpec
@@ -35,11 +35,7 @@ def ability(engine: Engine) -> DisaggregationSpec:
 def role_ports(engine: Engine, role: str) -> tuple[Body, ...]:
     """The ports of a runner of this role beside those of requests."""
     ports = ability(engine).get("ports") or ()
-    return tuple(
-        SharedMap({"name": port["name"], "containerPort": port["port"], "protocol": "TCP"})
-        for port in ports
-        if port.get("role", role) == role
-    )
+    return tuple(container_port(port["name"], port["port"]) for port in ports if port.get("role", role) == role)
 
 
 def plan_role(

@@ -14,12 +14,12 @@ from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Body, Container
 from renderer.resolve import pod_defaults
 from renderer.resolve.context import RunContext
+from renderer.resolve.engine.ports import container_port
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.kube import images
 from renderer.resolve.layers import merge_items
 from renderer.resolve.pod import hardening
 from renderer.template import Words
-from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
     from renderer.input_types import PickerSpec, SecuritySpec, SidecarSpec
@@ -142,7 +142,7 @@ def _sidecar(config: RenderConfig, spec: SidecarSpec, words: Words) -> Container
 def _proxy_port(words: Words, rank: int) -> Body:
     """The port of the sidecar in front of this data parallel rank."""
     name = f"{_PROXY}-{rank}" if rank else _PROXY
-    return SharedMap({"name": name, "containerPort": int(str(words["Port"])) + rank, "protocol": "TCP"})
+    return container_port(name, int(str(words["Port"])) + rank)
 
 
 def reads_all_ports(preset: PickerSpec) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
@@ -106,14 +106,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         _add_node_cache(storage, load)
     _add_sources(storage, config, weights)
     return PodNeeds(
-        app=settings.app,
-        own_pods=settings.own_pods,
-        defaults=settings.defaults,
-        labels=settings.labels,
-        annotations=settings.annotations,
-        placement=settings.placement,
-        scheduler=settings.scheduler,
-        hardening=settings.hardening,
+        **asdict(settings),
         loads=loads,
         mounts=tuple(storage.mounts),
         volumes=tuple(storage.volumes),

@@ -13,9 +13,11 @@ from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Located, Origin, Path, Stop
 from renderer.engines.given_options import last_whole_number
 from renderer.resolve import claims, flavors
+from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
 from renderer.resolve.engine import (
+    adapters,
     backend_runtime,
     engine_variants,
     kv_offloading,
@@ -33,7 +35,7 @@ from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import ValueLayer, replacements
 from renderer.resolve.pod import pod_template
 from renderer.resolve.weight_sources import PULLED, Weights
-from renderer.resolve.workload import claimed_adapters, host_groups
+from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.run_context import find_engine
 from renderer.template import Words, share_maps
@@ -162,7 +164,7 @@ def run_engine(choice: EngineChoice, size: backend_runtime.RunnerSize, mode: str
         words=container_words(words),
         slots=slots,
         multi_host=host_groups.find_form(engine, size.parallelism, words),
-        adapters=claimed_adapters.engine_adapters(base, engine) if base.claim.adapters else (),
+        adapters=_engine_adapters(base, engine) if base.claim.adapters else (),
     )
 
 
@@ -336,3 +338,23 @@ def _model_path(engine: backend_runtime.Engine, weights: Weights, skip_loaders: 
     if engine.templated and weights.kind == "objectStore":
         return weights.scheme + weights.address[weights.address.index("://") :]
     return weights.address
+
+
+def _engine_adapters(base: AppBase, engine: backend_runtime.Engine) -> tuple[EngineAdapter, ...]:
+    """The adapters of a claim, for its engine; none where the engine loads none."""
+    if not adapters.can_load(engine):
+        return ()
+    pairs = zip(base.claim.models, base.weights, strict=True)
+    return tuple([_engine_adapter(base, claimed, weights) for claimed, weights in pairs if claimed.role == "lora"])
+
+
+def _engine_adapter(base: AppBase, claimed: ClaimedModel, weights: Weights) -> EngineAdapter:
+    model, by_address = claimed.model, base.skip_loaders and weights.kind in ("hub", "objectStore")
+    return EngineAdapter(
+        model=model.name,
+        name=claims.public_name(model),
+        path=weights.address if by_address else weights.path,
+        rank=((model.spec.get("facts") or {}).get("adapter") or {}).get("rank", 0),
+        origin=base.app.origin(*claimed.path),
+        facts=Origin(model.document, ("spec", "facts", "adapter")),
+    )

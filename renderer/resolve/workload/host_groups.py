@@ -17,6 +17,7 @@ from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallelism import Parallelism
+from renderer.resolve.engine.ports import container_port
 from renderer.template import Words
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def container_ports(form: MultiHostForm | None, ranks: Sequence[Port]) -> tuple[
     if form is None or not ranks:
         return ()
     ports = [*ranks, Port(_SUPERVISOR, form.supervisor_port)]
-    return tuple({"name": port.name, "containerPort": port.number, "protocol": "TCP"} for port in ports)
+    return tuple([container_port(port.name, port.number) for port in ports])
 
 
 def worker_pod(leader: Pod, engine: Engine, form: MultiHostForm, words: Words) -> Pod:

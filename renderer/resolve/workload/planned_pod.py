@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.kubernetes.json_values import as_map, map_at, maps_at
-from renderer.kubernetes.wellknown import PORT
 from renderer.plan import Body, Container, Pod
 from renderer.resolve import flavors, pod_defaults
 from renderer.resolve.engine import disaggregation, kv_offloading, ports, preparation, startup_probe
@@ -26,13 +25,11 @@ from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
-from renderer.yamlio import SharedMap
 
 if TYPE_CHECKING:
     from renderer.input_types import SecuritySpec
 
 _DISK = "ephemeral-storage"
-_PORTS = (SharedMap({"name": "http", "containerPort": PORT, "protocol": "TCP"}),)
 
 
 class PlannedPod(Struct, frozen=True):
@@ -138,9 +135,7 @@ def _container_ports(run: EngineRun) -> tuple[Body, ...]:
     role, number = run.base.app.role, ports.engine_port(run.base.app)
     ranks = host_groups.rank_ports(run.multi_host, run.words, number)
     container_ports = host_groups.container_ports(run.multi_host, ranks)
-    if not role and number == PORT:
-        return container_ports or _PORTS
-    container_ports = container_ports or (SharedMap({"name": "http", "containerPort": number, "protocol": "TCP"}),)
+    container_ports = container_ports or (ports.container_port("http", number),)
     return (*container_ports, *(disaggregation.role_ports(run.engine, role) if role else ()))
 
 

@@ -85,7 +85,7 @@ def body(pod: Pod) -> dict[str, Any]:
         size=1,
         startup_policy="",
         restart_policy="",
-        rollout=Rollout(),
+        rollout=Rollout(partition=0),
         worker=pod,
         port=Port("http", 8080),
         disruption_budget={},
