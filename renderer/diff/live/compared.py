@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, Final
 
-from renderer.diff.live.pods import Counterparts, PodSide, match_pods, read_pod
+from renderer.diff.live.counterparts import Counterparts, PodSide, match_pods, read_pod
 from renderer.diff.live.server_fields import comparable, is_compared, template_paths
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog

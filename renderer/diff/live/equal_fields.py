@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from renderer.diff.live import command_options
+from renderer.diff.live.counterparts import parents
 from renderer.diff.live.finding import Finding
-from renderer.diff.live.pods import parents
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import RUNNER

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from renderer.diff.live.command_options import ContainerCommand, json_meaning, port_in
 from renderer.diff.live.compared import LivePair, ObjectSide, PodPair, selector_path
+from renderer.diff.live.counterparts import PodSide, hub_source
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
-from renderer.diff.live.pods import PodSide, hub_source
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube.images import split_image

@@ -8,8 +8,8 @@ from typing import Any, Final
 from renderer.diff.fields import ABSENT
 from renderer.diff.live import command_options
 from renderer.diff.live.compared import LivePair, PodPair
+from renderer.diff.live.counterparts import is_loader
 from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
-from renderer.diff.live.pods import is_loader
 from renderer.diff.live.server_fields import is_default
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from renderer.diff.live.counterparts import match_pods, read_pod
 from renderer.diff.live.leaves import flatten
-from renderer.diff.live.pods import match_pods, read_pod
 from renderer.diff.live.server_fields import comparable, is_default
 from renderer.kubernetes.json_values import value_at
 from tests.diff.live.dumps import ADOPTED, Body, catalog, report_of
