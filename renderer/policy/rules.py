@@ -11,7 +11,7 @@ from renderer.api import RenderPolicy
 from renderer.kubernetes.pod_parts import volume_path
 from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.plan import Manifest
-from renderer.policy import containers, hosts, pods
+from renderer.policy import containers, hosts, pod_privileges
 from renderer.policy.denial import Denial
 from renderer.policy.globs import restricts
 from renderer.policy.namespaces import judge_namespace
@@ -33,7 +33,7 @@ class Rules(Struct, frozen=True):
     """The rules about objects of one kind, and those about each of its pods."""
 
     of_objects: Sequence[ObjectRule]
-    of_pods: Sequence[pods.PodRule]
+    of_pods: Sequence[pod_privileges.PodRule]
 
 
 def judge_objects(
@@ -83,9 +83,9 @@ def _rules(policy: RenderPolicy, kind: Kind) -> Rules | None:
     if kind in hosts.KINDS:
         candidates.append((hosts.HOSTS, hosts.judge_hosts))
     if volume_path(kind):
-        candidates.append((pods.HOST_PATHS, pods.judge_persistent_volume))
+        candidates.append((pod_privileges.HOST_PATHS, pod_privileges.judge_persistent_volume))
     elif has_parts(kind):
-        candidates.append((pods.HOST_PATHS, pods.judge_host_paths))
+        candidates.append((pod_privileges.HOST_PATHS, pod_privileges.judge_host_paths))
     of_objects = tuple(rule for key, rule in candidates if restricts(policy, key))
-    of_pods = pods.pod_rules(policy) if has_parts(kind) else ()
+    of_pods = pod_privileges.pod_rules(policy) if has_parts(kind) else ()
     return Rules(of_objects, of_pods) if of_objects or of_pods else None
