@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from renderer.diff.risks.detection import find_risks
+from renderer.diff.risks.images_and_secrets import is_floating
 from renderer.diff.risks.kinds import CLASSES, GUARD, KINDS, NAME, STANDING, ObjectPair, Risk
-from renderer.diff.risks.pods import is_floating
 from renderer.diff.risks.rollout import restarting_fields
 
 __all__ = [

@@ -8,9 +8,9 @@ from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
 from renderer.diff.risks.access import access_risks, listener_risks, policy_risks
 from renderer.diff.risks.hosts import provider_risks
+from renderer.diff.risks.images_and_secrets import pod_risks
 from renderer.diff.risks.kinds import ObjectPair, Risk, sort_risks
 from renderer.diff.risks.names import unanswered_names
-from renderer.diff.risks.pods import pod_risks
 from renderer.diff.risks.privileges import privilege_risks
 from renderer.diff.risks.replicas import replica_risks
 from renderer.diff.risks.requests import lost_requests, unlike_roles
