@@ -20,7 +20,7 @@ from renderer.check.kinds.karpenter import validate_node_pool
 from renderer.check.kinds.keda import validate_scaled_object
 from renderer.check.kinds.lws import validate_lws
 from renderer.check.kinds.objects import validate_service, validate_workload
-from renderer.check.kinds.pods import validate_pod_templates
+from renderer.check.kinds.pod_template import validate_pod_templates
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
 from renderer.diagnostics import Path
 from renderer.kubernetes import component_versions

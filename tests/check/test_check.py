@@ -15,7 +15,7 @@ import pytest
 from renderer import check, yamlio
 from renderer.check.finding import locate_finding
 from renderer.check.graph import ExternalObjects
-from renderer.check.kinds.pods import validate_pod
+from renderer.check.kinds.pod_template import validate_pod
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes.component_versions import TargetVersions

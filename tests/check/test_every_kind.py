@@ -124,7 +124,7 @@ CLAIM = thing(
     spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 )
 
-# --- A pod by itself (check/kinds/pods.py)
+# --- A pod by itself (check/kinds/pod_template.py)
 
 SPREAD: Body = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 EMPTY: Body = {"name": "a", "emptyDir": {}}
