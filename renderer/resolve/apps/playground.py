@@ -25,12 +25,12 @@ from renderer.resolve.workload.claimed import resolve_base
 from renderer.resolve.workload.engine_process import EngineProcess, resolve_process
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import gpu_fit
+from renderer.resolve.workload.handwritten_pod import patched_pod
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import backend_origin, default_backend, find_engine
 from renderer.resolve.workload.running_playground import engine_line, running_engine
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
-from renderer.resolve.workload.written_pod import patched_pod
 from renderer.template import TemplateError
 
 

@@ -22,9 +22,9 @@ from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import field_origins
 from renderer.resolve.workload.claimed import AppBase, resolve_base
+from renderer.resolve.workload.handwritten_pod import ServicePods, TemplatePod, service_pod
 from renderer.resolve.workload.running_service import running_service
 from renderer.resolve.workload.written_app import WrittenService
-from renderer.resolve.workload.written_pod import ServicePods, TemplatePod, service_pod
 
 # Fields of LeaderWorkerSet under its own names, which are handed on.
 _SET_FIELDS = ("networkConfig", "groupIdentity", "groupReplacementPolicy", "scheduling")

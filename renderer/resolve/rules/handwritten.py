@@ -19,7 +19,7 @@ from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.containers import is_empty_dir, running_containers, volume_at, written_volumes
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
-from renderer.resolve.workload.written_pod import WrittenPod
+from renderer.resolve.workload.handwritten_pod import WrittenPod
 from renderer.text.suggestions import closest
 
 _LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)")

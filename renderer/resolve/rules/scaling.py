@@ -13,9 +13,9 @@ from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body, Scaler
 from renderer.resolve import names
 from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.workload.handwritten_pod import ServicePods
 from renderer.resolve.workload.scaling import PlannedScaling
 from renderer.resolve.workload.written_app import WrittenPlayground
-from renderer.resolve.workload.written_pod import ServicePods
 
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 

@@ -13,8 +13,8 @@ from renderer.resolve.kube import images
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.pod.needs import added_volumes
 from renderer.resolve.rules import groups
+from renderer.resolve.workload.handwritten_pod import TemplatePod
 from renderer.resolve.workload.written_app import WrittenService
-from renderer.resolve.workload.written_pod import TemplatePod
 
 
 @rule(of=WrittenService)

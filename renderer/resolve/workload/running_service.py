@@ -8,7 +8,7 @@ from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube import images
-from renderer.resolve.workload.written_pod import TemplatePod
+from renderer.resolve.workload.handwritten_pod import TemplatePod
 
 
 def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | None:

@@ -13,7 +13,7 @@ from renderer.engines.handwritten_command import EngineCommand, Word, read_engin
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod, Scaler
 from renderer.resolve.kube import api_defaults
-from renderer.resolve.pod import template_pod
+from renderer.resolve.pod.service_pod import complete_pod
 from renderer.resolve.workload.claimed import AppBase
 from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.resolve.workload.written_app import WrittenService
@@ -67,7 +67,7 @@ def service_pod(written: WrittenService, base: AppBase, key: TemplateKey, diagno
     answers = key == "leaderTemplate" or written.template.get("leaderTemplate") is None
     config = written.context.inputs.config
     hosts = int(written.template.get("size") or 1)
-    pod = template_pod.template_pod(config, base.pod_needs, normalized, with_model_labels=answers, hosts=hosts)
+    pod = complete_pod(config, base.pod_needs, normalized, with_model_labels=answers, hosts=hosts)
     return TemplatePod(
         base=base,
         pod=pod,

@@ -28,7 +28,7 @@ _OWN_FIELDS = frozenset(  # of a pod spec, which a Pod has as fields of its own
 )
 
 
-def template_pod(
+def complete_pod(
     config: RenderConfig, needs: PodNeeds, template: Mapping[str, Any], *, with_model_labels: bool, hosts: int
 ) -> Pod:
     """The hand-written pod of a Service (with API defaults written out) and what the models need.
