@@ -90,6 +90,7 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{
 _PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # atomic, so that it takes linear time
 _OBJECT = re.compile(r"[a-z0-9]+(?:[-./][a-z0-9]+){0,20}")
 _PARTS = re.compile(r"[-./]")
+_KEY_FILE = re.compile(r"\.(?:crt|jks|key|p12|pem)\Z")
 _SCHEMES = {"basic", "bearer", "digest", "ntlm", "negotiate", "kerberos", "oauth", "oauth2", "oidc", "saml", "ldap"}
 _SCHEMES |= {"token", "password", "jwt", "apikey", "api-key", "anonymous"}
 _SWITCHES = {"true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "required", "optional"}
@@ -119,7 +120,8 @@ def reveals_secret(word: str, name: str, value: str) -> bool:
         return False
     if word.startswith("SECRET") and "/" in name and _names_object(value):  # an annotation, with the name of a Secret
         return False
-    return not (word.startswith("CREDENTIAL") and value.startswith("/"))  # GOOGLE_APPLICATION_CREDENTIALS is a path
+    # GOOGLE_APPLICATION_CREDENTIALS is a path, and RAY_TLS_SERVER_KEY that of a key's file.
+    return not (value.startswith("/") and (word.startswith("CREDENTIAL") or _KEY_FILE.search(value)))
 
 
 def _names_object(value: str) -> bool:

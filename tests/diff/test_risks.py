@@ -316,6 +316,8 @@ def test_another_secret_shows_and_is_not_said() -> None:
         ("AZURE_CREDENTIALS", "{}", True),
         ("GOOGLE_APPLICATION_CREDENTIALS", "/etc/google.json", False),
         ("MAX_INPUT_TOKENS", "x", False),
+        ("RAY_TLS_SERVER_KEY", "/etc/ray/tls/tls.key", False),
+        ("RAY_TLS_SERVER_KEY", "etc.key", True),
         ("TOKENS", "4096", False),
         ("EOS_TOKEN", "</s>", False),
         ("KEYSPACE", "x", False),
