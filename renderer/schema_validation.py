@@ -12,10 +12,9 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import MAX_PROBLEMS, Path, quoted, suggestion
+from renderer.diagnostics import MAX_PROBLEMS, Finding, Path, quoted, suggestion
 from renderer.kubernetes import quantity
 from renderer.text import patterns
 
@@ -37,15 +36,6 @@ _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns,
 T = TypeVar("T")
 FormerFields: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
 _NONE: FormerFields = {}
-
-
-class SchemaFinding(Struct, frozen=True):
-    """One finding about a value."""
-
-    code: str  # of a diagnostic
-    path: Path  # below the value
-    key: bool  # the finding is about the key at `path`, not about its value
-    words: Mapping[str, str]  # of the message
 
 
 def path_of(name: str) -> str:
@@ -115,10 +105,10 @@ def _refuse_retrieval(uri: str) -> Any:
     raise LookupError(f"schemas refer to nothing outside of themselves, so not to {uri}")
 
 
-def _fallback_finding(name: str, value: object) -> Iterator[SchemaFinding]:
+def _fallback_finding(name: str, value: object) -> Iterator[Finding]:
     """jsonschema_rs' own error, for the rare case that jsonschema finds none (as of `$` and a final newline)."""
     for error in _compiled(name, "").iter_errors(value):
-        yield SchemaFinding("E307", tuple(error.instance_path), False, _words(what=error.message))
+        yield Finding("E307", tuple(error.instance_path), _words(what=error.message))
 
 
 @cache
@@ -206,7 +196,7 @@ def _repeated(items: Sequence[object]) -> Iterator[int]:
         seen.add(text)
 
 
-def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[SchemaFinding]:
+def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[Finding]:
     """All findings about a value, each at the deepest path; empty when it is valid.
 
     `former_fields`: by path without the indices of lists, a hint, with {value} for the user's word, and the field that
@@ -216,7 +206,7 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
     results = list(dict.fromkeys(islice(explained, MAX_PROBLEMS))) or list(islice(_fallback_finding(name, value), 1))
     if len(results) == MAX_PROBLEMS:
-        results.append(SchemaFinding("E116", (), False, _words(limit=MAX_PROBLEMS)))
+        results.append(Finding("E116", (), _words(limit=MAX_PROBLEMS)))
     intended: set[Path] = set()
     for i, finding in enumerate(results):
         if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
@@ -224,12 +214,8 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
             if hint:
                 hint = hint.format(value=_short_text(value, finding.path))
                 results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
-            intended.add(
-                (
-                    *finding.path[:-1],
-                    successor or finding.words["hint"].removeprefix("did you mean '").removesuffix("'?"),
-                )
-            )
+            meant_name = str(finding.words["hint"]).removeprefix("did you mean '").removesuffix("'?")
+            intended.add((*finding.path[:-1], successor or meant_name))
     without_type = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
     missing = (finding for finding in results if finding.code == "E302")
     redundant = {
@@ -262,7 +248,7 @@ def _short_text(value: Any, path: Path) -> str:
     return str(value) if is_short and str(value).isprintable() else "…"
 
 
-def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
+def _without_secret(finding: Finding, value: Any) -> Finding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
@@ -276,9 +262,9 @@ def _without_secret(finding: SchemaFinding, value: Any) -> SchemaFinding:
     return replace(finding, words=_words(**{**finding.words, **of_another_type}))
 
 
-def message_words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
+def message_words(finding: Finding, raw: str | None) -> dict[str, str]:
     """The words of the message. `raw`: the scalar in the file as the user wrote it; None for maps and lists."""
-    finding_words = dict(finding.words)
+    finding_words = {name: str(word) for name, word in finding.words.items()}
     if raw is None:
         return finding_words
     raw = shorten(raw)
@@ -298,12 +284,12 @@ def message_words(finding: SchemaFinding, raw: str | None) -> dict[str, str]:
     return finding_words
 
 
-def _explain_error(error: Any) -> Iterator[SchemaFinding]:
+def _explain_error(error: Any) -> Iterator[Finding]:
     path: Path = tuple(error.absolute_path)
     rule, instance = error.validator, error.instance
     if "propertyNames" in error.absolute_schema_path and isinstance(instance, str):
         words = _words(value=instance, noun="key", means=_pattern_meaning(error))
-        yield SchemaFinding("E306", (*path, instance), True, words)
+        yield Finding("E306", (*path, instance), words, key=True)
         return
     if rule == "additionalProperties" or rule == "unevaluatedProperties":
         pattern_properties = error.schema.get("patternProperties", {})
@@ -330,57 +316,57 @@ def _explain_error(error: Any) -> Iterator[SchemaFinding]:
     elif rule == "uniqueItems":
         for i in _repeated(instance):
             shown_item = f"'{instance[i]}'" if isinstance(instance[i], str) else "this item"
-            yield SchemaFinding("E307", (*path, i), False, _words(what=f"{shown_item} is already in this list"))
+            yield Finding("E307", (*path, i), _words(what=f"{shown_item} is already in this list"))
         return
     elif rule == "pattern" and "KMGTPE" in str(error.validator_value):
-        yield SchemaFinding("E305", path, False, _words(value=instance, hint=quantity.hint(instance)))
+        yield Finding("E305", path, _words(value=instance, hint=quantity.hint(instance)))
         return
     elif rule == "pattern":
         words = _words(value=instance, noun="value", means=_pattern_meaning(error))
-        yield SchemaFinding("E306", path, False, words)
+        yield Finding("E306", path, words)
         return
-    yield SchemaFinding("E307", path, False, _words(what=_limit_text(rule, error)))
+    yield Finding("E307", path, _words(what=_limit_text(rule, error)))
 
 
-def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> Iterator[SchemaFinding]:
+def _unknown_fields(error: Any, path: Path, instance: Mapping[str, object]) -> Iterator[Finding]:
     known = sorted(error.schema.get("properties", {}))
     for word in instance:
         if word not in known:
-            yield SchemaFinding("E301", (*path, word), True, _words(word=word, hint=suggestion(word, known)))
+            yield Finding("E301", (*path, word), _words(word=word, hint=suggestion(word, known)), key=True)
 
 
-def _wrong_type(error: Any, path: Path, instance: object) -> SchemaFinding:
+def _wrong_type(error: Any, path: Path, instance: object) -> Finding:
     finding = type_finding(path, instance, error.validator_value)
     known_rules = {key: error.schema[key] for key in ("pattern", "x-means") if key in error.schema}
     return replace(finding, words=_words(**{**finding.words, "hint": _type_hint(error), **known_rules}))
 
 
-def _missing_fields(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
+def _missing_fields(error: Any, path: Path, instance: object) -> Iterator[Finding]:
     for word in error.validator_value:
         if isinstance(instance, dict) and word not in instance:
             needs = "then" in error.absolute_schema_path and instance.get("type")
             hint = f"type {needs} needs it" if needs else ""
-            yield SchemaFinding("E302", path, True, _words(word=word, hint=hint))
+            yield Finding("E302", path, _words(word=word, hint=hint), key=True)
 
 
-def _excluded_fields(fields: Sequence[str], path: Path) -> SchemaFinding:
+def _excluded_fields(fields: Sequence[str], path: Path) -> Finding:
     """The finding that these fields may not be there together; a single one not at all."""
     exclusive = f"only one of {' and '.join(fields)} may be given"
     what = exclusive if len(fields) > 1 else f"'{fields[0]}' is not allowed here"
-    return SchemaFinding("E307", (*path, fields[-1]), True, _words(what=what))
+    return Finding("E307", (*path, fields[-1]), _words(what=what), key=True)
 
 
-def _other_value(error: Any, path: Path, instance: object) -> SchemaFinding:
+def _other_value(error: Any, path: Path, instance: object) -> Finding:
     """The finding that a value is none of those that are allowed."""
     if isinstance(instance, (dict, list)):
         return type_finding(path, instance, "string")
     allowed = error.validator_value if error.validator == "enum" else [error.validator_value]
     hint = suggestion(str(instance), [str(value) for value in allowed if value])
     hint = hint if hint.startswith("did you mean") else ""
-    return SchemaFinding("E304", path, False, _words(value=instance, allowed=quoted(allowed), hint=hint))
+    return Finding("E304", path, _words(value=instance, allowed=quoted(allowed), hint=hint))
 
 
-def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFinding]:
+def _alternatives(error: Any, path: Path, instance: object) -> Iterator[Finding]:
     """The findings of the alternative that fails deepest; one finding with all types where all fail at the type."""
     types = [
         t for sub in error.context if sub.validator == "type" and not sub.path for t in _as_list(sub.validator_value)
@@ -393,20 +379,19 @@ def _alternatives(error: Any, path: Path, instance: object) -> Iterator[SchemaFi
             if isinstance(instance, dict)
             else ""
         )
-        yield SchemaFinding("E307", path, False, _words(what=f"{error.schema['x-means']} is needed{present}"))
+        yield Finding("E307", path, _words(what=f"{error.schema['x-means']} is needed{present}"))
     elif len(types) >= len(error.validator_value):
         yield type_finding(path, instance, list(dict.fromkeys(types)))
     elif nested:
         yield from _explain_error(max(nested, key=lambda sub: len(sub.absolute_path)))
 
 
-def type_finding(path: Path, instance: object, types: object) -> SchemaFinding:
+def type_finding(path: Path, instance: object, types: object) -> Finding:
     """The finding that a value has none of the wanted types."""
     types = _as_list(types)
-    return SchemaFinding(
+    return Finding(
         "E303",
         path,
-        False,
         _words(
             wanted=" or ".join(_TYPE_NAMES[w] for w in types),
             found=_describe_value(instance),

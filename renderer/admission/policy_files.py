@@ -75,8 +75,7 @@ def _shape_problems(document: Document, kind: str) -> Iterator[Diagnostic]:
     if schema_validation.is_valid(schema, body):
         return
     for finding in schema_validation.findings(schema, body):
-        origin = document.origin(*finding.path, key=finding.key)
-        yield make_diagnostic(finding.code, origin, **finding.words)
+        yield finding.located(document.origin())
 
 
 def _duplicate(policy: AdmissionPolicy, first: Origin) -> Diagnostic:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from renderer import schema_validation
 from renderer.adopt.source_fields import raw_text
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Finding, Origin, Path
 from renderer.kubernetes.api_types import merge_keys, type_at
 from renderer.kubernetes.json_values import without_nulls
 from renderer.kubernetes.template_origins import TemplateOrigins
-from renderer.schema_validation import SchemaFinding
 
 _SCHEMA = "output/core/podtemplate_v1"
 _BELOW = ("template", "spec")  # where that schema has the spec of the pod
@@ -34,7 +35,7 @@ def read_pod(value: object, origin: Origin, diagnostics: Collector) -> dict[str,
     return pod if isinstance(pod, dict) and not [*_wrong(pod)] else {}
 
 
-def _wrong(pod: object) -> Iterator[SchemaFinding]:
+def _wrong(pod: object) -> Iterator[Finding]:
     return (finding for finding in _findings(pod) if not _may_be_merged(finding))
 
 
@@ -56,28 +57,26 @@ def valid_pod(
     return _pruned(pod, wrong) if wrong else pod
 
 
-def _findings(pod: object) -> list[SchemaFinding]:
+def _findings(pod: object) -> list[Finding]:
     """The findings about the spec of a pod, with paths below it."""
     body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "pod"}, "template": {"spec": pod}}
     if schema_validation.is_valid(_SCHEMA, body):
         return []
     findings = schema_validation.findings(_SCHEMA, body)
-    return [
-        SchemaFinding(finding.code, finding.path[len(_BELOW) :], finding.key, finding.words) for finding in findings
-    ]
+    return [replace(finding, path=finding.path[len(_BELOW) :]) for finding in findings]
 
 
-def _may_be_merged(finding: SchemaFinding) -> bool:
+def _may_be_merged(finding: Finding) -> bool:
     """Whether the finding is about a field that is missing, but for the key by which an item is merged."""
     if finding.code == _OUT_OF_BOUNDS:
-        return finding.words["what"].endswith(_NEEDED)
+        return str(finding.words["what"]).endswith(_NEEDED)
     if finding.code != _MISSING_FIELD:
         return False
     *path, field, index = ("spec", *finding.path) if finding.path else ("spec", "", "")
     return not (isinstance(index, int) and finding.words["word"] in merge_keys(type_at(*path), field)[:1])
 
 
-def _tell(finding: SchemaFinding, place: Origin, diagnostics: Collector) -> None:
+def _tell(finding: Finding, place: Origin, diagnostics: Collector) -> None:
     if finding.code == _UNKNOWN_FIELD:
         diagnostics.add("W965", place, word=finding.words["word"], hint=finding.words["hint"])
     else:

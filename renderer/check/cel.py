@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, Final, TypedDict
 
 from renderer import schema_validation
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_maps, list_at
 
 _FILE: Final = os.path.join(os.path.dirname(__file__), "accepted_objects.json")
@@ -124,7 +124,7 @@ class _Node:
         """Findings for the rules of this node that do not hold."""
         for rule, message in self.rules:
             if not _holds(rule, visible):
-                yield "E570", path, {"message": message}
+                yield Finding("E570", path, {"message": message})
 
     def duplicate_items(self, visible: object, path: Path) -> Iterator[Finding]:
         """Findings for items of a list whose key an earlier item has."""
@@ -134,7 +134,7 @@ class _Node:
         for i, item in enumerate(as_maps(visible)):
             key = tuple((name, item.get(name)) for name in self.keys)
             if key in keys:
-                yield "E571", (*path, i), {"what": " and ".join(f"{name} {value!r}" for name, value in key)}
+                yield Finding("E571", (*path, i), {"what": " and ".join(f"{name} {value!r}" for name, value in key)})
             keys.add(key)
 
 

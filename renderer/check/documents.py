@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from renderer import schema_validation
 from renderer.check.engines import is_release, validate_engines
-from renderer.check.finding import Body, Finding, IndexedFinding
+from renderer.check.finding import Body
 from renderer.check.graph import (
     NAMED_KINDS,
     ExternalObjects,
@@ -20,7 +20,7 @@ from renderer.check.nulls import without_nulls
 from renderer.check.object_rules import object_key, validate_object, validate_pods_alone
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
-from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.diagnostics import Diagnostic, Finding, has_errors, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
@@ -45,9 +45,9 @@ def validate_documents(
         return judged.problems, judged.unknown
     problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies)]
     documents, bodies = [*judged.valid, *judged.partial], [*judged.bodies, *judged.partial_bodies]
-    problems += [_diagnostic(documents[finding.index], finding) for finding in validate_relations(bodies)]
+    problems += [finding.located(documents[i].origin()) for i, finding in validate_relations(bodies)]
     external = replace(external or ExternalObjects(), present=frozenset(judged.broken))
-    problems += [_diagnostic(documents[finding.index], finding) for finding in validate_whole_graph(bodies, external)]
+    problems += [finding.located(documents[i].origin()) for i, finding in validate_whole_graph(bodies, external)]
     if engines:
         rendered_ids = {id(document) for document in rendered}
         problems += validate_engines([document for document in read if id(document) not in rendered_ids], engines)
@@ -106,11 +106,7 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
 
 def _diagnostics(document: Document, findings: Iterable[Finding], external: ExternalObjects) -> list[Diagnostic]:
     """The diagnostics of an object, without those that RenderConfig allows."""
-    return [
-        make_diagnostic(code, document.origin(*path, key=bool(words.get("key"))), **words)
-        for code, path, words in findings
-        if not external.allows(code, words)
-    ]
+    return [finding.located(document.origin()) for finding in findings if not external.allows(finding)]
 
 
 def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> Iterator[Diagnostic]:
@@ -129,7 +125,3 @@ def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> 
                 "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line
             )
             yield replace(duplicate, hint="leave one of them out, or give it another name")
-
-
-def _diagnostic(document: Document, finding: IndexedFinding) -> Diagnostic:
-    return make_diagnostic(finding.code, document.origin(*finding.path), **finding.words)

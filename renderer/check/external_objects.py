@@ -36,7 +36,7 @@ def external_objects(inputs: Inputs) -> ExternalObjects:
             if not schema_validation.has_schema(schema_validation.name_of(body["apiVersion"], body["kind"])):
                 continue
             body = without_nulls(body)
-            if any(code.startswith("E") for code, _, _ in validate_object(body)):
+            if any(finding.code.startswith("E") for finding in validate_object(body)):
                 broken.add(key)  # it exists, but rules cannot look into it
             else:
                 bodies.append(body)

@@ -65,15 +65,13 @@ def validate_manifests(
     if doubtful is None or doubtful:
         for manifest in app_manifests:
             if doubtful is None or id(manifest.body) in doubtful:
-                for code, path, words in validate_object(
-                    manifest.body, targets=external.targets if external else targets
-                ):
-                    if not (external and external.allows(code, words)):
-                        problems.append(locate_finding(manifest, code, path, words))
-    for finding in validate_relations(bodies):
-        problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
+                for finding in validate_object(manifest.body, targets=external.targets if external else targets):
+                    if not (external and external.allows(finding)):
+                        problems.append(locate_finding(manifest, finding))
+    for index, finding in validate_relations(bodies):
+        problems.append(locate_finding(app_manifests[index], finding))
     broken = problems and has_errors(problems)
-    for finding in validate_graph(ObjectView(bodies, external)) if external and not broken else ():
+    for index, finding in validate_graph(ObjectView(bodies, external)) if external and not broken else ():
         if finding.code[0] != "N":
-            problems.append(locate_finding(app_manifests[finding.index], finding.code, finding.path, finding.words))
+            problems.append(locate_finding(app_manifests[index], finding))
     return problems

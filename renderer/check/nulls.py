@@ -46,7 +46,7 @@ def without_nulls(body: Body) -> Body:
     stripped = as_map(_strip(body, replacements, ()))
     for finding in schema_validation.findings(name, stripped):
         if finding.code == "E302" and finding.words["word"] in map_at(body, *finding.path):
-            replacements[(*finding.path, finding.words["word"])] = None
+            replacements[(*finding.path, str(finding.words["word"]))] = None
     return as_map(_strip(body, replacements, ()))
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from msgspec.structs import replace
+
 from renderer import schema_validation
 from renderer.api import Scope
 from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph import (
     Key,
     kind_of,
@@ -22,7 +24,7 @@ from renderer.check.kinds.lws import validate_lws
 from renderer.check.kinds.objects import validate_service, validate_workload
 from renderer.check.kinds.pod_template import validate_pod_templates
 from renderer.check.kinds.rbac import validate_role, validate_role_binding
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import component_versions
 from renderer.kubernetes.workloads import WORKLOADS, PodTemplate, api_version, pod_templates
 from renderer.workers import process_count
@@ -94,15 +96,8 @@ def validate_object(
         too_new = None
     if not too_new and not schema_validation.is_valid(name, body):
         schema = _INPUT_SCHEMAS.get(name, name) if may_be_input else name
-        for schema_finding in schema_validation.findings(schema, body):
-            yield (
-                schema_finding.code,
-                schema_finding.path,
-                {
-                    **schema_validation.message_words(schema_finding, raw(schema_finding.path)),
-                    "key": schema_finding.key,
-                },
-            )
+        for finding in schema_validation.findings(schema, body):
+            yield replace(finding, words=schema_validation.message_words(finding, raw(finding.path)))
         return
     for rule in _rules(name):
         yield from rule(body)
@@ -133,8 +128,8 @@ def _validate_template_alone(
         return (*template.path, *path[1:])
 
     alone = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "pods"}, "template": template.body}
-    for code, path, words in validate_object(alone, lambda path: raw(in_object(path)), targets):
-        yield code, in_object(path), words
+    for finding in validate_object(alone, lambda path: raw(in_object(path)), targets):
+        yield replace(finding, path=in_object(finding.path))
 
 
 def object_key(value: Mapping[str, object]) -> Key | None:

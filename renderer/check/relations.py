@@ -12,6 +12,7 @@ from renderer.check.graph.backends import format_ports
 from renderer.check.graph.pods import container_ports
 from renderer.check.scaling_metrics import ScaledWorkload, needs_resource_metrics, validate_resource_metrics
 from renderer.check.shared_volumes import CLAIM, shared_claims
+from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.disaggregated_sets import ROLE, ROLE_SCALER, SET
 from renderer.kubernetes.json_values import as_map, as_maps, text_at
@@ -47,11 +48,11 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
                 workloads = workloads or _workloads(bodies)
                 workload = workloads.get(scale_target(body))
                 for finding in validate_resource_metrics(body, workload) if workload else ():
-                    yield IndexedFinding(i, *finding)
+                    yield i, finding
         elif kind == "Service" and body["apiVersion"] == "v1" and leaders:
             namespace, _, name = _key(body)
             if (namespace, name) in leaders:
-                yield IndexedFinding(i, "E552", ("metadata", "name"), {"name": name})
+                yield i, Finding("E552", ("metadata", "name"), {"name": name})
             spec = as_map(body["spec"])
             selector = as_map(spec.get("selector"))
             leader = leaders.get((namespace, selector.get(wellknown.GROUPS))) or leaders.get(
@@ -104,11 +105,11 @@ def _validate_target(
     key = scale_target(body)
     if (first := scalers.setdefault(key, index)) != index:
         other = f"{bodies[first]['kind']} {_key(bodies[first])[2]}"
-        yield IndexedFinding(index, "E550", ("spec", "scaleTargetRef", "name"), {"name": key[2], "other": other})
+        yield index, Finding("E550", ("spec", "scaleTargetRef", "name"), {"name": key[2], "other": other})
     target_index = scalable.get(key)
     if target_index is not None and "replicas" in as_map(bodies[target_index]["spec"]):
         params = {"name": _key(body)[2], "kind": body["kind"]}
-        yield IndexedFinding(target_index, "E551", ("spec", "replicas"), params)
+        yield target_index, Finding("E551", ("spec", "replicas"), params)
 
 
 def _validate_ports(index: int, spec: Body, leader_ports: Set[float | str]) -> Iterator[IndexedFinding]:
@@ -118,10 +119,10 @@ def _validate_ports(index: int, spec: Body, leader_ports: Set[float | str]) -> I
         target_port = port.get("targetPort", number)
         if spec.get("clusterIP") == "None" and isinstance(target_port, int) and target_port != number:
             params = {"port": number, "target": target_port}
-            yield IndexedFinding(index, "E554", ("spec", "ports", i, "targetPort"), params)
+            yield index, Finding("E554", ("spec", "ports", i, "targetPort"), params)
         if leader_ports and target_port not in leader_ports:
             params = {"port": target_port, "ports": format_ports(leader_ports)}
-            yield IndexedFinding(index, "E553", ("spec", "ports", i), params)
+            yield index, Finding("E553", ("spec", "ports", i), params)
 
 
 def _key(body: Body) -> _Key:

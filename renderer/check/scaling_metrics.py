@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.kinds.keda import ASKED_KINDS
-from renderer.diagnostics import suggestion
+from renderer.diagnostics import Finding, suggestion
 from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, value_at
 from renderer.kubernetes.workloads import PodTemplate
 
@@ -50,7 +50,7 @@ def _validate_triggers(scaler: Body, workload: ScaledWorkload) -> Iterator[Findi
         for container in maps_at(workload.leader.spec, "containers"):
             if only in (None, container["name"]) and not _has_request(container, resource):
                 words = {"name": resource, "container": container["name"]}
-                yield "W555", ("spec", "triggers", i, "type"), words
+                yield Finding("W555", ("spec", "triggers", i, "type"), words)
                 break
 
 
@@ -64,15 +64,17 @@ def _validate_metrics(scaler: Body, workload: ScaledWorkload) -> Iterator[Findin
             containers = [container for container in containers if container["name"] == name]
             if not containers:
                 words = {"kind": workload.kind, "name": workload.name, "container": name}
-                yield "E555", ("spec", "metrics", i, key, "container"), {**words, "hint": suggestion(name, names)}
+                yield Finding(
+                    "E555", ("spec", "metrics", i, key, "container"), {**words, "hint": suggestion(name, names)}
+                )
                 continue
         if (resource := as_text(source["name"])) not in _RESOURCE_METRICS:
-            yield "W556", ("spec", "metrics", i, key, "name"), {"name": resource}
+            yield Finding("W556", ("spec", "metrics", i, key, "name"), {"name": resource})
         elif value_at(source, "target", "type") == "Utilization":
             for container in containers:
                 if not _has_request(container, resource):
                     words = {"name": resource, "container": as_text(container["name"])}
-                    yield "W555", ("spec", "metrics", i, key, "name"), words
+                    yield Finding("W555", ("spec", "metrics", i, key, "name"), words)
                     break
 
 

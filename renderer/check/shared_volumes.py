@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from renderer.check.finding import Body, IndexedFinding
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, number_at, text_at, texts_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
@@ -57,7 +57,7 @@ def _claims_of_pod(pod: Body) -> set[str]:
     return {name for name in names if name}
 
 
-def claim_finding(claim: Body, mounted: MountedClaim, owner: str, replicas: int = 0) -> tuple[str, Path, Body] | None:
+def claim_finding(claim: Body, mounted: MountedClaim, owner: str, replicas: int = 0) -> Finding | None:
     """What is wrong with a claim that the pods of `owner` mount; None where its access modes let them. `replicas`: at
     the most, by an autoscaler.
     """
@@ -67,7 +67,7 @@ def claim_finding(claim: Body, mounted: MountedClaim, owner: str, replicas: int 
         return None
     one = "pod" if _ONE_NODE not in modes else "node"
     words = {"modes": " and ".join(modes), "one": one, "pods": pods, "owner": owner}
-    return "W500", _MODES, words
+    return Finding("W500", _MODES, words)
 
 
 def shared_claims(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
@@ -82,7 +82,7 @@ def shared_claims(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             if index is not None and (
                 finding := claim_finding(bodies[index], mounted, owner, most.get((namespace, kind, name), 0))
             ):
-                yield IndexedFinding(index, *finding)
+                yield index, finding
 
 
 def most_replicas(scaler: Body) -> int:

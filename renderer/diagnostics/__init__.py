@@ -19,6 +19,7 @@ from renderer.diagnostics.diagnostic import (
     suggestion,
     told_problems,
 )
+from renderer.diagnostics.finding import Finding
 from renderer.diagnostics.origin import (
     LineOf,
     Located,
@@ -35,6 +36,7 @@ __all__ = [
     "MAX_PROBLEMS",
     "Collector",
     "Diagnostic",
+    "Finding",
     "InternalError",
     "LineOf",
     "Located",

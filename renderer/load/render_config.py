@@ -10,7 +10,17 @@ from msgspec import Struct
 
 from renderer import schema_validation, yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, Source, make_diagnostic, read_error
+from renderer.diagnostics import (
+    Diagnostic,
+    Finding,
+    NamedSource,
+    Origin,
+    Path,
+    RenderError,
+    Source,
+    make_diagnostic,
+    read_error,
+)
 from renderer.kubernetes import component_versions
 from renderer.load.environments import apply_environment, environment_names, unknown_environment
 from renderer.load.targets import target_problems, unsupported_targets
@@ -158,7 +168,7 @@ def _flag(text: str) -> NamedSource:
     return NamedSource(f"--set {escapes.shell_word(text)}")
 
 
-def _config_findings(spec: Mapping[str, object]) -> list[schema_validation.SchemaFinding]:
+def _config_findings(spec: Mapping[str, object]) -> list[Finding]:
     document = {
         "apiVersion": KINDS["RenderConfig"],
         "kind": "RenderConfig",
@@ -172,7 +182,7 @@ def _config_findings(spec: Mapping[str, object]) -> list[schema_validation.Schem
     )
 
 
-def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[schema_validation.SchemaFinding]:
+def _override_findings(spec: Mapping[str, object], override: ConfigOverride) -> list[Finding]:
     return [finding for finding in _config_findings(spec) if finding.path[1:] == override.path]
 
 

@@ -177,10 +177,10 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
         code, words = finding.code, schema_validation.message_words(finding, raw)
         if code == "E301" and words["hint"].startswith(_LISTED) and (place := _place_of(name, words["word"])):
             words["hint"] = f"did you mean {place}?"
-        if code == "E302" and document.is_empty(*finding.path, finding.words["word"]):
-            problems.append(_empty_field(document, name, *finding.path, finding.words["word"]))
+        if code == "E302" and document.is_empty(*finding.path, words["word"]):
+            problems.append(_empty_field(document, name, *finding.path, words["word"]))
             continue
-        if code == "E302" and finding.words["word"] == "maxReplicas":
+        if code == "E302" and words["word"] == "maxReplicas":
             code = "E271"
         problems.append(make_diagnostic(code, origin, **words))
     return problems

@@ -114,8 +114,8 @@ def ours(body: Body) -> list[str]:
         return [f"no schema of {version} {kind}"]  # an error under --strict
     nowhere = Origin(NamedSource("manifest"))
     diagnostics = [
-        (path, make_diagnostic(code, nowhere, **words))
-        for code, path, words in check.validate_object(check.without_nulls(body))
+        (finding.path, make_diagnostic(finding.code, nowhere, **finding.words))
+        for finding in check.validate_object(check.without_nulls(body))
     ]
     return [
         f"{diagnostic.code} {dotted(path)}: {diagnostic.message}"

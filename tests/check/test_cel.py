@@ -132,10 +132,10 @@ def test_a_rule_takes_and_refuses(case: Case) -> None:
     assert list(check.validate_object(case.accepted)) == []
     place = tuple(0 if step == "[]" else step for step in steps(case.at))
     findings = list(check.validate_object(case.refused))
-    assert {code for code, _, _ in findings} - {"E571"} == {"E570"}, findings
-    assert any(path == place and str(words.get("message", "")).startswith(case.says) for _, path, words in findings), (
-        findings
-    )
+    assert {finding.code for finding in findings} - {"E571"} == {"E570"}, findings
+    assert any(
+        finding.path == place and str(finding.words.get("message", "")).startswith(case.says) for finding in findings
+    ), findings
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -168,7 +168,8 @@ def test_kinds_without_rules(name: str) -> None:
 def list_findings(body: Any) -> list[tuple[str, Any, str]]:
     assert schema_validation.is_valid(schema_of(body), body)
     return [
-        (code, path, str(words.get("message") or words["what"])) for code, path, words in check.validate_object(body)
+        (finding.code, finding.path, str(finding.words.get("message") or finding.words["what"]))
+        for finding in check.validate_object(body)
     ]
 
 

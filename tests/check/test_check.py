@@ -17,7 +17,7 @@ from renderer.check.finding import locate_finding
 from renderer.check.graph import ExternalObjects
 from renderer.check.kinds.pod_template import validate_pod
 from renderer.check.relations import validate_relations
-from renderer.diagnostics import Origin, Path
+from renderer.diagnostics import Finding, Origin, Path
 from renderer.kubernetes.component_versions import TargetVersions
 from renderer.plan import Manifest
 
@@ -158,7 +158,7 @@ def changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 def list_findings(body: dict[str, Any]) -> list[tuple[str, Path]]:
     """Code and place of each finding in the object."""
-    return [(code, path) for code, path, _ in check.validate_object(body)]
+    return [(finding.code, finding.path) for finding in check.validate_object(body)]
 
 
 def test_good_objects_pass() -> None:
@@ -177,8 +177,8 @@ def test_what_many_pods_share_is_judged_in_each_of_them() -> None:
         runner: dict[str, Any] = {"name": "runner", "livenessProbe": probe, "resources": sides, "lifecycle": hooks}
         runner["ports"] = [{"name": name, "containerPort": 8080}]
         spec = {"terminationGracePeriodSeconds": grace, "containers": [runner]}
-        codes.append([code for code, *_ in validate_pod(spec)])
-        assert codes[-1] == [code for code, *_ in validate_pod(copy.deepcopy(spec))]  # a copy is not shared
+        codes.append([finding.code for finding in validate_pod(spec)])
+        assert codes[-1] == [finding.code for finding in validate_pod(copy.deepcopy(spec))]  # a copy is not shared
     assert codes == [["E523"], ["E522", "E523"], ["E523", "E527"], ["E522", "E523", "E527"]]
 
 
@@ -514,7 +514,7 @@ def between(changes: dict[int, dict[str, Any]], *more: dict[str, Any]) -> list[t
     """Object, code and place of what does not go together."""
     bodies = [changed(body, changes.get(i, {})) for i, body in enumerate(BODIES)]
     assert [list_findings(body) for body in [*bodies, *more]] == [[] for _ in [*bodies, *more]]
-    return [(finding.index, finding.code, finding.path) for finding in validate_relations([*bodies, *more])]
+    return [(index, finding.code, finding.path) for index, finding in validate_relations([*bodies, *more])]
 
 
 SCALED = {HPA: {"spec.scaleTargetRef.name": "chat"}}
@@ -638,7 +638,7 @@ def test_what_keda_measures(kind: str, trigger: dict[str, Any], reported: bool) 
         "metadata": {"name": "web"},
         "spec": spec,
     }
-    findings = [(finding.code, finding.path) for finding in validate_relations([workload, scaler])]
+    findings = [(finding.code, finding.path) for _, finding in validate_relations([workload, scaler])]
     assert findings == ([("W555", ("spec", "triggers", 0, "type"))] if reported else [])
 
 
@@ -714,4 +714,4 @@ def test_a_fault_in_a_batch_is_met_at_the_app_that_has_it() -> None:
 
 def test_a_manifest_without_origins_is_a_fault_of_ours() -> None:
     with pytest.raises(LookupError):
-        locate_finding(Manifest(BODIES[SET], dict), "E515", (), {})
+        locate_finding(Manifest(BODIES[SET], dict), Finding("E515", (), {}))

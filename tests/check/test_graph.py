@@ -251,11 +251,11 @@ def test_a_raised_limit_counts() -> None:
     (route,) = [body for body in sample("1-backend") if called(body) == "AIGatewayRoute/llm/qwen3-8b"]
     facts = graph.route_matches(graph.ObjectView(many(route, routes=1201), graph.ExternalObjects()))
     place = ("llmaz-system", "llmaz-gateway")
-    assert [finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects())] == ["E606"]
+    assert [finding.code for _, finding in graph.find_route_conflicts(facts, graph.ExternalObjects())] == ["E606"]
     assert [
-        finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects(limits={place: 1201}))
+        finding.code for _, finding in graph.find_route_conflicts(facts, graph.ExternalObjects(limits={place: 1201}))
     ] == ["W582"]
-    assert [finding.code for finding in graph.find_route_conflicts(facts[:300], graph.ExternalObjects())] == []
+    assert [finding.code for _, finding in graph.find_route_conflicts(facts[:300], graph.ExternalObjects())] == []
 
 
 def test_routes_on_two_listeners_do_not_meet() -> None:
@@ -267,7 +267,7 @@ def test_routes_on_two_listeners_do_not_meet() -> None:
         route["spec"]["parentRefs"][0].update(first)
         other["spec"]["parentRefs"][0].update(second)
         facts = graph.route_matches(graph.ObjectView([route, other], graph.ExternalObjects()))
-        return [finding.code for finding in graph.find_route_conflicts(facts, graph.ExternalObjects())]
+        return [finding.code for _, finding in graph.find_route_conflicts(facts, graph.ExternalObjects())]
 
     assert codes({}, {}) == ["E585"]
     assert codes({"sectionName": "http"}, {}) == ["E585"]
@@ -284,11 +284,11 @@ def test_what_is_known_beside_a_set() -> None:
     rest = [body for body in bodies if body["metadata"].get("namespace") != "llm"]
     rest[1]["spec"]["controllerName"] = "x"
     around = graph.known_objects(rest, graph.ExternalObjects())
-    assert {finding.code for finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581"}
+    assert {finding.code for _, finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581"}
     gateway = next(body for body in rest if body["kind"] == "SecurityPolicy")
     gateway["spec"]["apiKeyAuth"]["sanitize"] = False
     around = graph.known_objects(rest, graph.ExternalObjects())
-    assert {finding.code for finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581", "E601"}
+    assert {finding.code for _, finding in graph.validate_graph(graph.ObjectView(own, around))} == {"N581", "E601"}
 
 
 def test_objects_without_a_namespace_go_together() -> None:
@@ -296,7 +296,7 @@ def test_objects_without_a_namespace_go_together() -> None:
     for body in bodies:
         if body["metadata"].get("namespace") == "llm":
             del body["metadata"]["namespace"]
-    assert {finding.code for finding in graph.validate_whole_graph(bodies, graph.ExternalObjects())} == {"N581"}
+    assert {finding.code for _, finding in graph.validate_whole_graph(bodies, graph.ExternalObjects())} == {"N581"}
 
 
 def test_the_chain_is_quick() -> None:
@@ -320,4 +320,4 @@ def test_the_chain_is_quick() -> None:
         graph.validate_whole_graph(objects, graph.ExternalObjects(limits={("llmaz-system", "llmaz-gateway"): 10**6}))
     )
     assert time.perf_counter() - start < 5
-    assert {finding.code for finding in findings} == {"N581", "W582"}
+    assert {finding.code for _, finding in findings} == {"N581", "W582"}

@@ -151,7 +151,7 @@ def test_what_is_dropped_and_what_is_zero() -> None:
 def test_a_null_in_a_manifest_of_ours_is_a_fault() -> None:
     """We write none, so the rules for what is rendered do not drop them."""
     [document] = yamlio.parse("a.yaml", DEPLOYMENT.encode())[0]
-    assert {code for code, _, _ in check.validate_object(document.value)} == {"E303", "E304"}
+    assert {finding.code for finding in check.validate_object(document.value)} == {"E303", "E304"}
 
 
 # --- what is not an object

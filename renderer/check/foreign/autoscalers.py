@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App
-from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph.view import kind_of
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.workloads import SCALE_TARGETS
@@ -34,7 +33,7 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
     version, target_name, name = text_at(target, "apiVersion"), text_at(target, "kind"), text_at(target, "name")
     if target_name == "Playground" or (target_name == "Service" and version.partition("/")[0] == _OUR_GROUP):
         app = rendered.apps.get((namespace, name))
-        yield "W262", (*path, "kind"), {"kind": target_name, "hint": _other_target(foreign, app)}
+        yield Finding("W262", (*path, "kind"), {"kind": target_name, "hint": _other_target(foreign, app)})
         return
     key = (kind_of(version or "apps/v1", target_name or "Deployment"), namespace, name)
     workload = rendered.objects.get(key)
@@ -42,18 +41,18 @@ def validate_autoscaler(foreign: ForeignObject, rendered: OwnObjects) -> Iterato
         return
     if workload and workload.role_scalers:
         words = {"owner": rendered.owner(workload), "name": name, "scalers": " or ".join(workload.role_scalers)}
-        yield "W280", (*path, "kind"), words
+        yield Finding("W280", (*path, "kind"), words)
     if key[0] not in SCALE_TARGETS:
         return
     others = (rendered.acting.get((scaler, key)) for scaler in wellknown.AUTOSCALERS)
     if other := next(filter(None, others), None):
-        yield "W263", (*path, "name"), {"owner": rendered.owner(other), "kind": key[0], "name": name}
+        yield Finding("W263", (*path, "name"), {"owner": rendered.owner(other), "kind": key[0], "name": name})
     elif workload and workload.replicas:
         item = rendered.input_of(workload)
         elastic = "delete this one and write spec.elasticConfig there, or " if _is_playground(item) else ""
         hint = f"{elastic}let the sync ignore its spec.replicas, and list this file under ignore of RenderConfig"
         words = {"owner": rendered.owner(workload), "kind": workload.key[0], "name": name, "hint": hint}
-        yield "W264", (*path, "name"), words
+        yield Finding("W264", (*path, "name"), words)
 
 
 def _other_target(foreign: ForeignObject, app: App | None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from renderer.api import App, ClaimedName
-from renderer.check.finding import Body, Finding, IndexedFinding
+from renderer.check.finding import Body, IndexedFinding
 from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects, describe, target_kind
 from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 
 # By kind, the kind of rendered objects whose controller makes objects of this kind, of the same name.
@@ -34,9 +34,9 @@ def validate_same_object(foreign: ForeignObject, rendered: OwnObjects) -> Iterat
         if kind in _ROUTING and isinstance(item, App):
             hint = f"delete this one, or set spec.gateway.mode: off in the {item.kind}, and no route is rendered"
         words = {"owner": rendered.owner(same), "kind": foreign.kind, "hint": hint}
-        yield "E211" if foreign.passed else "W260", path, words
+        yield Finding("E211" if foreign.passed else "W260", path, words)
     elif maker := rendered.objects.get((_MAKERS.get(kind, ""), namespace, name)):
-        yield "W261", path, {"owner": rendered.owner(maker), "maker": maker.key[0], "name": name, "kind": kind}
+        yield Finding("W261", path, {"owner": rendered.owner(maker), "maker": maker.key[0], "name": name, "kind": kind})
 
 
 def validate_policy_targets(foreign: ForeignObject, rendered: OwnObjects) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def validate_policy_targets(foreign: ForeignObject, rendered: OwnObjects) -> Ite
             fields = _POLICY_FIELDS.get(kind)
             leave = f", or leave {fields} out there and in RenderConfig, and set it here" if fields else ""
             words = {"owner": rendered.owner(rival), "kind": kind, "target": text_at(reference, "kind"), "name": name}
-            yield "W266", (*path, "name"), {**words, "hint": f"delete this one{leave}"}
+            yield Finding("W266", (*path, "name"), {**words, "hint": f"delete this one{leave}"})
 
 
 def validate_public_names(objects: Sequence[ForeignObject], names: Sequence[ClaimedName]) -> Iterator[IndexedFinding]:
@@ -72,7 +72,7 @@ def validate_public_names(objects: Sequence[ForeignObject], names: Sequence[Clai
                 off = f", or set spec.gateway.mode: off in the {kind}" if isinstance(claim.owner, App) else ""
                 named = f"OpenModel '{claim.adapter}'" if claim.adapter else kind
                 hint = f"match another name here, or give the {named} another {field}{off}"
-                yield IndexedFinding(match.index, "W267", match.path, {**words, "hint": hint})
+                yield match.index, Finding("W267", match.path, {**words, "hint": hint})
                 break
 
 

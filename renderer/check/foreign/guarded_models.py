@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from renderer.api import ClaimedName, Inputs
-from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects, describe
 from renderer.check.graph import ObjectView, declared_objects
 from renderer.check.graph.guarded_models import (
@@ -19,6 +18,7 @@ from renderer.check.graph.guarded_models import (
     validate_patterns,
 )
 from renderer.check.graph.view import Key
+from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 
 _LEADING = ("AIServiceBackend", "Backend", "InferencePool", "Service")
@@ -48,8 +48,8 @@ def validate_guarded_models(
     policies = route_policies(known)
     for foreign in candidates:
         kind, *place = foreign.key
-        for code, path, words in validate_guard(pods, policies, kind, foreign.body, (place[0], place[1])):
-            yield foreign, (_PASSED[code] if foreign.passed else code, path, words)
+        for finding in validate_guard(pods, policies, kind, foreign.body, (place[0], place[1])):
+            yield foreign, replace(finding, code=_PASSED[finding.code]) if foreign.passed else finding
 
 
 def _guarded_pods(

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from renderer import schema_validation
 from renderer.api import Inputs
 from renderer.check import valid_bodies
-from renderer.check.finding import Body, Finding, IndexedFinding
+from renderer.check.finding import Body, IndexedFinding
 from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects
 from renderer.check.graph import REFERENCE_RULES, ObjectView, declared_objects, validate_graph
 from renderer.check.graph.view import ExternalObjects, Key
-from renderer.diagnostics import Path, quoted
+from renderer.diagnostics import Finding, Path, quoted
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import LB_SERVICE, LEADERS_SERVICE, PICKER
@@ -62,9 +62,9 @@ def find_missing_targets(
     present |= {*own.role_scalers}
     external = replace(declared_objects(inputs.config), present=frozenset(present))
     view = _TargetView([object_.body for object_ in judged], external, own, inputs)
-    for finding in validate_graph(view, REFERENCE_RULES):
+    for index, finding in validate_graph(view, REFERENCE_RULES):
         if finding.code == _CODE:
-            yield finding
+            yield index, finding
 
 
 class _TargetView(ObjectView):
@@ -86,7 +86,7 @@ class _TargetView(ObjectView):
     def missing(self, kind: str, namespace: str, name: str, path: Path, hint: str = "") -> Finding:
         """The finding W265 where the object can only be one of ours; else one that is nobody's concern."""
         if self._is_disabled(name) or name.encode() in self._others:
-            return "", path, {}
+            return Finding("", path, {})
         is_own = kind in _OWN_KINDS or (kind == "Service" and name.endswith(_SUFFIXES))
         near = self._role_scalers(kind, namespace, name, path)
         near = near or self._similar(kind, namespace, name, _SIMILAR_TO_OWN if is_own else _SIMILAR)
@@ -94,10 +94,10 @@ class _TargetView(ObjectView):
             near = f"there is one in namespace '{min(spaces)}'"
         is_gone = is_own and (kind, namespace) in self._names
         if not (near or is_gone):
-            return "", path, {}
+            return Finding("", path, {})
         declare = f"if '{name}' exists elsewhere, add {kind}/{namespace}/{name} to external of RenderConfig"
         words = {"kind": kind, "name": name, "where": f" in namespace '{namespace}'"}
-        return _CODE, path, {**words, "hint": f"{near}; {declare}" if near else declare}
+        return Finding(_CODE, path, {**words, "hint": f"{near}; {declare}" if near else declare})
 
     def _role_scalers(self, kind: str, namespace: str, name: str, path: Path) -> str:
         """A hint that names what autoscalers target in the DisaggregatedSet that was meant; '' where none was."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Finding
 from renderer.check.foreign.objects import ForeignObject, OwnObjects
 from renderer.check.shared_volumes import CLAIM, claim_finding
+from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 
 

@@ -24,7 +24,7 @@ from renderer.check.foreign.objects import (
     foreign_objects,
 )
 from renderer.check.foreign.shared_volumes import validate_claim
-from renderer.diagnostics import Diagnostic, has_errors, make_diagnostic
+from renderer.diagnostics import Diagnostic, has_errors
 from renderer.source.tree import glob
 
 _SAME = ("E211", "W260")  # of an object that is rendered too, of which nothing else is said
@@ -43,7 +43,7 @@ def validate_foreign_objects(
     rendered = OwnObjects(inputs, objects)
     foreign = _foreign_objects(scope, inputs, rendered)
     findings = [(object_, finding) for object_ in foreign for finding in validate_same_object(object_, rendered)]
-    same = {id(object_) for object_, finding in findings if finding[0] in _SAME}
+    same = {id(object_) for object_, finding in findings if finding.code in _SAME}
     others = [object_ for object_ in foreign if id(object_) not in same]
     for object_ in others:
         findings += [(object_, finding) for finding in validate_autoscaler(object_, rendered)]
@@ -56,11 +56,11 @@ def validate_foreign_objects(
     # Of a part of the tree, or of a broken one, not all objects are rendered.
     if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):
         indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
-    findings += [(judged[finding.index], (finding.code, finding.path, finding.words)) for finding in indexed]
+    findings += [(judged[index], finding) for index, finding in indexed]
     kustomizations = Kustomizations(scope)
     return [
-        make_diagnostic(code, object_.document.origin(*path), **words)
-        for object_, (code, path, words) in findings
+        finding.located(object_.document.origin())
+        for object_, finding in findings
         if object_.passed or not kustomizations.change(object_)
     ]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.policies import EARLY_FILTERS, parent_gateways, policies_by_gateway, targets
 from renderer.check.graph.view import ObjectView, Place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 
@@ -36,7 +36,7 @@ def validate_authorization_headers(view: ObjectView, body: Body, namespace: str,
                 if _ANY_HEADER in known_headers or header.lower() in known_headers:
                     continue
                 if own_headers or view.find("Gateway", *place):
-                    yield "E669", path, words
+                    yield Finding("E669", path, words)
                 else:
                     key = ("Gateway", *place)
                     yield from view.note_once("N588", key, path, header=header, name="/".join(place))

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS, WorkloadPods, may_select, pods_by_namespace, selected_pods
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
-from renderer.diagnostics import Path, listed
+from renderer.diagnostics import Finding, Path, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
@@ -42,7 +42,7 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
     endpoints = as_maps(spec.get("endpoints"))
     if not endpoints:
         if spec.get("type") != "DynamicResolver":
-            yield "E593", ("spec",), {"name": name}
+            yield Finding("E593", ("spec",), {"name": name})
         return
     for i, endpoint in enumerate(endpoints):
         if fqdn := as_map(endpoint.get("fqdn")):
@@ -51,7 +51,7 @@ def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) ->
             place = host_place(view, host)
             if place is None:
                 if fqdn["port"] == _HTTPS and "tls" not in spec and not _has_tls_policy(view, namespace, name):
-                    yield "E671", (*path, "port"), {"host": host}
+                    yield Finding("E671", (*path, "port"), {"host": host})
                 if _resembles_service(view, host):
                     key = ("Host", "", host)
                     words = {"host": host, "domain": view.external.domain}
@@ -107,7 +107,9 @@ def validate_group_selector(
     words = {"kind": body["kind"], "name": name, "workload": selector[GROUPS]}
     if not index.isdecimal() or int(index) >= size:
         pods = f"groups of {size} pods" if size > 1 else "groups of one pod, the leader"
-        yield "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
+        yield Finding(
+            "E670", (*path, WORKER_INDEX), {**words, "label": f"{WORKER_INDEX}: {index}", "why": f"it has {pods}"}
+        )
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
     templates = [pods.labels for pods in made_pods(workload)]
@@ -117,7 +119,7 @@ def validate_group_selector(
             next(iter(own_labels)),
         )
         why = "no pod template of it has this label"
-        yield "E670", (*path, label), {**words, "label": f"{label}: {own_labels[label]}", "why": why}
+        yield Finding("E670", (*path, label), {**words, "label": f"{label}: {own_labels[label]}", "why": why})
 
 
 def holds_pods(view: ObjectView, namespace: str) -> bool:
@@ -246,7 +248,7 @@ def validate_service_port(
     listening_ports = declared_ports(pods)
     if target is None and not (headless and port in listening_ports):
         ports = [service_port["port"] for service_port in service_ports if service_port.get("protocol", "TCP") == "TCP"]
-        yield "E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"}
+        yield Finding("E591", path, {"name": name, "port": port, "ports": ", ".join(map(str, ports)) or "none"})
         return
     if selector and not pods and not any(validate_service_selector(view, service, namespace, name)):
         yield from view.note_once("N581", ("Service", namespace, name), path, name=name)
@@ -255,7 +257,9 @@ def validate_service_port(
     if listening_ports and pod_port not in listening_ports:
         if selector and WORKER_INDEX in selector and target is not None and target not in listening_ports:
             return  # E553 reports it for the Service
-        yield "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
+        yield Finding(
+            "E592", path, {"what": f"Service '{name}'", "port": pod_port, "ports": format_ports(listening_ports)}
+        )
 
 
 def declared_ports(pods: Sequence[WorkloadPods]) -> frozenset[float | str]:
@@ -298,7 +302,7 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
     specs = [as_map(backend.get("spec")) for backend in backends]
     by_name = [any("fqdn" in endpoint for endpoint in as_maps(spec.get("endpoints"))) for spec in specs]
     if any(by_name) and not all(by_name):
-        yield (
+        yield Finding(
             "E594",
             path,
             {
@@ -309,7 +313,7 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
     tls = [as_map(spec.get("tls")) for spec in specs]
     automatic = [bool(settings.get("autoSNIFromEndpointHostname")) for settings in tls]
     if any(automatic) and not all(automatic):
-        yield (
+        yield Finding(
             "E594",
             path,
             {
@@ -319,7 +323,7 @@ def validate_backend_mix(backends: Sequence[Body], path: Path) -> Iterator[Findi
         )
     versions = {_version(spec, settings) for spec, settings in zip(specs, tls, strict=True)} - {0}
     if len(versions) > 1:
-        yield (
+        yield Finding(
             "E594",
             path,
             {"what": "backends that force HTTP/1 beside others that force HTTP/2", "hint": "let all use one of them"},

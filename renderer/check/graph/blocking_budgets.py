@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import WorkloadPods, selected_pods
 from renderer.check.graph.view import ObjectView
+from renderer.diagnostics import Finding
 from renderer.kubernetes.disaggregated_sets import slice_count
 from renderer.kubernetes.json_values import map_at, number_at
 
@@ -23,14 +24,16 @@ def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name:
         return
     words = {"name": name, "workload": selected[0].workload}
     if spec.get("maxUnavailable") in _NONE:
-        yield "W518", ("spec", "maxUnavailable"), {**words, "why": f"maxUnavailable is {spec['maxUnavailable']}"}
+        yield Finding(
+            "W518", ("spec", "maxUnavailable"), {**words, "why": f"maxUnavailable is {spec['maxUnavailable']}"}
+        )
     least = spec.get("minAvailable")
     if least in _ALL:
-        yield "W518", ("spec", "minAvailable"), {**words, "why": f"minAvailable is {least}"}
+        yield Finding("W518", ("spec", "minAvailable"), {**words, "why": f"minAvailable is {least}"})
     count = sum(_pods(pods) for pods in {id(pods.replica.spec): pods for pods in selected}.values())
     if isinstance(least, int) and count and least >= count:
         why = f"minAvailable is {least}, and there {'is' if count == 1 else 'are'} {count:g}"
-        yield "W518", ("spec", "minAvailable"), {**words, "why": why}
+        yield Finding("W518", ("spec", "minAvailable"), {**words, "why": why})
 
 
 def _pods(pods: WorkloadPods) -> float:

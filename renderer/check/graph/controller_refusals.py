@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from renderer.check.cel import cost_error
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import jwt_providers
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, list_at, map_at, maps_at, text_at
 
@@ -49,7 +49,7 @@ def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) 
 
 def _refused_backend(name: str, reason: str, hint: str, path: Path) -> Finding:
     what = f"Backend '{name}'"
-    return "E611", path, {"what": what, "why": reason, "effect": _UNANSWERED, "hint": hint}
+    return Finding("E611", path, {"what": what, "why": reason, "effect": _UNANSWERED, "hint": hint})
 
 
 def _validates_certificates(tls: Body) -> bool:
@@ -76,14 +76,14 @@ def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) 
         words = {"what": f"listener '{listener_name}'", "effect": "it serves no requests"}
         if protocol in _ENCRYPTED and "tls" not in listener:
             reason, hint = f"{protocol} needs tls", "write tls: {certificateRefs: [{name: …}]}"
-            yield "E611", path, {**words, "why": reason, "hint": hint}
+            yield Finding("E611", path, {**words, "why": reason, "hint": hint})
         kind = "HTTPS" if protocol in _ENCRYPTED else protocol
         other_kind, first_name = (
             protocols_by_port.setdefault(port, (kind, listener_name)) if protocol != "UDP" else (kind, "")
         )
         if other_kind != kind:
             reason = f"port {port} speaks {other_kind} for '{first_name}' and {protocol} here"
-            yield "E611", (*path, "port"), {**words, "why": reason, "hint": "give each a port of its own"}
+            yield Finding("E611", (*path, "port"), {**words, "why": reason, "hint": "give each a port of its own"})
 
 
 def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: s
 
 def _refused_security_policy(name: str, reason: str, hint: str, path: Path) -> Finding:
     effect = "every request there is answered with 500"
-    return "E611", path, {"what": f"SecurityPolicy '{name}'", "why": reason, "effect": effect, "hint": hint}
+    return Finding("E611", path, {"what": f"SecurityPolicy '{name}'", "why": reason, "effect": effect, "hint": hint})
 
 
 def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str)
     """An AIGatewayRoute must name a Gateway, and costs that can be evaluated."""
     spec = as_map(body.get("spec"))
     if not spec.get("parentRefs"):
-        yield "E612", ("spec",), {}
+        yield Finding("E612", ("spec",), {})
     yield from _validate_costs(spec, "llmRequestCosts")
 
 
@@ -136,12 +136,12 @@ def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
         if cost["type"] != "CEL":
             continue
         if "cel" not in cost:
-            yield "E614", ("spec", field, i), {"why": "it is missing"}
+            yield Finding("E614", ("spec", field, i), {"why": "it is missing"})
         elif reason := cost_error(as_text(cost.get("cel"))):
-            yield "E614", ("spec", field, i, "cel"), {"why": reason}
+            yield Finding("E614", ("spec", field, i, "cel"), {"why": reason})
 
 
 def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A BackendSecurityPolicy must name its backends."""
     if not list_at(body, "spec", "targetRefs"):
-        yield "E613", ("spec",), {}
+        yield Finding("E613", ("spec",), {})

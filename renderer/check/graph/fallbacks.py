@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.policies import parent_gateways, policies_by_gateway, targets
 from renderer.check.graph.view import ObjectView, Place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, number_at
 
 
@@ -26,7 +26,7 @@ def validate_fallbacks(view: ObjectView, body: Body, namespace: str, name: str) 
             key = ("Gateway", *unknown_gateways[0])
             yield from view.note_once("N590", key, path, gateway="/".join(unknown_gateways[0]))
         else:
-            yield "W590", path, {"name": name}
+            yield Finding("W590", path, {"name": name})
         return
 
 

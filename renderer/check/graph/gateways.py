@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
 from renderer.check.graph.references import validate_grant, validate_secret
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_maps, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import ENVOY_CONTROLLER
 
@@ -41,12 +41,14 @@ def _validate_parent(
         if code.startswith("N"):
             yield from view.note_once(code, ("Namespace", "", namespace), (*path, field), **words)
         else:
-            yield code, (*path, field), dict(words)
+            yield Finding(code, (*path, field), dict(words))
     if admission.hosts and "" not in admission.hosts:
         for i, hostname in enumerate(hostnames):
             if not any(hostnames_overlap(hostname, host) for host in admission.hosts):
                 served = ", ".join(admission.hosts)
-                yield "E583", ("spec", "hostnames", i), {"gateway": place[1], "hostname": hostname, "served": served}
+                yield Finding(
+                    "E583", ("spec", "hostnames", i), {"gateway": place[1], "hostname": hostname, "served": served}
+                )
 
 
 def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -90,7 +92,7 @@ def validate_envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str
     """A finding where an EnvoyProxy merges the backends of a Gateway of models."""
     if "mergeBackends" in map_at(body, "spec") and (namespace, name) in view.once("proxies", _proxies):
         words = {"what": "mergeBackends on a Gateway of models", "hint": "leave mergeBackends out"}
-        yield "E594", ("spec", "mergeBackends"), words
+        yield Finding("E594", ("spec", "mergeBackends"), words)
 
 
 def _proxies(view: ObjectView) -> set[Place]:

@@ -7,11 +7,11 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.backends import host_place
 from renderer.check.graph.pods import KINDS, WorkloadPods, read_pods, replica_labels
 from renderer.check.graph.view import ObjectView, Place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, text_at
 from renderer.kubernetes.workloads import Replica, pod_selector, replicas, selects
 
@@ -61,7 +61,7 @@ def validate_pool_groups(view: ObjectView, body: Body, namespace: str, name: str
         known = [port for port in ranks if port in selection.ports]
         if len(known) < len(ranks) and selection.selector and selection.has(group.leader):
             words = {"name": name, "count": len(known), "workload": group.name}
-            yield "W538", ("spec", "targetPorts"), {**words, "ports": ", ".join(f"{port:g}" for port in ranks)}
+            yield Finding("W538", ("spec", "targetPorts"), {**words, "ports": ", ".join(f"{port:g}" for port in ranks)})
 
 
 def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: s
             selector_text = ", ".join(f"{key}: {value}" for key, value in group.selector.items())
             words = {"name": name, "half": "leaders" if leaders else "workers", "workload": group.name}
             words["selector"] = selector_text
-            yield "W539", ("spec", "selector"), words
+            yield Finding("W539", ("spec", "selector"), words)
 
 
 def _validate_selection(view: ObjectView, selection: _Selection, namespace: str, path: Path) -> Iterator[Finding]:
@@ -83,9 +83,9 @@ def _validate_selection(view: ObjectView, selection: _Selection, namespace: str,
         words = {"kind": selection.kind, "name": selection.name, "workload": group.name}
         if selection.has(group.worker):
             if group.name in silent:
-                yield "W536", path, {**words, "port": silent[group.name]}
+                yield Finding("W536", path, {**words, "port": silent[group.name]})
         elif not silent and (other := _selection_of_all(view, namespace, group, selection.ports)):
-            yield "W537", path, {**words, "other": f"the {other.kind} '{other.name}'"}
+            yield Finding("W537", path, {**words, "other": f"the {other.kind} '{other.name}'"})
 
 
 def _leaders_port(group: _Group, ports: Sequence[float | str]) -> float | str | None:

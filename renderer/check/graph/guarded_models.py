@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.policies import targets
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import Key, ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Path, quoted
+from renderer.diagnostics import Finding, Path, quoted
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
@@ -173,13 +173,13 @@ def validate_guard(
             guard = pods.behind(target_kind, *named_place(reference, namespace))
             is_guarded = allowed is not None and guard and (not guard.allowed or allowed <= guard.allowed)
             if guard and not is_guarded:
-                yield "W672", path, _words(kind, guard)
+                yield Finding("W672", path, _words(kind, guard))
     elif kind == "Service":
         spec = map_at(body, "spec")
         is_open = spec.get("type") in _OPEN_SERVICES or bool(list_at(spec, "externalIPs"))
         if is_open and (guard := pods.selected(namespace, map_at(spec, "selector"))):
             field = "type" if spec.get("type") in _OPEN_SERVICES else "externalIPs"
-            yield "W673", ("spec", field), {"name": guard.name, "rule": guard.rule}
+            yield Finding("W673", ("spec", field), {"name": guard.name, "rule": guard.rule})
     elif kind == "ReferenceGrant":
         yield from _validate_reference_grant(pods, body, namespace)
 
@@ -201,7 +201,7 @@ def _validate_reference_grant(pods: GuardedPods, body: Body, namespace: str) -> 
         for key, guard in sorted(pods.objects.items(), key=lambda entry: entry[0]):
             if key[:2] == (kind, namespace) and text_at(target, "name", default=key[2]) == key[2]:
                 words = {**_words(kind, guard), "namespace": text_at(sources[0], "namespace")}
-                yield "W674", ("spec", "to", t), words
+                yield Finding("W674", ("spec", "to", t), words)
                 break
 
 
@@ -298,7 +298,9 @@ def validate_patterns(body: Body, namespace: str, names: Mapping[Place, Set[str]
         for gateway in sorted(gateways & names.keys()):
             if models := _matched_names(pattern, names[gateway]):
                 more = f" and {len(models) - _MOST_NAMES:,} more" if len(models) > _MOST_NAMES else ""
-                yield "W675", path, {"names": quoted(models[:_MOST_NAMES]), "more": more, "gateway": "/".join(gateway)}
+                yield Finding(
+                    "W675", path, {"names": quoted(models[:_MOST_NAMES]), "more": more, "gateway": "/".join(gateway)}
+                )
 
 
 def _matched_names(pattern: str, names: Set[str]) -> list[str]:

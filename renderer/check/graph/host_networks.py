@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS, container_ports
 from renderer.check.graph.view import ObjectView
+from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.workloads import PodTemplate, pod_templates
 
@@ -24,7 +25,7 @@ def validate_host_network(view: ObjectView, body: Body, namespace: str, name: st
             if other is not body:
                 place = f"{text_at(other, 'metadata', 'namespace')}/{text_at(other, 'metadata', 'name')}"
                 words = {"port": f"{port:g}", "kind": other["kind"], "other": place}
-                yield "W355", (*template.path, "spec", "hostNetwork"), words
+                yield Finding("W355", (*template.path, "spec", "hostNetwork"), words)
                 return
 
 

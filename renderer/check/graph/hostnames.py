@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import IndexedFinding
 from renderer.check.graph.route_matches import RouteMatch
 from renderer.check.graph.view import Place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 
 
 def mixed_hostnames(gateway: Place, matches: list[RouteMatch]) -> Iterator[IndexedFinding]:
@@ -28,7 +28,7 @@ def mixed_hostnames(gateway: Place, matches: list[RouteMatch]) -> Iterator[Index
             own_hosts, other_hosts = ("hostnames", "none") if fact.hostnames else ("no hostnames", "some")
             hint = "give all routes of a listener hostnames, or none of them"
             words = {"own": own_hosts, "its": other_hosts, "other": other.route, "gateway": gateway[1]}
-            yield IndexedFinding(fact.index, "E584", path, {**words, "hosts": "the hosts that are named", "hint": hint})
+            yield fact.index, Finding("E584", path, {**words, "hosts": "the hosts that are named", "hint": hint})
 
 
 def shadowed_wildcards(gateway: Place, matches: list[RouteMatch]) -> Iterator[IndexedFinding]:
@@ -61,5 +61,5 @@ def shadowed_wildcards(gateway: Place, matches: list[RouteMatch]) -> Iterator[In
                 words = {"own": own_hosts, "its": f"'{host}'", "other": other.route, "gateway": gateway[1]}
                 hint = f"name '{host}' here too, or a host that is not below '{wildcard}' there"
                 path: Path = ("spec", "hostnames") if fact.has_hostnames else ("spec",)
-                yield IndexedFinding(fact.index, "E584", path, {**words, "hosts": f"'{host}'", "hint": hint})
+                yield fact.index, Finding("E584", path, {**words, "hosts": f"'{host}'", "hint": hint})
                 reported.add(fact.index)

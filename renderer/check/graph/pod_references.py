@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.view import ObjectView, kind_in
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
 from renderer.kubernetes.workloads import containers, pod_templates
 from renderer.text.suggestions import closest
@@ -66,7 +66,7 @@ def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: st
         if not target.isdigit() and all(target not in entry.ports for entry in selected):
             known = sorted({str(known) for entry in selected for known in entry.ports if isinstance(known, str)})
             words = {"port": target, "workload": selected[0].workload, "known": ", ".join(known) or "no name"}
-            yield "W507", ("spec", "ports", i, "targetPort"), words
+            yield Finding("W507", ("spec", "ports", i, "targetPort"), words)
 
 
 def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[Finding]:
@@ -79,11 +79,13 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
         keys = {**as_map(body.get("data")), **as_map(body.get("stringData")), **as_map(body.get("binaryData"))}
         if reference.key and keys and reference.key not in keys:
             words = {"kind": kind, "name": reference.name, "key": reference.key}
-            yield "W506", reference.key_path, {**words, "known": ", ".join(f"'{key}'" for key in sorted(keys)[:5])}
+            yield Finding(
+                "W506", reference.key_path, {**words, "known": ", ".join(f"'{key}'" for key in sorted(keys)[:5])}
+            )
     elif not view.external.declared(kind, space, reference.name):
         near = closest(reference.name, tuple(names), _SIMILAR)
         if near and _letters(near) != _letters(reference.name):
-            yield "W505", reference.path, {"kind": kind, "name": reference.name, "near": near}
+            yield Finding("W505", reference.path, {"kind": kind, "name": reference.name, "near": near})
 
 
 def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:
@@ -160,7 +162,7 @@ def validate_picker_role(view: ObjectView, body: Body, namespace: str, name: str
             and {"get", "list"}.intersection(map(str, verbs))
             and not {"watch", "*"}.intersection(map(str, verbs))
         ):
-            yield "W508", ("rules", i, "verbs"), {"resources": ", ".join(watched)}
+            yield Finding("W508", ("rules", i, "verbs"), {"resources": ", ".join(watched)})
 
 
 _WATCHED = ("inferencepools", "inferenceobjectives", "inferencemodelrewrites", "inferencemodels", "pods")

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import may_select, pods_by_namespace, selected_pods, workload_pods
 from renderer.check.graph.view import ObjectView
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
 from renderer.kubernetes.workloads import CONTROLLER_LABELS, pod_templates
@@ -25,7 +25,7 @@ def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> 
             selector = map_at(constraint, "labelSelector")
             if selector and not any(may_select(selector, pods) for pods in workload_pods(view, body)):
                 words = {"kind": body["kind"], "key": constraint.get("topologyKey"), "labels": _described(selector)}
-                yield "W503", (*template.path, "spec", _SPREAD, i, "labelSelector"), words
+                yield Finding("W503", (*template.path, "spec", _SPREAD, i, "labelSelector"), words)
 
 
 def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -
         if is_meant:
             has = f"has {key}: {value}" if value is not None else f"has no label {key}"
             words = {"kind": kind, "wanted": f"{key}: {labels[key]}", "workload": pods.workload, "has": has}
-            yield "W504", (*path, key) if kind == "Service" else (*path, "matchLabels", key), words
+            yield Finding("W504", (*path, key) if kind == "Service" else (*path, "matchLabels", key), words)
             return
 
 

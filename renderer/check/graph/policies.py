@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.references import secret_bytes, validate_grant, validate_secret
 from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.workloads import selects
 
@@ -105,19 +105,19 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
             listeners = [text_at(listener, "name") for listener in maps_at(object_, "spec", "listeners")]
             if target.section not in listeners:
                 words = {"what": f"called '{target.section}'", "known": ", ".join(listeners), "gateway": target.name}
-                yield "E581", (*target.path, "sectionName"), words
+                yield Finding("E581", (*target.path, "sectionName"), words)
         if target.section and target.kind == "HTTPRoute" and object_ and target.section not in _rule_names(object_):
-            yield "E611", (*target.path, "sectionName"), _section_words(kind, name, target)
+            yield Finding("E611", (*target.path, "sectionName"), _section_words(kind, name, target))
         claim = (kind, target.kind, target.namespace, target.name, target.section)
         if (owner := claims.setdefault(claim, f"{namespace}/{name}")) != f"{namespace}/{name}":
             code = "E600" if kind == "BackendSecurityPolicy" else "E599"
             section = f" ({target.section})" if target.section else ""
             aim = f"{target.kind.partition('.')[0]} '{target.name}'{section}"
-            yield code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]}
+            yield Finding(code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]})
     for i, selector in enumerate(maps_at(body, "spec", "targetSelectors")):
         path, selected_kind = ("spec", "targetSelectors", i), text_at(selector, "kind")
         if path not in paths and not view.external.declared(selected_kind, namespace, "*"):
-            yield "E608", path, {"kind": selected_kind}
+            yield Finding("E608", path, {"kind": selected_kind})
 
 
 def _rule_names(route: Body) -> list[str]:
@@ -203,7 +203,7 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
                     words = (kind, place[1], ", ".join(lost))
                     if lost and words not in reported:
                         reported.add(words)
-                        yield "W581", target.path, dict(zip(("kind", "gateway", "lost"), words, strict=True))
+                        yield Finding("W581", target.path, dict(zip(("kind", "gateway", "lost"), words, strict=True)))
 
 
 def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -224,9 +224,9 @@ def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, na
             gateway_spec = map_at(gateway_policy, "spec")
             # Another method may be intended; no authentication at all is likely a mistake.
             if (methods := _authentication(gateway_spec)) and not _authentication(spec):
-                yield "E609", target.path, {**words, "asked": ", ".join(methods)}
+                yield Finding("E609", target.path, {**words, "asked": ", ".join(methods)})
             if lost := [key for key in _missing_keys(spec, gateway_spec) if key not in (*_TARGET_KEYS, *methods)]:
-                yield "W584", target.path, {**words, "lost": ", ".join(lost)}
+                yield Finding("W584", target.path, {**words, "lost": ", ".join(lost)})
 
 
 def _authentication(spec: Body) -> list[str]:
@@ -277,7 +277,7 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
         return
     for target, route in _model_routes(view, body, namespace):
         if not early and "authorization" in spec:
-            yield "E602", ("spec", "authorization"), {"route": target.name}
+            yield Finding("E602", ("spec", "authorization"), {"route": target.name})
             continue
         normal_early = _normalize(early)
         for place, section in parent_gateways(route, target.namespace):
@@ -293,11 +293,11 @@ def validate_security_policy(view: ObjectView, body: Body, namespace: str, name:
                 gateway_methods = {key: gateway_spec[key] for key in EARLY_FILTERS if key in gateway_spec}
                 if not early:
                     if _authentication(gateway_methods):
-                        yield "E602", target.path, {"route": target.name}
+                        yield Finding("E602", target.path, {"route": target.name})
                         break
                 elif _normalize(gateway_methods) != normal_early:
                     words = {"asked": ", ".join(gateway_methods) or "nothing", "own": ", ".join(early)}
-                    yield "E601", ("spec", next(iter(early))), {**words, "gateway": "/".join(place)}
+                    yield Finding("E601", ("spec", next(iter(early))), {**words, "gateway": "/".join(place)})
                     break
 
 
@@ -317,7 +317,7 @@ def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: 
     spec = map_at(body, "spec")
     if "zoneAware" in map_at(spec, "loadBalancer") and _targets_models(view, body, namespace):
         words = {"what": "zoneAware on a model's route", "hint": "leave zoneAware out"}
-        yield "E594", ("spec", "loadBalancer", "zoneAware"), words
+        yield Finding("E594", ("spec", "loadBalancer", "zoneAware"), words)
     counted_costs = list(_counted_costs(spec))
     if not counted_costs:
         return
@@ -331,9 +331,9 @@ def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: 
         if key not in known_keys:
             listed_keys = ", ".join(sorted(known_keys)) or "none"
             if complete:
-                yield "E603", path, {"key": key, "known": listed_keys}
+                yield Finding("E603", path, {"key": key, "known": listed_keys})
             else:
-                yield "N585", path, {"key": key, "known": listed_keys}
+                yield Finding("N585", path, {"key": key, "known": listed_keys})
 
 
 def _targets_models(view: ObjectView, body: Body, namespace: str) -> bool:
@@ -395,7 +395,7 @@ def validate_backend_security_policy(view: ObjectView, body: Body, namespace: st
     """
     for path, reference, key in _credential_references(map_at(body, "spec")):
         if (secret_namespace := reference.get("namespace")) and secret_namespace != namespace:
-            yield "E605", (*path, "namespace"), {"namespace": namespace}
+            yield Finding("E605", (*path, "namespace"), {"namespace": namespace})
         else:
             place = namespace, text_at(reference, "name")
             yield from validate_secret(view, place, (*path, "name"), (key,) if key else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.backends import (
     declared_ports,
     format_ports,
@@ -17,7 +17,7 @@ from renderer.check.graph.backends import (
 from renderer.check.graph.gateways import CONFIG, envoy_gateways
 from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import GROUPS
 
@@ -33,7 +33,7 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
     spec = map_at(body, "spec")
     picker = map_at(spec, "endpointPickerRef")
     if not picker:
-        yield "E598", ("spec",), {"name": name}
+        yield Finding("E598", ("spec",), {"name": name})
     elif picker.get("kind", "Service") == "Service" and not picker.get("group"):
         yield from _validate_picker(view, picker, namespace)
     path = ("spec", "selector", "matchLabels")
@@ -45,17 +45,17 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
         if findings or (workload and view.find("LeaderWorkerSet", namespace, workload)):
             yield from findings
         elif not holds_pods(view, namespace):
-            yield "N582", path, {"name": name}
+            yield Finding("N582", path, {"name": name})
         elif workload:
             yield view.missing("LeaderWorkerSet", namespace, workload, (*path, GROUPS))
         elif not may_hide_pods(view, namespace, map_at(spec, "selector")):
-            yield "W591", path, {"name": name}
+            yield Finding("W591", path, {"name": name})
         return
     listening_ports = declared_ports(pods)
     for i, port in enumerate(maps_at(spec, "targetPorts")):
         if listening_ports and port["number"] not in listening_ports:
             words = {"what": f"InferencePool '{name}'", "port": port["number"], "ports": format_ports(listening_ports)}
-            yield "E592", ("spec", "targetPorts", i, "number"), words
+            yield Finding("E592", ("spec", "targetPorts", i, "number"), words)
 
 
 def validate_silent_pods(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -68,14 +68,14 @@ def validate_silent_pods(view: ObjectView, body: Body, namespace: str, name: str
         silent = [entry for entry in selected if entry.ports and port["number"] not in entry.ports]
         if silent and len(silent) < len(selected):
             words = {"name": name, "workload": silent[0].workload, "port": port["number"]}
-            yield "W510", ("spec", "selector"), words
+            yield Finding("W510", ("spec", "selector"), words)
 
 
 def _validate_picker(view: ObjectView, picker: Body, namespace: str) -> Iterator[Finding]:
     path: Path = ("spec", "endpointPickerRef")
     name = text_at(picker, "name")
     if picker.get("failureMode") == "FailOpen":
-        yield "W580", (*path, "failureMode"), {}
+        yield Finding("W580", (*path, "failureMode"), {})
     service = view.find("Service", namespace, name)
     if service is None:
         yield view.missing("Service", namespace, name, (*path, "name"))
@@ -84,14 +84,14 @@ def _validate_picker(view: ObjectView, picker: Body, namespace: str) -> Iterator
         ports = [port["port"] for port in maps_at(service, "spec", "ports")]
         if number not in ports:
             known = ", ".join(map(str, ports)) or "none"
-            yield "E591", (*path, "port", "number"), {"name": name, "port": number, "ports": known}
+            yield Finding("E591", (*path, "port", "number"), {"name": name, "port": number, "ports": known})
 
 
 def validate_pool_reference(view: ObjectView, reference: Body, namespace: str, path: Path) -> Iterator[Finding]:
     """Findings about a route's reference to a pool, which is looked up in the route's own namespace."""
     name = text_at(reference, "name")
     if (route_namespace := reference.get("namespace")) and route_namespace != namespace:
-        yield "E596", (*path, "namespace"), {"name": name, "namespace": namespace}
+        yield Finding("E596", (*path, "namespace"), {"name": name, "namespace": namespace})
     elif view.find("InferencePool", namespace, name) is None and view.find(OLD, namespace, name) is None:
         yield view.missing("InferencePool", namespace, name, (*path, "name"))
 
@@ -125,7 +125,7 @@ def _validate_rewritten_streams(view: ObjectView, spec: Body, namespace: str) ->
         for t, target in enumerate(maps_at(rule, "targets")):
             if place and matched_models != {target["modelRewrite"]}:
                 path: Path = ("spec", "rules", r, "targets", t, "modelRewrite")
-                yield "W585", path, {"what": counting[place], "gateway": "/".join(place)}
+                yield Finding("W585", path, {"what": counting[place], "gateway": "/".join(place)})
                 return
 
 
@@ -165,7 +165,7 @@ def _validate_served_name(
     selector = map_at(view.find("InferencePool", namespace, name), "spec", "selector", "matchLabels")
     served = served_by(view, namespace, selector)
     if served and (words := unknown_model_words(view, served, model)):
-        yield "E610", path, {**words, "hint": f"request '{served.name}', {hint}"}
+        yield Finding("E610", path, {**words, "hint": f"request '{served.name}', {hint}"})
 
 
 def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:
@@ -184,7 +184,7 @@ def report_old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> 
     know the group.
     """
     if (namespace, name) in view.once("pools of Envoy's routes", _routed_pools):
-        yield "E597", ("apiVersion",), {"name": name}
+        yield Finding("E597", ("apiVersion",), {"name": name})
 
 
 def _routed_pools(view: ObjectView) -> set[Place]:

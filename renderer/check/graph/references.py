@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.set_pods import validate_scale_target, validate_whole_target
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at
 
@@ -32,7 +32,7 @@ def validate_grant(
         return
     words = {"from_kind": from_kind, "from_space": from_space, "kind": kind, "namespace": namespace}
     if view.holds(namespace):
-        yield (
+        yield Finding(
             "E595",
             path,
             {
@@ -75,7 +75,7 @@ def validate_secret(view: ObjectView, place: Place, path: Path, keys: Sequence[s
         for key in keys:
             if key not in data:
                 present = ", ".join(sorted(data)) or "nothing"
-                yield "E604", path, {"name": name, "key": key, "there": present}
+                yield Finding("E604", path, {"name": name, "key": key, "there": present})
 
 
 def secret_bytes(body: Body) -> int:

@@ -13,6 +13,7 @@ from renderer.check.graph.listener_admission import hostnames_overlap
 from renderer.check.graph.route_limits import validate_rule_count
 from renderer.check.graph.route_matches import RouteMatch
 from renderer.check.graph.view import ExternalObjects, Place
+from renderer.diagnostics import Finding
 
 
 def find_route_conflicts(
@@ -37,7 +38,7 @@ def find_route_conflicts(
                     "so this one gets no requests" if same_hosts else "and for a common host only one gets requests"
                 )
                 words = {"model": fact.model, "other": other.route, "gateway": fact.gateway[1], "so": consequence}
-                yield IndexedFinding(fact.index, "E585", fact.path, words)
+                yield fact.index, Finding("E585", fact.path, words)
                 break
         else:
             rivals.append(fact)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.check.finding import IndexedFinding
 from renderer.check.graph.route_matches import RouteMatch
 from renderer.check.graph.view import Place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.gateway_limits import (
     MANY_ROUTES,
     MANY_WITH_KEYS,
@@ -31,7 +31,7 @@ def validate_rule_count(
     path: Path = ("spec", "parentRefs", last.parent, "name")
     words = {"gateway": "/".join(gateway), "routes": routes, "rules": rules, "most": max_rules}
     if rules > max_rules:
-        yield IndexedFinding(last.index, "E606", path, words)
+        yield last.index, Finding("E606", path, words)
     elif (
         max_rules <= MAX_PACKED_ROUTE_RULES
         and keys is not None
@@ -39,10 +39,8 @@ def validate_rule_count(
         and (size := rules * (RULE_BYTES + 2 * keys)) > MESSAGE_BYTES
     ):
         max_keyed_rules = MESSAGE_BYTES // (RULE_BYTES + 2 * keys)
-        yield IndexedFinding(
-            last.index, "E607", path, {**words, "size": f"{size / (1 << 20):.1f}", "most": max_keyed_rules}
-        )
+        yield last.index, Finding("E607", path, {**words, "size": f"{size / (1 << 20):.1f}", "most": max_keyed_rules})
     elif max_rules <= MAX_PACKED_ROUTE_RULES and keys is None and rules > MANY_WITH_KEYS:
-        yield IndexedFinding(last.index, "W583", path, words)
+        yield last.index, Finding("W583", path, words)
     if routes > MANY_ROUTES and rules <= max_rules:
-        yield IndexedFinding(last.index, "W582", path, {**words, "most": MANY_ROUTES})
+        yield last.index, Finding("W582", path, {**words, "most": MANY_ROUTES})

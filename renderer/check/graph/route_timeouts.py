@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.gateways import envoy_gateways
 from renderer.check.graph.policies import targets
 from renderer.check.graph.view import ObjectView, Place, named_place
+from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 
@@ -23,7 +24,7 @@ def validate_route_timeout(view: ObjectView, body: Body, namespace: str, name: s
     seconds = _AI_GATEWAY_SECONDS if text_at(body, "kind") == "AIGatewayRoute" else _ENVOY_SECONDS
     for i, rule in enumerate(maps_at(body, "spec", "rules")):
         if value_at(rule, "timeouts", "request") is None and (models := _models(body, rule)):
-            yield (
+            yield Finding(
                 "W509",
                 ("spec", "rules", i),
                 {"models": ", ".join(f"'{model}'" for model in models), "seconds": seconds},

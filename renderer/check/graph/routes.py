@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph import pools
 from renderer.check.graph.backends import (
     backend_model,
@@ -16,7 +16,7 @@ from renderer.check.graph.backends import (
 from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.view import ObjectView, kind_in, named_place
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, maps_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 
@@ -27,19 +27,19 @@ def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name
     """Findings about the parents of an AIGatewayRoute, and about the matches and backends of each rule."""
     spec = as_map(body.get("spec"))
     if len(name) > _MAX_NAME:
-        yield "E589", ("metadata", "name"), {"length": len(name), "most": _MAX_NAME}
+        yield Finding("E589", ("metadata", "name"), {"length": len(name), "most": _MAX_NAME})
     yield from validate_parents(view, spec, namespace)
     for r, rule in enumerate(as_maps(spec.get("rules"))):
         path: Path = ("spec", "rules", r)
         matches = as_maps(rule.get("matches"))
         if not matches or [match for match in matches if not match.get("headers")]:
-            yield "E588", (*path, "matches") if matches else path, {}
+            yield Finding("E588", (*path, "matches") if matches else path, {})
         references = as_maps(rule.get("backendRefs"))
         if not references:
-            yield "E587", path, {}
+            yield Finding("E587", path, {})
             continue
         if not [reference for reference in references if reference.get("weight", 1)]:
-            yield "E586", (*path, "backendRefs"), {}
+            yield Finding("E586", (*path, "backendRefs"), {})
         backends = []
         for b, reference in enumerate(references):
             reference_path: Path = (*path, "backendRefs", b)
@@ -68,7 +68,9 @@ def _validate_model_name(view: ObjectView, rule: Body, index: int, backend: Body
         [(("backendRefs", index, "modelNameOverride"), override)] if override else _matched_models(rule)
     ):
         if words := unknown_model_words(view, served, model):
-            yield "E610", (*path, *reference_path), {**words, "hint": f"write modelNameOverride: {served.name}"}
+            yield Finding(
+                "E610", (*path, *reference_path), {**words, "hint": f"write modelNameOverride: {served.name}"}
+            )
 
 
 def _matched_models(rule: Body) -> list[tuple[Path, str]]:
@@ -87,13 +89,13 @@ def validate_http_route(view: ObjectView, body: Body, namespace: str, name: str)
     if view.find("AIGatewayRoute", namespace, name) is not None:
         owners = maps_at(body, "metadata", "ownerReferences")
         if not any(owner.get("kind") == "AIGatewayRoute" and owner.get("name") == name for owner in owners):
-            yield "E590", ("metadata", "name"), {"name": name}
+            yield Finding("E590", ("metadata", "name"), {"name": name})
             return
         for r, rule in enumerate(as_maps(spec.get("rules"))):
             for b, reference in enumerate(as_maps(rule.get("backendRefs"))):
                 if reference.get("filters"):
                     words = {"what": "filters of a backendRef", "hint": "move them to the rule"}
-                    yield "E594", ("spec", "rules", r, "backendRefs", b, "filters"), words
+                    yield Finding("E594", ("spec", "rules", r, "backendRefs", b, "filters"), words)
     yield from validate_parents(view, spec, namespace)
     for r, rule in enumerate(as_maps(spec.get("rules"))):
         for b, reference in enumerate(as_maps(rule.get("backendRefs"))):

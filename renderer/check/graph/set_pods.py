@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.pods import numbers_slices
 from renderer.check.graph.view import EXISTS, ObjectView
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.disaggregated_sets import APP, REVISION, ROLE, SET, SLICE, SetRole, set_roles, slice_count
 from renderer.kubernetes.json_values import as_text, map_at, text_at
@@ -34,7 +34,7 @@ def validate_role_selector(
     if fault := _selector_fault(view, disaggregated, selector):
         label, why = fault
         words = {"kind": body["kind"], "name": name, "workload": workload, "label": f"{label}: {selector[label]}"}
-        yield "E393", (*path, label), {**words, "why": why}
+        yield Finding("E393", (*path, label), {**words, "why": why})
 
 
 def validate_child_selector(
@@ -44,7 +44,7 @@ def validate_child_selector(
     child = text_at(body, *path, GROUPS)
     if owner := set_of_child(view, namespace, child):
         words = {"kind": body["kind"], "name": name, "workload": owner, "label": f"{GROUPS}: {child}"}
-        yield "E393", (*path, GROUPS), {**words, "why": _REVISED}
+        yield Finding("E393", (*path, GROUPS), {**words, "why": _REVISED})
 
 
 def validate_budget_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
@@ -130,4 +130,4 @@ def _no_target(path: Path, what: str, scaler: str) -> Finding:
         "write scaling: {mode: External} into the role (LeaderWorkerSet 0.10 and newer), and target the "
         f"{disaggregated_sets.ROLE_SCALER} '{scaler}'"
     )
-    return "E392", path, {"what": what, "hint": hint}
+    return Finding("E392", path, {"what": what, "hint": hint})

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from renderer.check.finding import Body, Finding, IndexedFinding
+from renderer.check.finding import Body, IndexedFinding
 from renderer.check.graph import (
     authorization_headers,
     backends,
@@ -37,6 +37,7 @@ from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.view import ExternalObjects, ObjectView
+from renderer.diagnostics import Finding
 
 Rules: TypeAlias = Mapping[str, tuple[Callable[[ObjectView, Body, str, str], Iterator[Finding]], ...]]
 """Rules by the kind of object that they are about."""
@@ -150,8 +151,8 @@ def validate_graph(view: ObjectView, rules_by_kind: Rules = RULES) -> Iterator[I
         rules = rules_by_kind.get(key[0])
         if rules and (body := view.objects[key]):
             for rule in rules:
-                for code, path, words in rule(view, body, key[1], key[2]):
-                    yield IndexedFinding(index, code, path, words)
+                for finding in rule(view, body, key[1], key[2]):
+                    yield index, finding
 
 
 def validate_whole_graph(bodies: Sequence[Body], external: ExternalObjects) -> Iterator[IndexedFinding]:

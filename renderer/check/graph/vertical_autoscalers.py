@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.graph.view import ObjectView
+from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at
 from renderer.kubernetes.workloads import scale_target
@@ -27,7 +28,7 @@ def validate_vertical_autoscaler(view: ObjectView, body: Body, namespace: str, n
     for scaler_name, scaler in view.once("scalers", _scalers_by_target).get(key, ()):
         if resource := next((resource for resource in _measured_resources(scaler) if resource in changed), None):
             words = {"name": name, "resource": resource, "scaler": f"{text_at(scaler, 'kind')} '{scaler_name}'"}
-            yield "W519", ("spec", "targetRef", "name"), words
+            yield Finding("W519", ("spec", "targetRef", "name"), words)
             return
 
 

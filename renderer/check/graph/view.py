@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.component_versions import TargetVersions
 from renderer.kubernetes.json_values import as_map, as_text
@@ -81,9 +81,9 @@ class ExternalObjects(Struct, frozen=True):
     targets: TargetVersions | None = None  # the versions of the clusters, where they are known
     plain_secrets: tuple[str, ...] = ()  # globs of options and variables whose values may be written out
 
-    def allows(self, code: str, words: Mapping[str, object]) -> bool:
+    def allows(self, finding: Finding) -> bool:
         """Whether a finding about an object is allowed by RenderConfig's output.plainSecrets."""
-        return code == "W300" and patterns.fits_any(str(words["name"]), self.plain_secrets)
+        return finding.code == "W300" and patterns.fits_any(str(finding.words["name"]), self.plain_secrets)
 
     def declared(self, kind: str, namespace: str, name: str) -> bool:
         """Whether the object is declared to exist elsewhere."""
@@ -175,7 +175,7 @@ class ObjectView:
         where = f" in namespace '{namespace}'" if namespace and kind not in _CLUSTER else ""
         hint = hint or self._near(kind, namespace, name)
         words = {"kind": bare_kind, "name": name, "where": where, "hint": f"{hint}; {declare}" if hint else declare}
-        return "E580", path, words
+        return Finding("E580", path, words)
 
     def _near(self, kind: str, namespace: str, name: str) -> str:
         """A hint that names another namespace with this name, or the most similar name; '' when there is none."""
@@ -198,7 +198,7 @@ class ObjectView:
         reported: set[tuple[str, Key]] = self.once("noted", lambda _: set())
         if (code, key) not in reported:
             reported.add((code, key))
-            yield code, path, words
+            yield Finding(code, path, words)
 
 
 def _by_kind(view: ObjectView) -> dict[str, list[Place]]:

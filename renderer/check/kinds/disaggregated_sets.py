@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
 from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws
-from renderer.diagnostics import Path
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
 from renderer.kubernetes.json_values import map_at, number_at, text_at, value_at
 from renderer.kubernetes.workloads import Replica, pod_templates, replicas
@@ -34,22 +34,22 @@ def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
 
 
 def _refusal(path: Path, what: str, hint: str) -> Finding:
-    return "E391", path, {"what": what, "hint": hint}
+    return Finding("E391", path, {"what": what, "hint": hint})
 
 
 def _validate_role(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
     path: Path = ("spec", "roles", role.index)
     lws = {"metadata": {**role.metadata, "name": ""}, "spec": role.spec}  # its name is judged below
-    for code, field, words in validate_lws(lws):
-        if code != "E515":  # what is rewritten there is no field of this object
-            yield code, (*path, *field), words
+    for finding in validate_lws(lws):
+        if finding.code != "E515":  # what is rewritten there is no field of this object
+            yield finding.below(*path)
     update: Path = ("rolloutStrategy", "rollingUpdateConfiguration", "partition")
     if partition := value_at(role.spec, *update):
         what = f"the partition {partition}: it rolls all roles out together"
         yield _refusal((*path, "spec", *update), what, "leave it out")
     yield from _validate_names(name, role, slices)
     if role.external and number_at(role.spec, "replicas", default=1) > 1:
-        yield "W391", (*path, "spec", "replicas"), {"scaler": role.scaler}
+        yield Finding("W391", (*path, "spec", "replicas"), {"scaler": role.scaler})
 
 
 def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
     if len(child) > longest:
         shown = f"{name}-{slices - 1}-<8 digits>-{role.name}"
         words = {"name": shown, "length": len(child), "limit": longest, "less": len(child) - longest}
-        yield "E390", ("spec", "roles", role.index, "name"), words
+        yield Finding("E390", ("spec", "roles", role.index, "name"), words)
 
 
 def _validate_labels(body: Body) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _validate_labels(body: Body) -> Iterator[Finding]:
         for key in OWN_LABELS:
             if key in template.labels:
                 words = {"label": key, "value": template.labels[key]}
-                yield "W390", (*template.path, "metadata", "labels", key), words
+                yield Finding("W390", (*template.path, "metadata", "labels", key), words)
 
 
 def _validate_placement(body: Body) -> Iterator[Finding]:

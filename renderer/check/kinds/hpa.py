@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at
 
@@ -17,13 +17,15 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
     spec = as_map(body["spec"])
     minimum, maximum = as_number(spec.get("minReplicas", 1)), as_number(spec["maxReplicas"])
     if minimum > maximum:
-        yield "E530", ("spec", "minReplicas"), {"what": f"minReplicas {minimum} is above maxReplicas {maximum}"}
+        yield Finding(
+            "E530", ("spec", "minReplicas"), {"what": f"minReplicas {minimum} is above maxReplicas {maximum}"}
+        )
     target_ref = as_map(spec.get("scaleTargetRef"))
     group, slash, _ = as_text(target_ref.get("apiVersion")).partition("/")
     if (
         not (group and slash) and target_ref["kind"] != "ReplicationController"
     ):  # the only one that scales without a group
-        yield "E572", ("spec", "scaleTargetRef", "apiVersion"), {"kind": target_ref["kind"]}
+        yield Finding("E572", ("spec", "scaleTargetRef", "apiVersion"), {"kind": target_ref["kind"]})
     for i, metric in enumerate(as_maps(spec.get("metrics"))):
         kind = as_text(metric["type"])
         source = kind[:1].lower() + kind[1:]
@@ -31,11 +33,13 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
         path: Path = ("spec", "metrics", i, source, "target")
         if target["type"] not in allowed:
             what = f"the target of a {kind} metric must have type {' or '.join(allowed)}"
-            yield "E531", (*path, "type"), {"what": what}
+            yield Finding("E531", (*path, "type"), {"what": what})
             continue
         for key in ("value", "averageValue"):
             if key in target and not above_zero(target[key]):
-                yield "E531", (*path, key), {"what": f"{key} must be above 0, and not larger than Kubernetes can count"}
+                yield Finding(
+                    "E531", (*path, key), {"what": f"{key} must be above 0, and not larger than Kubernetes can count"}
+                )
 
 
 _TARGETS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import quoted, suggestion
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, quoted, suggestion
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, texts_at
 
 _KNOWN_VALUES = {
@@ -28,9 +28,9 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
         for j, value in enumerate(texts_at(requirement, "values")):
             path = (*base_path, "requirements", i, "values", j)
             if not re.fullmatch(_LABEL_VALUE, value):
-                yield "E306", path, {"value": value, "noun": "value", "means": _LABEL_VALUE_RULE}
+                yield Finding("E306", path, {"value": value, "noun": "value", "means": _LABEL_VALUE_RULE})
             elif known_values and value not in known_values:
-                yield (
+                yield Finding(
                     "E304",
                     path,
                     {"value": value, "allowed": quoted(known_values), "hint": suggestion(value, known_values)},
@@ -39,5 +39,7 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
     for key in ("taints", "startupTaints"):
         for i, taint in enumerate(maps_at(spec, key)):
             if (taint["key"], taint["effect"]) in taints:
-                yield "E571", (*base_path, key, i), {"what": f"the taint '{taint['key']}' with {taint['effect']}"}
+                yield Finding(
+                    "E571", (*base_path, key, i), {"what": f"the taint '{taint['key']}' with {taint['effect']}"}
+                )
             taints.add((taint["key"], taint["effect"]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, text_at
 from renderer.kubernetes.workloads import scale_target
 from renderer.text.suggestions import closest
@@ -34,38 +34,38 @@ def validate_scaled_object(body: Body) -> Iterator[Finding]:
     least = as_number(spec.get("minReplicaCount", 0))
     if all(trigger["type"] in _RESOURCES for trigger in triggers):
         if least == 0 and scale_target(body)[1] in ASKED_KINDS:
-            yield (
+            yield Finding(
                 "E530",
                 ("spec", "triggers"),
                 {"what": "cpu and memory alone cannot scale from 0: write minReplicaCount"},
             )
         if "fallback" in spec:
-            yield "E530", ("spec", "fallback"), {"what": "cpu and memory have no fallback: leave it out"}
+            yield Finding("E530", ("spec", "fallback"), {"what": "cpu and memory have no fallback: leave it out"})
     for i, trigger in enumerate(triggers):
         yield from _validate_trigger(trigger, ("spec", "triggers", i))
     idle = spec.get("idleReplicaCount")
     if idle is not None and as_number(idle) >= least:
         what = f"idleReplicaCount {idle} has to be below minReplicaCount {least}"
-        yield "E530", ("spec", "idleReplicaCount"), {"what": what}
+        yield Finding("E530", ("spec", "idleReplicaCount"), {"what": what})
     name = text_at(spec, "advanced", "horizontalPodAutoscalerConfig", "name") or (
         f"keda-hpa-{text_at(body, 'metadata', 'name')}"
     )
     if len(name) > _LONGEST:
         what = f"the HPA's name '{name}' has {len(name)} characters, at most {_LONGEST} fit"
-        yield "E530", ("metadata", "name"), {"what": what}
+        yield Finding("E530", ("metadata", "name"), {"what": what})
 
 
 def _validate_trigger(trigger: Body, path: Path) -> Iterator[Finding]:
     """Findings about a trigger that KEDA's controller refuses: a misspelt type, keys that it needs, and no numbers."""
     kind, metadata = as_text(trigger["type"]), map_at(trigger, "metadata")
     if kind not in _TYPES and (near := closest(kind, _TYPES, _SIMILAR)):
-        yield "E530", (*path, "type"), {"what": f"KEDA has no trigger '{kind}': did you mean '{near}'?"}
+        yield Finding("E530", (*path, "type"), {"what": f"KEDA has no trigger '{kind}': did you mean '{near}'?"})
     for key in _NEEDED.get(kind, ()):
         if key not in metadata and not trigger.get("authenticationRef"):
-            yield "E530", (*path, "metadata"), {"what": f"a trigger of type {kind} needs {key}"}
+            yield Finding("E530", (*path, "metadata"), {"what": f"a trigger of type {kind} needs {key}"})
     for key in _NUMBERS if kind in _NEEDED else ():
         if key in metadata and not _is_number(as_text(metadata[key])):
-            yield "E530", (*path, "metadata", key), {"what": f"'{metadata[key]}' is not a number"}
+            yield Finding("E530", (*path, "metadata", key), {"what": f"'{metadata[key]}' is not a number"})
 
 
 def _is_number(text: str) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, value_at
 
 _MAX_INT32 = 2**31 - 1
@@ -20,19 +20,21 @@ def validate_lws(body: Body) -> Iterator[Finding]:
     template = as_map(spec["leaderWorkerTemplate"])
     size, replicas = as_number(template.get("size", 1)), as_number(spec.get("replicas", 1))
     if replicas * size > _MAX_INT32:
-        yield "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
+        yield Finding(
+            "E511", ("spec", "replicas"), {"what": f"replicas × size is {replicas * size}, above {_MAX_INT32}"}
+        )
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     rollout = as_map(as_map(spec.get("rolloutStrategy")).get("rollingUpdateConfiguration"))
     unavailable = _scaled_value(rollout.get("maxUnavailable", 1), replicas, up=False)
     surge = _scaled_value(rollout.get("maxSurge", 0), replicas, up=True)
     for key, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
         if value is None:
-            yield "E512", (*update, key), {"field": key, "value": rollout[key]}
+            yield Finding("E512", (*update, key), {"field": key, "value": rollout[key]})
     if unavailable == 0 and surge == 0 and replicas:
-        yield "E513", update, {"replicas": replicas}
+        yield Finding("E513", update, {"replicas": replicas})
     yield from _validate_subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
-        yield "E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {}
+        yield Finding("E515", ("spec", "leaderWorkerTemplate", "restartPolicy"), {})
     yield from _validate_identity(as_text(metadata["name"]), spec, size)
 
 
@@ -53,7 +55,7 @@ def _validate_identity(name: str, spec: Body, size: float) -> Iterator[Finding]:
             pairs.append((("spec", "groupIdentity"), f"groupIdentity Hash with the partition {partition}"))
         if len(name) > (longest := MAX_HASHED_NAME[size == 1]):
             what = f"a name of {len(name)} characters with groupIdentity Hash"
-            yield "E703", ("metadata", "name"), {"what": what, "hint": f"take at most {longest}"}
+            yield Finding("E703", ("metadata", "name"), {"what": what, "hint": f"take at most {longest}"})
     elif spec.get("groupReplacementPolicy") == "Immediate":
         pairs.append(
             (("spec", "groupReplacementPolicy"), "groupReplacementPolicy Immediate with groupIdentity Ordinal")
@@ -64,7 +66,7 @@ def _validate_identity(name: str, spec: Body, size: float) -> Iterator[Finding]:
     if "scheduling" in spec and spec.get("startupPolicy") == "LeaderReady":
         pairs.append((("spec", "scheduling"), "scheduling with startupPolicy LeaderReady"))
     for path, what in pairs:
-        yield "E703", path, {"what": what, "hint": "change one of the two"}
+        yield Finding("E703", path, {"what": what, "hint": "change one of the two"})
 
 
 def _validate_subgroups(metadata: Body, template: Body, size: float) -> Iterator[Finding]:
@@ -72,20 +74,20 @@ def _validate_subgroups(metadata: Body, template: Body, size: float) -> Iterator
     key = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
     if "subGroupPolicy" not in template:
         if key in as_map(metadata.get("annotations")):
-            yield "E516", ("metadata", "annotations", key), {}
+            yield Finding("E516", ("metadata", "annotations", key), {})
         return
     policy = as_map(template.get("subGroupPolicy"))
     part = as_number(policy["subGroupSize"])
     if part > size:
-        yield "E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is above the size {size}"}
+        yield Finding("E514", (*path, "subGroupSize"), {"what": f"subGroupSize {part} is above the size {size}"})
     elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
-        yield (
+        yield Finding(
             "E514",
             (*path, "subGroupSize"),
             {"what": f"the size less the leader, {size - 1}, is not a multiple of subGroupSize {part}"},
         )
     elif size % part and (size - 1) % part:
-        yield (
+        yield Finding(
             "E514",
             (*path, "subGroupSize"),
             {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import as_map, as_maps, map_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
 
@@ -16,10 +17,10 @@ def validate_service(body: Body) -> Iterator[Finding]:
     for i, port in enumerate(as_maps(spec.get("ports"))):
         own = {(port["port"], port.get("protocol", "TCP")), *({(port["name"],)} if port.get("name") else ())}
         if known & own:
-            yield "E540", ("spec", "ports", i), {"what": "the port's name or number already exists"}
+            yield Finding("E540", ("spec", "ports", i), {"what": "the port's name or number already exists"})
         known |= own
     if spec.get("clusterIP") == "":
-        yield "E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts permanently; leave it out"}
+        yield Finding("E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts permanently; leave it out"})
 
 
 def validate_workload(body: Body) -> Iterator[Finding]:
@@ -29,10 +30,10 @@ def validate_workload(body: Body) -> Iterator[Finding]:
     selector = as_map(spec["selector"])
     match_labels = as_map(selector.get("matchLabels"))
     if not any(selector.values()):
-        yield "E540", ("spec", "selector"), {"what": "the selector is empty: name a label of the pods"}
+        yield Finding("E540", ("spec", "selector"), {"what": "the selector is empty: name a label of the pods"})
     elif any(labels.get(key) != value for key, value in match_labels.items()):
-        yield "E542", ("spec", "selector", "matchLabels"), {}
+        yield Finding("E542", ("spec", "selector", "matchLabels"), {})
     rollout = WORKLOADS[kind_of(body)].rollout
     bounds = map_at(spec, *rollout) if rollout else {}
     if bounds and all(bounds.get(key) in (0, "0%") for key in ("maxUnavailable", "maxSurge")):
-        yield "E513", ("spec", *rollout), {"replicas": spec.get("replicas", 1)}
+        yield Finding("E513", ("spec", *rollout), {"replicas": spec.get("replicas", 1)})

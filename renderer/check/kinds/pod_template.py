@@ -7,8 +7,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
 from renderer.kubernetes.workloads import containers, pod_templates, stays
@@ -43,8 +43,8 @@ def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
 def validate_pod_templates(body: Body) -> Iterator[Finding]:
     """Findings about the pods of a workload."""
     for template in pod_templates(body):
-        for code, path, words in validate_pod(template.spec, template.claims):
-            yield code, (*template.path, "spec", *path), words
+        for finding in validate_pod(template.spec, template.claims):
+            yield finding.below(*template.path, "spec")
 
 
 def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
     all_volumes = as_maps(spec.get("volumes"))
     volumes = _unique(all_volumes, _NAME)
     if isinstance(volumes, int):
-        yield "E520", ("volumes", volumes, "name"), {"what": "volume", "name": all_volumes[volumes]["name"]}
+        yield Finding("E520", ("volumes", volumes, "name"), {"what": "volume", "name": all_volumes[volumes]["name"]})
         return
     if claims:
         volumes = volumes | {text_at(claim, "metadata", "name") for claim in claims}
@@ -62,7 +62,7 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
     for i, constraint in enumerate(as_maps(spec.get("topologySpreadConstraints"))):
         key = as_text(constraint["topologyKey"]), as_text(constraint["whenUnsatisfiable"])
         if key in constraints:
-            yield (
+            yield Finding(
                 "E520",
                 ("topologySpreadConstraints", i),
                 {"what": "topology spread constraint", "name": ", ".join(key)},
@@ -72,10 +72,9 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
     staying: list[tuple[Path, Body]] = []
     for path, container in containers(spec):
         if container["name"] in names:
-            yield "E520", (*path, "name"), {"what": "container", "name": container["name"]}
+            yield Finding("E520", (*path, "name"), {"what": "container", "name": container["name"]})
         names.add(container["name"])
-        for code, below, words in _container(container, volumes):
-            yield code, (*path, *below), words
+        yield from (finding.below(*path) for finding in _container(container, volumes))
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
         if stays(path, container):
@@ -97,7 +96,7 @@ def _validate_shared_ports(staying: Sequence[tuple[Path, Body]]) -> Iterator[Fin
             key = (port["containerPort"], port.get("protocol", "TCP"), port.get("hostPort"), port.get("hostIP"))
             if owners.setdefault(key, container["name"]) != container["name"]:
                 words = {"name": container["name"], "other": owners[key], "port": f"{key[0]}/{key[1]}"}
-                yield "W254", (*path, "ports", i, "containerPort"), words
+                yield Finding("W254", (*path, "ports", i, "containerPort"), words)
 
 
 def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding]:
@@ -107,7 +106,7 @@ def _validate_sleep(spec: Body, lifecycle: Body, path: Path) -> Iterator[Finding
         if seconds > grace:
             grace_path: Path = ("terminationGracePeriodSeconds",)
             finding_path = grace_path if grace_path[0] in spec else (*path, "lifecycle", hook, "sleep", "seconds")
-            yield "E527", finding_path, {"hook": hook, "seconds": seconds, "grace": grace}
+            yield Finding("E527", finding_path, {"hook": hook, "seconds": seconds, "grace": grace})
 
 
 @_cache_shared
@@ -181,29 +180,31 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
     for i, port in enumerate(as_maps(container.get("ports"))):
         if "name" in port:
             if port["name"] in ports:
-                yield "E520", ("ports", i, "name"), {"what": "port", "name": port["name"]}
+                yield Finding("E520", ("ports", i, "name"), {"what": "port", "name": port["name"]})
             ports.add(port["name"])
     env = as_maps(container.get("env"))
     if isinstance(duplicate := _unique(env, _NAME), int):
-        yield "E520", ("env", duplicate, "name"), {"what": "environment variable", "name": env[duplicate]["name"]}
+        yield Finding(
+            "E520", ("env", duplicate, "name"), {"what": "environment variable", "name": env[duplicate]["name"]}
+        )
     for i, entry in enumerate(env):
         if "valueFrom" not in entry:
             if _has_plain_secret(entry):
                 words = {"name": entry["name"], "what": f"the variable '{entry['name']}'"}
-                yield "W300", ("env", i, "value"), {**words, "hint": _VARIABLE_HINT}
+                yield Finding("W300", ("env", i, "value"), {**words, "hint": _VARIABLE_HINT})
             continue
         if entry.get("value"):
-            yield "E524", ("env", i), {"name": entry["name"]}
+            yield Finding("E524", ("env", i), {"name": entry["name"]})
         field = as_map(as_map(entry["valueFrom"]).get("fieldRef"))
         if field and field.get("apiVersion", "") not in ("", "v1"):
-            yield "E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]}
+            yield Finding("E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]})
     for key in ("command", "args"):
         for index, name in _plain_secrets(as_texts(container[key])) if key in container else ():
             words = {"name": name, "what": f"the option '{name}'"}
-            yield "W300", (key, index), {**words, "hint": _OPTION_HINT}
+            yield Finding("W300", (key, index), {**words, "hint": _OPTION_HINT})
     mounts = as_maps(container.get("volumeMounts"))
     if isinstance(duplicate := _unique(mounts, _PATH), int):
-        yield (
+        yield Finding(
             "E520",
             ("volumeMounts", duplicate, "mountPath"),
             {"what": "mount", "name": mounts[duplicate]["mountPath"]},
@@ -211,11 +212,11 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
     if not volumes.issuperset(map(_NAME, mounts)):
         for i, mount in enumerate(mounts):
             if mount["name"] not in volumes:
-                yield "E521", ("volumeMounts", i, "name"), {"name": mount["name"]}
+                yield Finding("E521", ("volumeMounts", i, "name"), {"name": mount["name"]})
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
         for action, name in _named_probe_ports(probe) if isinstance(probe := container.get(key), dict) else ():
             if name not in ports:
-                yield "E522", (key, action, "port"), {"name": name}
+                yield Finding("E522", (key, action, "port"), {"name": name})
     if isinstance(sides := container.get("resources"), dict):
         yield from _resource_findings(sides)
 
@@ -246,17 +247,17 @@ def _resources(sides: Body) -> Iterator[Finding]:
     for name, request in as_map(sides.get("requests")).items():
         limit = limits.get(name, request)
         if request != limit and quantity.nanos(request) > quantity.nanos(limit):
-            yield "E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit}
+            yield Finding("E523", ("resources", "requests", name), {"name": name, "request": request, "limit": limit})
         elif _needs_equal_limit(name) and (name not in limits or quantity.nanos(request) != quantity.nanos(limit)):
-            yield "E525", ("resources", "requests", name), {"name": name, "request": request}
+            yield Finding("E525", ("resources", "requests", name), {"name": name, "request": request})
         if name in _BYTES and _is_tiny(request):
-            yield "W524", ("resources", "requests", name), _tiny_words(name, request)
+            yield Finding("W524", ("resources", "requests", name), _tiny_words(name, request))
     for name, limit in limits.items():
         if name in _BYTES:
             if _is_tiny(limit):
-                yield "W524", ("resources", "limits", name), _tiny_words(name, limit)
+                yield Finding("W524", ("resources", "limits", name), _tiny_words(name, limit))
         elif _is_extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
-            yield "E526", ("resources", "limits", name), {"name": name, "value": limit}
+            yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
 
 
 def _unreadable(sides: Body) -> Iterator[Finding]:
@@ -266,7 +267,7 @@ def _unreadable(sides: Body) -> Iterator[Finding]:
             try:
                 quantity.nanos(value)
             except ValueError:
-                yield "E305", ("resources", side, name), {"value": value, "hint": quantity.hint(value)}
+                yield Finding("E305", ("resources", side, name), {"value": value, "hint": quantity.hint(value)})
 
 
 def _is_extended(name: str) -> bool:

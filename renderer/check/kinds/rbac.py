@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from renderer.check.finding import Body, Finding
-from renderer.diagnostics import Path
+from renderer.check.finding import Body
+from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_text, maps_at
 
 # As text: few runs need it, and re keeps what it has compiled.
@@ -18,11 +18,13 @@ def validate_role(body: Body) -> Iterator[Finding]:
     for i, rule in enumerate(maps_at(body, "rules")):
         path: Path = ("rules", i)
         if rule.get("nonResourceURLs"):
-            yield "E543", (*path, "nonResourceURLs"), {"what": "a Role cannot grant access to URLs; a ClusterRole can"}
+            yield Finding(
+                "E543", (*path, "nonResourceURLs"), {"what": "a Role cannot grant access to URLs; a ClusterRole can"}
+            )
             continue
         for key in ("apiGroups", "resources"):
             if not rule.get(key):
-                yield "E543", (*path, key) if key in rule else path, {"what": f"the rule names no {key}"}
+                yield Finding("E543", (*path, key) if key in rule else path, {"what": f"the rule names no {key}"})
 
 
 def validate_role_binding(body: Body) -> Iterator[Finding]:
@@ -31,6 +33,6 @@ def validate_role_binding(body: Body) -> Iterator[Finding]:
         if subject["kind"] == "ServiceAccount":
             if not re.fullmatch(_SUBDOMAIN, as_text(subject["name"])):
                 what = f"no ServiceAccount can be called '{subject['name']}'"
-                yield "E543", ("subjects", i, "name"), {"what": what}
+                yield Finding("E543", ("subjects", i, "name"), {"what": what})
             if subject.get("apiGroup"):
-                yield "E543", ("subjects", i, "apiGroup"), {"what": "the API group of a ServiceAccount is ''"}
+                yield Finding("E543", ("subjects", i, "apiGroup"), {"what": "the API group of a ServiceAccount is ''"})

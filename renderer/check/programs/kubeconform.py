@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer import schema_validation
 from renderer.check.finding import locate_finding
-from renderer.diagnostics import Diagnostic, Origin, Path, RenderError, make_diagnostic
+from renderer.diagnostics import Diagnostic, Finding, Origin, Path, RenderError, make_diagnostic
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.plan import Manifest
 from renderer.source.tree import InputFile
@@ -72,6 +72,6 @@ def _findings(
             for error in maps_at(resource, "validationErrors") or [{"path": "", "msg": resource["msg"]}]:
                 steps = [step for step in text_at(error, "path").split("/") if step]
                 field_path: Path = tuple(int(step) if step.isdigit() else step for step in steps)
-                yield locate_finding(manifest, "E560", field_path, {"what": error["msg"]})
+                yield locate_finding(manifest, Finding("E560", field_path, {"what": error["msg"]}))
             return
     yield make_diagnostic("E560", Origin(InputFile(path, "", "")), what=resource["msg"])

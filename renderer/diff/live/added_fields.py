@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from renderer.diff.live.compared import PodPair
-from renderer.diff.live.finding import Finding
+from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
@@ -32,96 +32,96 @@ _SET_FIELDS: Final = (
 _CONFIG_HASH: Final = "llmaz.io/config-hash"
 
 
-def has_labels(finding: Finding) -> bool:
+def has_labels(differing: DifferingField) -> bool:
     """A label or annotation by which an object or pod says what llmaz runs."""
-    path = finding.path
-    if path[:1] == ("metadata",) and finding.added and len(path) == 3:
+    path = differing.path
+    if path[:1] == ("metadata",) and differing.added and len(path) == 3:
         own = path[2] in _LABELS or path[2] == wellknown.WORKLOAD
         return own if path[1] == "labels" else path[2].startswith(wellknown.OWN_PREFIX)
     return False
 
 
-def has_model_labels(finding: Finding) -> bool:
+def has_model_labels(differing: DifferingField) -> bool:
     """A label with the model, its family or the flavors."""
     names = (wellknown.MODEL_NAME, wellknown.MODEL_FAMILY, wellknown.FLAVORS)
-    return finding.added and finding.path[:1] == ("metadata",) and finding.path[-1] in names
+    return differing.added and differing.path[:1] == ("metadata",) and differing.path[-1] in names
 
 
-def is_hardened(finding: Finding) -> bool:
+def is_hardened(differing: DifferingField) -> bool:
     """A field of what `hardening` writes into pods and loaders."""
-    if not finding.added or not finding.pods:
+    if not differing.added or not differing.pods:
         return False
-    last = finding.path[-1]
-    if finding.of_loader and finding.field[:1] == ("env",):
-        return finding.field[1] == "[HOME]" and _has_container(finding.pods.theirs.loaders, finding.container)
-    if last == "type" and "seccompProfile" not in finding.path:
+    last = differing.path[-1]
+    if differing.of_loader and differing.field[:1] == ("env",):
+        return differing.field[1] == "[HOME]" and _has_container(differing.pods.theirs.loaders, differing.container)
+    if last == "type" and "seccompProfile" not in differing.path:
         return False
     if last in _LOADER_HARDENED:
-        return finding.of_loader or last == "fsGroup"
-    return last in _HARDENED and finding.value in _HARDENED[last]
+        return differing.of_loader or last == "fsGroup"
+    return last in _HARDENED and differing.value in _HARDENED[last]
 
 
 def _has_container(containers: list[Mapping[str, Any]], name: str) -> bool:
     return any(container.get("name") == name for container in containers)
 
 
-def loads_weights(finding: Finding) -> bool:
+def loads_weights(differing: DifferingField) -> bool:
     """Of a loader that theirs has not, its container, and the volume that it fills."""
-    pods = finding.pods
-    if not pods or not finding.added:
+    pods = differing.pods
+    if not pods or not differing.added:
         return False
-    if finding.of_loader:
-        return finding.container in pods.new_loaders
-    return _of_volume(finding, pods.new_loader_volumes)
+    if differing.of_loader:
+        return differing.container in pods.new_loaders
+    return _of_volume(differing, pods.new_loader_volumes)
 
 
-def _of_volume(finding: Finding, names: Set[str]) -> bool:
+def _of_volume(differing: DifferingField, names: Set[str]) -> bool:
     """Whether a field is of one of these volumes of ours, or of where the engine mounts it."""
-    if finding.path[:2] == ("spec", "volumes"):
-        return finding.path[2][1:-1] in names
-    if not finding.pods or finding.container != RUNNER or finding.field[:1] != ("volumeMounts",):
+    if differing.path[:2] == ("spec", "volumes"):
+        return differing.path[2][1:-1] in names
+    if not differing.pods or differing.container != RUNNER or differing.field[:1] != ("volumeMounts",):
         return False
-    return text_at(finding.pods.ours.mounts(RUNNER).get(finding.field[1][1:-1]), "name") in names - {""}
+    return text_at(differing.pods.ours.mounts(RUNNER).get(differing.field[1][1:-1]), "name") in names - {""}
 
 
-def shares_memory(finding: Finding) -> bool:
+def shares_memory(differing: DifferingField) -> bool:
     """The volume of shared memory, or where the engine mounts it."""
-    if not finding.pods or not finding.added:
+    if not differing.pods or not differing.added:
         return False
-    mount = finding.pods.ours.mounts(RUNNER).get(_SHARED_MEMORY, {})
-    return _of_volume(finding, {text_at(mount, "name")})
+    mount = differing.pods.ours.mounts(RUNNER).get(_SHARED_MEMORY, {})
+    return _of_volume(differing, {text_at(mount, "name")})
 
 
-def is_new_probe(finding: Finding) -> bool:
+def is_new_probe(differing: DifferingField) -> bool:
     """A field of a probe that the engine's container of theirs does not have."""
-    kind, pods = finding.field[0], finding.pods
-    if not finding.added or kind not in _PROBES or not finding.commands or not pods:
+    kind, pods = differing.field[0], differing.pods
+    if not differing.added or kind not in _PROBES or not differing.commands or not pods:
         return False
-    return kind not in pods.theirs.container(pods.commands[finding.container])
+    return kind not in pods.theirs.container(pods.commands[differing.container])
 
 
-def is_preset_probe(finding: Finding) -> bool:
+def is_preset_probe(differing: DifferingField) -> bool:
     """What a probe of theirs leaves to the server, and the preset says."""
-    if not finding.is_filled_in or not finding.field or finding.field[0] not in _PROBES or not finding.commands:
+    if not differing.is_filled_in or not differing.field or differing.field[0] not in _PROBES or not differing.commands:
         return False
-    return bool(value_at(finding.commands[1].recognised.engine.runtime.spec, *finding.field) == finding.value)
+    return bool(value_at(differing.commands[1].recognised.engine.runtime.spec, *differing.field) == differing.value)
 
 
-def drains(finding: Finding) -> bool:
+def drains(differing: DifferingField) -> bool:
     """A longer time to end, or the hook before the end."""
-    pods = finding.pods
+    pods = differing.pods
     if not pods:
         return False
-    if finding.path == ("spec", _GRACE):
-        old, new = (leaf.value if leaf else None for leaf in (finding.theirs, finding.ours))
+    if differing.path == ("spec", _GRACE):
+        old, new = (leaf.value if leaf else None for leaf in (differing.theirs, differing.ours))
         if isinstance(old, int) and isinstance(new, int) and new > old and _has_more_options(pods):
             return True
-        return finding.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
-    if not finding.added:
+        return differing.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
+    if not differing.added:
         return False
-    if finding.field[:2] != ("lifecycle", "preStop") or not finding.commands:
+    if differing.field[:2] != ("lifecycle", "preStop") or not differing.commands:
         return False
-    return not value_at(pods.theirs.container(pods.commands[finding.container]), "lifecycle", "preStop")
+    return not value_at(pods.theirs.container(pods.commands[differing.container]), "lifecycle", "preStop")
 
 
 def _has_more_options(pods: PodPair) -> bool:
@@ -131,128 +131,135 @@ def _has_more_options(pods: PodPair) -> bool:
     )
 
 
-def is_preset_option(finding: Finding) -> bool:
+def is_preset_option(differing: DifferingField) -> bool:
     """An option that the preset writes, but for those of port, model and parallel sizes."""
-    if not finding.added or not finding.option or not finding.commands:
+    if not differing.added or not differing.option or not differing.commands:
         return False
-    _, ours = finding.commands
+    _, ours = differing.commands
     spec = ours.recognised.engine.runtime.spec
     configs, derived = spec.get("recommendedConfigs") or (), (spec.get("engine") or {}).get("derived") or ()
     written = {ours.style.name(arg) for entry in (*configs, *derived) for arg in entry.get("args") or ()}
-    return finding.option in written - {*ours.port_options, ours.model_option} - ours.parallel_options
+    return differing.option in written - {*ours.port_options, ours.model_option} - ours.parallel_options
 
 
-def is_loaded(finding: Finding) -> bool:
+def is_loaded(differing: DifferingField) -> bool:
     """Whether the value of an option names files that a loader of ours brings."""
-    if not finding.added or not finding.option or not finding.pods or finding.pods.theirs.loaders:
+    if not differing.added or not differing.option or not differing.pods or differing.pods.theirs.loaders:
         return False
-    value = str(finding.value)
-    return finding.pods.ours.weights(value) != value
+    value = str(differing.value)
+    return differing.pods.ours.weights(value) != value
 
 
-def is_preset_variable(finding: Finding) -> bool:
+def is_preset_variable(differing: DifferingField) -> bool:
     """A variable that the preset sets."""
-    if not finding.added or finding.field[:1] != ("env",) or not finding.commands:
+    if not differing.added or differing.field[:1] != ("env",) or not differing.commands:
         return False
-    spec = finding.commands[1].recognised.engine.runtime.spec
+    spec = differing.commands[1].recognised.engine.runtime.spec
     derived = maps_at(spec, "engine", "derived")
     entries = [*maps_at(spec, "envs"), *(entry for part in derived for entry in maps_at(part, "envs"))]
-    return finding.field[1][1:-1] in {text_at(entry, "name") for entry in entries}
+    return differing.field[1][1:-1] in {text_at(entry, "name") for entry in entries}
 
 
-def prepares(finding: Finding) -> bool:
+def prepares(differing: DifferingField) -> bool:
     """Of the steps, volumes and files that the preset adds to its pods."""
-    pods = finding.pods
-    if not pods or not finding.added or not pods.ours.engine:
+    pods = differing.pods
+    if not pods or not differing.added or not pods.ours.engine:
         return False
-    if finding.path == ("metadata", "annotations", _CONFIG_HASH):
+    if differing.path == ("metadata", "annotations", _CONFIG_HASH):
         return True
     engine_spec = map_at(pods.ours.engines[pods.ours.engine].recognised.engine.runtime.spec, "engine")
     steps, volumes = (
         {text_at(entry, "name") for entry in maps_at(engine_spec, key)} for key in ("initContainers", "volumes")
     )
-    if finding.path[:2] == ("spec", "initContainers"):
-        return finding.path[2][1:-1] in steps
-    return _of_volume(finding, volumes | pods.ours.volumes_of_map(finding.pair.ours.key.name + wellknown.CONFIG_MAP))
+    if differing.path[:2] == ("spec", "initContainers"):
+        return differing.path[2][1:-1] in steps
+    return _of_volume(
+        differing, volumes | pods.ours.volumes_of_map(differing.pair.ours.key.name + wellknown.CONFIG_MAP)
+    )
 
 
-def names_engine(finding: Finding) -> bool:
+def names_engine(differing: DifferingField) -> bool:
     """A label by which the picker of a pool knows the engine."""
-    pods = finding.pods
-    if not pods or not finding.added or finding.path[:2] != ("metadata", "labels"):
+    pods = differing.pods
+    if not pods or not differing.added or differing.path[:2] != ("metadata", "labels"):
         return False
-    return finding.value in {command.backend for command in pods.ours.engines.values()}
+    return differing.value in {command.backend for command in pods.ours.engines.values()}
 
 
-def loads_from_cache(finding: Finding) -> bool:
+def loads_from_cache(differing: DifferingField) -> bool:
     """A variable by which an engine opens what a hub's cache holds."""
-    if not finding.added or not finding.commands or finding.field[:1] != ("env",):
+    if not differing.added or not differing.commands or differing.field[:1] != ("env",):
         return False
-    return {"name": finding.field[1][1:-1], "value": finding.value} in CACHE_ENV
+    return {"name": differing.field[1][1:-1], "value": differing.value} in CACHE_ENV
 
 
-def is_preset_request(finding: Finding) -> bool:
+def is_preset_request(differing: DifferingField) -> bool:
     """An amount that a configuration of the preset requests."""
-    if not finding.added or finding.field[:2] != ("resources", "requests") or not finding.commands:
+    if not differing.added or differing.field[:2] != ("resources", "requests") or not differing.commands:
         return False
-    configs = finding.commands[1].recognised.engine.runtime.spec.get("recommendedConfigs") or ()
-    amounts = [value_at(config, *finding.field) for config in configs]
-    return finding.value in [quantity.canonical(amount) for amount in amounts if amount is not None]
+    configs = differing.commands[1].recognised.engine.runtime.spec.get("recommendedConfigs") or ()
+    amounts = [value_at(config, *differing.field) for config in configs]
+    return differing.value in [quantity.canonical(amount) for amount in amounts if amount is not None]
 
 
-def is_tolerated(finding: Finding) -> bool:
+def is_tolerated(differing: DifferingField) -> bool:
     """A toleration."""
-    return finding.added and finding.path[:2] == ("spec", "tolerations") and bool(finding.pods)
+    return differing.added and differing.path[:2] == ("spec", "tolerations") and bool(differing.pods)
 
 
-def chooses_nodes(finding: Finding) -> bool:
+def chooses_nodes(differing: DifferingField) -> bool:
     """A label of nodes that the flavor asks for."""
-    if not finding.added or not finding.pods:
+    if not differing.added or not differing.pods:
         return False
-    return finding.path[:2] == ("spec", "nodeSelector") or finding.path[:3] == ("spec", "affinity", "nodeAffinity")
+    return differing.path[:2] == ("spec", "nodeSelector") or differing.path[:3] == ("spec", "affinity", "nodeAffinity")
 
 
-def rolls_out(finding: Finding) -> bool:
+def rolls_out(differing: DifferingField) -> bool:
     """One pod goes before another starts, and has the time that its weights need."""
-    if not finding.is_filled_in or finding.key[:1] != ("spec",):
+    if not differing.is_filled_in or differing.key[:1] != ("spec",):
         return False
-    if finding.key[1] == "progressDeadlineSeconds":
+    if differing.key[1] == "progressDeadlineSeconds":
         return True
-    return finding.key[1] == "strategy" and (finding.key[-1], finding.value) in (("maxUnavailable", 1), ("maxSurge", 0))
+    return differing.key[1] == "strategy" and (differing.key[-1], differing.value) in (
+        ("maxUnavailable", 1),
+        ("maxSurge", 0),
+    )
 
 
-def is_of_the_kind(finding: Finding) -> bool:
+def is_of_the_kind(differing: DifferingField) -> bool:
     """A field that only a LeaderWorkerSet has."""
-    return finding.added and finding.pair.other_kind and finding.key[0] == "spec" and finding.key[1] in _SET_FIELDS
+    return (
+        differing.added and differing.pair.other_kind and differing.key[0] == "spec" and differing.key[1] in _SET_FIELDS
+    )
 
 
-def serves_port(finding: Finding) -> bool:
+def serves_port(differing: DifferingField) -> bool:
     """A port of the engine that theirs does not name, or a name for a port."""
-    if finding.key[:2] == ("spec", "ports") and finding.pair.ours.key.kind == "Service":
-        return finding.added and finding.key[-1] == "name"
-    return finding.added and bool(finding.commands) and finding.field[:2] == ("ports", "[http]")
+    if differing.key[:2] == ("spec", "ports") and differing.pair.ours.key.kind == "Service":
+        return differing.added and differing.key[-1] == "name"
+    return differing.added and bool(differing.commands) and differing.field[:2] == ("ports", "[http]")
 
 
-def has_served_name(finding: Finding) -> bool:
+def has_served_name(differing: DifferingField) -> bool:
     """The option of the public name, where the engine of theirs answers to it without one."""
-    if not finding.added or not finding.commands or not finding.pods:
+    if not differing.added or not differing.commands or not differing.pods:
         return False
-    theirs, ours = finding.commands
+    theirs, ours = differing.commands
     entry = table_entry(ours.backend)
-    if finding.option not in {ours.style.name(option) for option in entry.get("servedName") or ()}:
+    if differing.option not in {ours.style.name(option) for option in entry.get("servedName") or ()}:
         return False
     names = [word.text for word in theirs.recognised.command.names]
-    return "model" not in entry or names == [finding.value]
+    return "model" not in entry or names == [differing.value]
 
 
-def distributes(finding: Finding) -> bool:
+def distributes(differing: DifferingField) -> bool:
     """A parallel size that is the number of the container's accelerators."""
     if (
-        not finding.added
-        or not finding.commands
-        or not finding.pods
-        or finding.option not in finding.commands[1].parallel_options
+        not differing.added
+        or not differing.commands
+        or not differing.pods
+        or differing.option not in differing.commands[1].parallel_options
     ):
         return False
-    limits = map_at(finding.pods.ours.container(finding.container), "resources", "limits")
-    return finding.value in limits.values()
+    limits = map_at(differing.pods.ours.container(differing.container), "resources", "limits")
+    return differing.value in limits.values()

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, same
 from renderer.diff.live.compared import LivePair, ObjectSide, Surrounding
+from renderer.diff.live.differing_field import DifferingField
 from renderer.diff.live.fields import pair_leaves
-from renderer.diff.live.finding import Finding
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, path_text, prefixes, top_absent
 from renderer.diff.live.records import (
     ADDED,
@@ -187,11 +187,11 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, show
     if old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
         kind, rule = EQUAL, new.rule if new.rule not in ("json", "") else old.rule
     else:
-        finding = Finding(key, old, new, pair)
-        explanation = explain(finding)
+        differing = DifferingField(key, old, new, pair)
+        explanation = explain(differing)
         if explanation:
             kind, rule, deviation = explanation.effect, explanation.name, explanation.deviation
-        elif finding.dropped:
+        elif differing.dropped:
             kind = LOST
     return Difference(
         path_text(key, _roots(pair)),

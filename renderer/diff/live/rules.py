@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from renderer.diff.live import added_fields, equal_fields, operator_deviations
-from renderer.diff.live.finding import Finding
+from renderer.diff.live.differing_field import DifferingField
 from renderer.diff.live.records import ADDS, EQUAL
 
 
@@ -22,7 +22,7 @@ class LiveRule(Struct, frozen=True):
     name: str
     effect: str  # EQUAL or ADDS
     sentence: str
-    fits: Callable[[Finding], bool] = lambda finding: False
+    fits: Callable[[DifferingField], bool] = lambda differing: False
     deviation: int = 0
 
 
@@ -236,6 +236,6 @@ EXPLANATIONS: Final = (
 RULES: Final[Mapping[str, LiveRule]] = {rule.name: rule for rule in (*MEANINGS, *EXPLANATIONS)}
 
 
-def explain(finding: Finding) -> LiveRule | None:
+def explain(differing: DifferingField) -> LiveRule | None:
     """The first rule that fits."""
-    return next((rule for rule in EXPLANATIONS if rule.fits(finding)), None)
+    return next((rule for rule in EXPLANATIONS if rule.fits(differing)), None)

@@ -13,7 +13,7 @@ from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
 from renderer.diff.live.server_fields import is_default
 
 
-class Finding:
+class DifferingField:
     """A field that differs, in its pair of objects. What the server fills in by itself on our side counts as absent
     where theirs has another value.
     """
