@@ -18,6 +18,7 @@ from renderer.check import validate_documents
 from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import dotted
 from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.load.index import engine_catalog
 from tests.inputs import CONFIG
 from tests.paths import ROOT
@@ -34,6 +35,7 @@ from tests.workload_kinds import (
     at,
     containers,
     excepted,
+    kind_of,
     role_spots,
     spots,
     workload,
@@ -260,6 +262,12 @@ def one_node(spot: Spot) -> Planted:
 
 @fault("E592", "port of a pool")
 def deaf_pods(spot: Spot) -> Planted:
+    return [PICKER, pool(9999, **spot.labels)], (BESIDE, "spec", "targetPorts", 0, "number")
+
+
+@fault("E592", "port of an init container that has ended")
+def ended_container(spot: Spot) -> Planted:
+    spot.spec["initContainers"][0]["ports"] = [{"containerPort": 9999}]
     return [PICKER, pool(9999, **spot.labels)], (BESIDE, "spec", "targetPorts", 0, "number")
 
 
@@ -578,3 +586,7 @@ def test_each_rule_is_planted_or_has_no_pods() -> None:
     elsewhere = [code for codes in ELSEWHERE.values() for code in codes.split()]
     assert codes == {*elsewhere, *(fault.code for fault in FAULTS)}
     assert len(elsewhere) == len({*elsewhere})
+
+
+def test_each_kind_of_the_table_has_a_shape() -> None:
+    assert {kind_of(shape) for shape in SHAPES} == {*WORKLOADS}

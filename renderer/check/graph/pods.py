@@ -21,6 +21,7 @@ from renderer.kubernetes.workloads import (
     containers,
     replicas,
     selects,
+    stays,
 )
 
 KINDS = {kind_in(*kind): workload for kind, workload in WORKLOADS.items()}
@@ -67,10 +68,10 @@ def read_pods(body: Body, replica: Replica, pods: MadePods) -> WorkloadPods:
 
 
 def container_ports(spec: Body) -> frozenset[float | str]:
-    """The ports of the containers of a pod's spec, by number and name."""
+    """The ports on which the containers of a pod listen while it runs, by number and name."""
     ports: set[float | str] = set()
-    for _, container in containers(spec):
-        for port in maps_at(container, "ports") if "ports" in container else ():
+    for path, container in containers(spec):
+        for port in maps_at(container, "ports") if "ports" in container and stays(path, container) else ():
             ports.add(as_number(port.get("containerPort")))
             if isinstance(name := port.get("name"), str):
                 ports.add(name)
