@@ -47,9 +47,9 @@ from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
-from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.template_origins import TemplateOrigins
+from renderer.kubernetes.workloads import SCALE_TARGETS, containers, pod_template
 from renderer.load.index import engine_catalog
 from renderer.load.render_config import render_config
 from renderer.result import RenderResult
@@ -62,7 +62,6 @@ Key = tuple[str, str]  # namespace and name
 Identity = tuple[str, Key]  # kind, namespace and name
 ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
 _APPS = ("Playground", "Service")
-_TEMPLATES: Sequence[Path] = (("spec", "template"), ("spec", "leaderWorkerTemplate", "workerTemplate"))
 
 
 class AdoptedObject(Struct, frozen=True):
@@ -360,7 +359,7 @@ class _Run:
         workloads = {
             (text_at(body, "metadata", "namespace"), text_at(body, "metadata", "name")): body
             for body in _objects(result)
-            if body.get("kind") in (wellknown.DEPLOYMENT, wellknown.LEADER_WORKER_SET)
+            if body.get("kind") in SCALE_TARGETS
         }
         for draft in self.drafts:
             self._complete(draft, workloads.get(draft.adopted.key, {}))
@@ -390,8 +389,7 @@ class _Run:
         if adopted.workload.hosts > 1:
             complete_group(adopted, draft.playground, rendered, live=live)
             return
-        rendered_pod = next((map_at(rendered, *path) for path in _TEMPLATES if map_at(rendered, *path)), {})
-        complete_playground(adopted, draft.playground, rendered_pod, self.token, live, draft.diagnostics)
+        complete_playground(adopted, draft.playground, pod_template(rendered), self.token, live, draft.diagnostics)
 
     def _remove_secrets(self) -> None:
         """Takes what secrets are left out of what is written, wherever they came from."""
@@ -532,7 +530,7 @@ def _config_maps(workload: ServingWorkload) -> set[Key]:
     for template in filter(None, (workload.template, workload.leader_template)):
         spec = map_at(template, "spec")
         names |= {text_at(volume, "configMap", "name") for volume in maps_at(spec, "volumes")}
-        for container in (*maps_at(spec, "containers"), *maps_at(spec, "initContainers")):
+        for _, container in containers(spec):
             names |= {text_at(source, "configMapRef", "name") for source in maps_at(container, "envFrom")}
             variables = maps_at(container, "env")
             names |= {text_at(variable, "valueFrom", "configMapKeyRef", "name") for variable in variables}

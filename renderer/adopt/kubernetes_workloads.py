@@ -3,59 +3,53 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Path
-from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.template_origins import TemplateOrigins
+from renderer.kubernetes.workloads import CONTAINERS, DEPLOYMENT, WORKLOADS, containers, kind_of, replicas
 from renderer.yamlio import Document
 
-_TEMPLATES: Mapping[tuple[str, str], Path] = {
-    ("apps", "Deployment"): ("spec", "template"),
-    ("apps", "StatefulSet"): ("spec", "template"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): ("spec", "leaderWorkerTemplate", "workerTemplate"),
-}
-_LEADER: Path = ("spec", "leaderWorkerTemplate", "leaderTemplate")
-_ROLLOUTS: Sequence[Path] = (("spec", "strategy", "rollingUpdate"), ("spec", "updateStrategy", "rollingUpdate"))
-_SET_ROLLOUT: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
 _ROLLOUT_KEYS = ("maxUnavailable", "maxSurge", "partition")
 
 
 def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWorkload | None:
     """The workload that a document describes, without secrets in plain text; None for other kinds."""
     value = document.value
-    kind = text_at(value, "kind")
-    path = _TEMPLATES.get((text_at(value, "apiVersion").partition("/")[0], kind))
-    if path is None or not map_at(value, *path):
+    workload, replica = WORKLOADS.get(kind_of(value)), next(replicas(value), None)
+    if workload is None or not workload.rolls_replicas or replica is None:
         return None
-    is_set = kind == wellknown.LEADER_WORKER_SET
-    origins = {place: TemplateOrigins(document.origin(*place)) for place in (path, _LEADER)}
-    for place, template_origins in origins.items():
-        template_origins.copy((), document.origin(*place))
-    template = _plain_template(document, path, origins[path], diagnostics)
+    paths = [template.path for template in replica.templates]
+    origins = [TemplateOrigins(document.origin(*path)) for path in paths]
+    for path, template_origins in zip(paths, origins, strict=True):
+        template_origins.copy((), document.origin(*path))
+    templates = [
+        _plain_template(document, path, template_origins, diagnostics)
+        for path, template_origins in zip(paths, origins, strict=True)
+    ]
+    has_leader = len(templates) > 1
     metadata = plain_body(document, diagnostics, ("metadata",))
-    leader = _plain_template(document, _LEADER, origins[_LEADER], diagnostics) if map_at(value, *_LEADER) else None
     return ServingWorkload(
         document=document,
-        kind=kind,
+        kind=text_at(value, "kind"),
         name=text_at(value, "metadata", "name"),
         namespace=text_at(value, "metadata", "namespace"),
         labels=map_at(metadata, "labels"),
         annotations=map_at(metadata, "annotations"),
         replicas=_number(document, ("spec", "replicas"), diagnostics),
         replicas_origin=document.origin("spec", "replicas"),
-        rollout=_rollout(value, is_set=is_set),
-        as_deployment=kind == wellknown.DEPLOYMENT,
-        template=template,
-        leader_template=leader,
-        hosts=_number(document, ("spec", "leaderWorkerTemplate", "size"), diagnostics) if is_set else 1,
-        origin_of=origins[path],
-        leader_origin_of=origins[_LEADER] if leader else None,
-        spec=_own_words(value, kind),
+        rollout=_rollout(map_at(value, "spec"), workload.rollout),
+        as_deployment=kind_of(value) == DEPLOYMENT,
+        template=templates[-1],
+        leader_template=templates[0] if has_leader else None,
+        hosts=_number(document, (*paths[-1][:-1], "size"), diagnostics) if workload.has_groups else 1,
+        origin_of=origins[-1],
+        leader_origin_of=origins[0] if has_leader else None,
+        spec=_own_words(replica.leader.claims),
     )
 
 
@@ -74,7 +68,7 @@ def _plain_template(document: Document, path: Path, origins: TemplateOrigins, di
     spec = _readable_pod(map_at(template, "spec"))
     plain = without_secrets({"metadata": metadata, "spec": spec}, origins, diagnostics)
     metadata, spec = plain["metadata"], plain["spec"]
-    for container in (*maps_at(spec, "initContainers"), *maps_at(spec, "containers")):
+    for _, container in containers(spec):
         for field in ("env", "command", "args"):
             if container.get(field) == []:
                 del container[field]
@@ -84,40 +78,28 @@ def _plain_template(document: Document, path: Path, origins: TemplateOrigins, di
 def _readable_pod(pod: Body) -> dict[str, Any]:
     """A copy of the spec of a pod with its containers, their variables and command lines as lists of maps and words."""
     spec = copy.deepcopy(dict(pod))
-    for group in ("initContainers", "containers"):
-        if group not in spec:
-            continue
-        spec[group] = containers = maps_at(spec, group)
-        for container in containers:
-            if "env" in container:
-                container["env"] = maps_at(container, "env")
-            for field in ("command", "args"):
-                if field in container:
-                    container[field] = [str(word) for word in list_at(container, field)]
+    spec |= {group: maps_at(spec, group) for group in CONTAINERS if group in spec}
+    for _, container in containers(spec):
+        if "env" in container:
+            container["env"] = maps_at(container, "env")
+        for field in ("command", "args"):
+            if field in container:
+                container[field] = [str(word) for word in list_at(container, field)]
     return spec
 
 
-def _rollout(value: Body, *, is_set: bool) -> Body:
-    if is_set:
-        rollout = map_at(value, *_SET_ROLLOUT)
-    else:
-        rollout = next((map_at(value, *path) for path in _ROLLOUTS if map_at(value, *path)), {})
-        if text_at(value, "spec", "strategy", "type") == "Recreate":
-            rollout = {"maxUnavailable": "100%", "maxSurge": 0}
+def _rollout(spec: Body, bounds: Path) -> Body:
+    rollout = map_at(spec, *bounds)
+    if text_at(spec, "strategy", "type") == "Recreate":
+        rollout = {"maxUnavailable": "100%", "maxSurge": 0}
     return {key: rollout[key] for key in _ROLLOUT_KEYS if key in rollout}
 
 
-def _own_words(value: Body, kind: str) -> Body:
+def _own_words(claims: Sequence[Body]) -> Body:
     """What a Playground says in its own words of a kind of workload."""
-    path = ("spec", "leaderWorkerTemplate") if kind == wellknown.LEADER_WORKER_SET else ("spec",)
-    claims = maps_at(value, *path, "volumeClaimTemplates")
-    workload: dict[str, object] = {}
-    if claims:
-        keys = ("metadata", "spec")
-        workload["volumeClaimTemplates"] = [
-            {key: _claim_part(claim, key) for key in keys if claim.get(key)} for claim in claims
-        ]
-    return {"workload": workload} if workload else {}
+    keys = ("metadata", "spec")
+    templates = [{key: _claim_part(claim, key) for key in keys if claim.get(key)} for claim in claims]
+    return {"workload": {"volumeClaimTemplates": templates}} if templates else {}
 
 
 def _claim_part(claim: Body, key: str) -> object:

@@ -11,6 +11,7 @@ from renderer.adopt.pod_changes import EnginePort, is_reserved
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.workloads import selects
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -88,7 +89,7 @@ class NamedObjects:
             service
             for key, value in labels.items()
             for service in self._services.get((adopted.key[0], key, str(value)), ())
-            if map_at(service.value, "spec", "selector").items() <= labels.items()
+            if selects({"matchLabels": map_at(service.value, "spec", "selector")}, labels)
         ]
 
     def autoscaler_of(self, adopted: AdoptedWorkload) -> Document | None:

@@ -31,6 +31,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import containers
 from renderer.load.validation import KINDS
 from renderer.resolve.kube.images import split_image
 
@@ -144,12 +145,11 @@ def _share_claims(spec: dict[str, Any], rendered_pod: Body) -> None:
     if not names:
         return
     spec["volumes"] = [volume for volume in maps_at(spec, "volumes") if text_at(volume, "name") not in names]
-    for group in ("containers", "initContainers"):
-        for container in maps_at(spec, group):
-            if mounts := maps_at(container, "volumeMounts"):
-                container["volumeMounts"] = [
-                    {**mount, "name": names.get(text_at(mount, "name"), mount.get("name"))} for mount in mounts
-                ]
+    for _, container in containers(spec):
+        if mounts := maps_at(container, "volumeMounts"):
+            container["volumeMounts"] = [
+                {**mount, "name": names.get(text_at(mount, "name"), mount.get("name"))} for mount in mounts
+            ]
 
 
 def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: Body) -> None:

@@ -14,6 +14,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.server_defaults import constants
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import containers
 
 Body = Mapping[str, Any]
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
@@ -67,7 +68,7 @@ def original_pod(
         runner["volumeMounts"] = mounts
     others = [body for body in maps_at(spec, "containers") if body.get("name") != container.get("name")]
     spec["containers"] = [runner, *others]
-    used = {name for body in (*spec["containers"], *maps_at(spec, "initContainers")) for name in _mounted(body)}
+    used = {name for _, body in containers(spec) for name in _mounted(body)}
     if volumes := [volume for volume in maps_at(spec, "volumes") if text_at(volume, "name") in used]:
         spec["volumes"] = volumes
     else:

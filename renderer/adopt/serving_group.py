@@ -13,6 +13,7 @@ from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import pod_templates
 from renderer.load.validation import KINDS
 
 Body = Mapping[str, Any]
@@ -25,7 +26,8 @@ _STARTUP = "LeaderCreated"
 def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> CommentedBody:
     """The Service whose pods are those of the workload, with no more than the images of their containers."""
     workload = adopted.workload
-    group = map_at(workload.document.value, "spec", "leaderWorkerTemplate")
+    value = workload.document.value
+    group = next((map_at(value, *template.path[:-1]) for template in pod_templates(value)), {})
     templates: dict[str, Any] = {"size": workload.hosts}
     if group.get("restartPolicy", _RESTART) != _RESTART:
         templates["restartPolicy"] = group["restartPolicy"]
@@ -56,11 +58,12 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
 def complete_group(adopted: AdoptedWorkload, group: CommentedBody, rendered: Body, *, live: bool) -> None:
     """Adds to the templates of a draft what its rendered pods lack. `rendered`: the workload that the draft becomes."""
     templates = group.body["spec"]["workloadTemplate"]
+    rendered_pods = {template.path[-1]: template.body for template in pod_templates(rendered)}
     for key, template in _originals(adopted).items():
         spec = dict(map_at(template, "spec"))
         spec = without_defaults(spec) if live else spec
         spec["containers"] = _containers(adopted, {"spec": spec})
-        rendered_pod = map_at(rendered, "spec", "leaderWorkerTemplate", key)
+        rendered_pod = rendered_pods.get(key, {})
         original = own_containers({**kept_metadata(template), "spec": spec}, template, rendered_pod)
         patch = patch_between(original, rendered_pod)
         images = templates[key]["spec"]["containers"]

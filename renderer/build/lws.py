@@ -12,7 +12,7 @@ from renderer.build.selectors import serving_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.server_defaults import LEADER_WORKER_SET
-from renderer.kubernetes.workloads import SCALE_TARGETS
+from renderer.kubernetes.workloads import DEPLOYMENT, SCALE_TARGETS, template_pattern
 from renderer.plan import Body, Manifest, Plan, Pod, Rollout
 from renderer.yamlio import SharedMap
 
@@ -20,7 +20,7 @@ _SETTINGS: Mapping[Path, Path] = {  # of spec.workload; all others are metadata
     ("rollout",): ("spec", "rolloutStrategy", "rollingUpdateConfiguration"),
     ("volumeClaimTemplates",): ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
 }
-_DEPLOYED: Path = ("spec", "template")
+_DEPLOYED: Path = template_pattern(DEPLOYMENT)
 _NETWORK = SharedMap({**LEADER_WORKER_SET["networkConfig"]})
 
 

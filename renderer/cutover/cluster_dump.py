@@ -11,6 +11,7 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.wellknown import CLUSTER_SCOPED, DEPLOYMENT, HPA, LEADER_WORKER_SET
+from renderer.kubernetes.workloads import containers, pod_templates
 from renderer.load.hand_written import Manifests
 from renderer.yamlio import Document
 
@@ -165,8 +166,8 @@ def _is_operated(body: object) -> bool:
 
 def _is_operator(body: object) -> bool:
     """Whether a Deployment runs the operator: by its image, or by the labels that its chart and its manifests give."""
-    containers = maps_at(body, "spec", "template", "spec", "containers")
-    if any(_IMAGE.search(text_at(container, "image")) for container in containers):
+    pods = pod_templates(body) if isinstance(body, dict) else ()
+    if any(_IMAGE.search(text_at(container, "image")) for pod in pods for _, container in containers(pod.spec)):
         return True
     labels = map_at(body, "metadata", "labels")
     return all(labels.get(key) == value for key, value in _MANAGER_LABELS.items())

@@ -27,7 +27,8 @@ from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, r
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, make_diagnostic
 from renderer.diff.objects import ObjectItem, items
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
-from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT, HPA, LB_SERVICE, LEADER_WORKER_SET
+from renderer.kubernetes.wellknown import AUTOSCALERS, HPA, LB_SERVICE, LEADER_WORKER_SET
+from renderer.kubernetes.workloads import SCALE_TARGETS
 from renderer.result import RenderResult
 from renderer.text import escapes
 
@@ -72,9 +73,7 @@ def plan_cutover(dump: ClusterDump, result: RenderResult, tool: GitopsTool, opti
     """The steps for a dump, and what the tree renders in the place of what is in it."""
     objects = items(result.texts)
     apps = {(app.namespace, app.name): app for app in result.inputs.apps}
-    workloads = {
-        (key.namespace, key.name): item for key, item in objects.items() if key.kind in (LEADER_WORKER_SET, DEPLOYMENT)
-    }
+    workloads = {(key.namespace, key.name): item for key, item in objects.items() if key.kind in SCALE_TARGETS}
     scalers = {
         (key.namespace, text_at(item.body, "spec", "scaleTargetRef", "name")): item
         for key, item in reversed(objects.items())  # the first of a target counts

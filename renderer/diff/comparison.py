@@ -33,7 +33,6 @@ from renderer.diff.objects import (
     changed_files,
     is_workload,
     items,
-    pod_template,
     role_items,
     unchanged_objects,
 )
@@ -43,7 +42,7 @@ from renderer.diff.traffic import TrafficChange, traffic_changes
 from renderer.fit.verdict import describe_verdict
 from renderer.kubernetes.disaggregated_sets import KIND
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
-from renderer.kubernetes.workloads import WORKLOADS
+from renderer.kubernetes.workloads import WORKLOADS, pod_template
 from renderer.output.manifest_files import OutputFile
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 

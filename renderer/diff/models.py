@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, GpuChange
-from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role, pod_template
+from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role
 from renderer.diff.options import OptionChange, compare_options
-from renderer.kubernetes import disaggregated_sets, wellknown
+from renderer.kubernetes import disaggregated_sets, wellknown, workloads
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
-from renderer.kubernetes.workloads import SCALE_TARGETS, replicas, scale_target
+from renderer.kubernetes.workloads import SCALE_TARGETS, pod_template, replicas, scale_target
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
@@ -239,10 +239,7 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
         (container for container in containers if container.get("name") == wellknown.RUNNER),
         containers[0] if containers else {},
     )
-    others = [
-        *maps_at(pod, "spec", "initContainers"),
-        *(container for container in containers if container is not runner),
-    ]
+    others = [container for _, container in workloads.containers(map_at(pod, "spec")) if container is not runner]
     resources = {
         f"{name} {kind}": str(value)
         for kind in ("requests", "limits")

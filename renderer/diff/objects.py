@@ -12,7 +12,7 @@ from renderer import yamlio
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.object_lists import listed_objects, own_fields
-from renderer.kubernetes.workloads import LEADER_WORKER_SET, WORKLOADS, Kind, api_version, pod_templates
+from renderer.kubernetes.workloads import LEADER_WORKER_SET, WORKLOADS, Kind, api_version, pod_template
 from renderer.output.manifest_files import OutputFile
 
 Body: TypeAlias = Mapping[str, object]
@@ -55,12 +55,6 @@ def is_workload(key: ObjectKey, body: Body) -> bool:
     labels = map_at(body, "metadata", "labels") if key.kind == wellknown.DEPLOYMENT else {}
     own = wellknown.own_labels("", "inference-server")
     return bool(labels) and all(labels.get(name) == value for name, value in own.items())
-
-
-def pod_template(body: Body) -> Body:
-    """The template of a workload's pods; that of the workers of a LeaderWorkerSet, {} for other objects."""
-    templates = [*pod_templates(body)]
-    return templates[-1].body if templates else {}
 
 
 class ObjectItem(Struct, frozen=True):

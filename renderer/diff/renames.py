@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload, pod_template
+from renderer.diff.objects import WORKLOAD, Body, Items, ObjectKey, is_workload
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import value_at
+from renderer.kubernetes.workloads import pod_template
 
 _LABELS = ("metadata", "labels")
 _APP = wellknown.NAME

@@ -13,9 +13,8 @@ from renderer.diagnostics import Diagnostic, Path, RenderError, dotted, make_dia
 from renderer.explain.question import APPS, MissingField, Question, find_path, parse_question, split_field
 from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
+from renderer.kubernetes.workloads import pod_templates
 from renderer.secrets.detection import hide_in_line, hide_secrets
-
-_TEMPLATES = ("leaderTemplate", "workerTemplate")  # which may stand alone before a field of their pods
 
 
 class AnswerBlock(Struct, frozen=True):
@@ -210,8 +209,8 @@ def _nested_paths(question: Question, rendered: RenderedObject, parts: Sequence[
         if parts[0] in value:
             path = find_path(question, value, parts, str(rendered))
             yield path if isinstance(path, MissingField) else (*start, *path)
-            if isinstance(path, MissingField) and parts[0] in _TEMPLATES:
-                template: Path = (*start, parts[0])
+            template: Path = (*start, parts[0])
+            if isinstance(path, MissingField) and template in [pods.path for pods in pod_templates(rendered.body)]:
                 yield from _paths_below(question, rendered, template, parts[1:])
 
 

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from renderer.diagnostics import Origin, Path, Source, dotted
 from renderer.explain import rules
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
-from renderer.kubernetes import quantity, wellknown
+from renderer.kubernetes import quantity
+from renderer.kubernetes.workloads import LEADER_WORKER_SET, WORKLOADS, pod_templates
 from renderer.plan import Manifest, Plan
 from renderer.template import matches_template, split_template
 from renderer.yamlio import ChangedDocument, Document
@@ -26,13 +27,10 @@ from renderer.yamlio import ChangedDocument, Document
 SAID, FILLED, MADE, RULE = "said", "filled", "made", "rule"
 _OFFLOADED: Path = ("spec", "kvCacheOffloading", "cpu")
 _KEDA_HPA: Path = ("spec", "advanced", "horizontalPodAutoscalerConfig")
-_GROUP: Path = ("spec", "leaderWorkerTemplate")
-_PODS: Mapping[str, tuple[Path, ...]] = {  # by kind of workload, its pod templates, that of the workers first
-    wellknown.LEADER_WORKER_SET: ((*_GROUP, "workerTemplate"), (*_GROUP, "leaderTemplate")),
-    wellknown.DEPLOYMENT: (("spec", "template"),),
+_OWN_TEMPLATES: Mapping[str, str] = {
+    path.rpartition(".")[2]: f"{role}_layers" for path, role in WORKLOADS[LEADER_WORKER_SET].templates.items()
 }
-_OWN_TEMPLATES = ("leaderTemplate", "workerTemplate")
-_OWN_LAYERS = {"leaderTemplate": "leader_layers", "workerTemplate": "worker_layers"}
+"""By template of a LeaderWorkerSet, the layers of its pods in a plan."""
 _COPIES = ("ConfigMap", "Deployment", "LeaderWorkerSet", "OpenModel", "PodMonitor")  # what they hold was said as it is
 _EXACT = ("modelNameOverride", "weight")  # another name is not made of one
 
@@ -160,7 +158,7 @@ class ReasonFinder:
         """What the plan knows of the fields of a workload."""
         if not rendered.is_workload:
             return {}
-        roots = _PODS[rendered.key[0]]
+        roots = _roots(rendered)
         key = id(rendered.manifest)
         if key not in self._pods:
             field_origins: dict[Path, Origin] = {}
@@ -169,8 +167,9 @@ class ReasonFinder:
                 if key_path[:2] == ("explain", "template"):
                     field_origins |= {(*root, *key_path[2:]): origin for root in roots}
                 elif key_path[:1] == ("explain",) and key_path[1] in _OWN_TEMPLATES:
-                    root = roots[0] if len(roots) == 1 else (*_GROUP, key_path[1])
-                    own.setdefault((*root, *key_path[2:]), origin)  # the leader's comes first
+                    # All pods of a Deployment have one template. The leader's comes first.
+                    for root in (root for root in roots if root[-1] in (key_path[1], "template")):
+                        own.setdefault((*root, *key_path[2:]), origin)
                 elif key_path[:2] == ("explain", "annotations"):
                     field_origins["metadata", *key_path[1:]] = origin
             field_origins |= own
@@ -202,9 +201,9 @@ class ReasonFinder:
     def _speakers(self, rendered: RenderedObject, path: Path) -> tuple[list[Origin], Path]:
         """All who speak of the field or of one that it is in, the one that wins last; and the steps from there."""
         keys: list[tuple[Path, Path]] = []
-        roots = _PODS[rendered.key[0]] if rendered.is_workload else ()
+        roots = _roots(rendered) if rendered.is_workload else ()
         if root := next((root for root in roots if path[: len(root)] == root), None):
-            inside, heads = path[len(root) :], (_OWN_LAYERS.get(str(root[-1]), "layers"), "layers")
+            inside, heads = path[len(root) :], (_OWN_TEMPLATES.get(str(root[-1]), "layers"), "layers")
             keys = [((head, *inside[:i]), inside[i:]) for i in range(len(inside), 0, -1) for head in heads]
         elif isinstance(rendered.plan, Plan) and (scaler := rendered.plan.scaler) and scaler.layers:
             says = [layer.origin for layer in scaler.layers]
@@ -291,6 +290,11 @@ class ReasonFinder:
         }
         preset = shelves.get(str(document.value.get("kind")), {}).get(name)
         return document is (preset if isinstance(preset, Document) else preset and preset.ours and preset.document)
+
+
+def _roots(rendered: RenderedObject) -> list[Path]:
+    """The pod templates of a workload, that of the workers first."""
+    return [template.path for template in pod_templates(rendered.body)][::-1]
 
 
 def _words_of(template: str) -> list[str]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.workloads import pod_templates
 
 
 class FieldRule(Struct, frozen=True):
@@ -397,13 +398,6 @@ _KINDS: Mapping[str, tuple[Row, ...]] = {
         ("spec to", "the Secret with the Gateway's keys", (("explain", "auth"),)),
     ),
 }
-_PODS: Mapping[str, tuple[Path, ...]] = {
-    _APP_DEPLOYMENT: (("spec", "template"),),
-    "LeaderWorkerSet": (
-        ("spec", "leaderWorkerTemplate", "leaderTemplate"),
-        ("spec", "leaderWorkerTemplate", "workerTemplate"),
-    ),
-}
 
 
 def rule(kind: str, path: Path, body: Mapping[str, object]) -> FieldRule | None:
@@ -411,12 +405,12 @@ def rule(kind: str, path: Path, body: Mapping[str, object]) -> FieldRule | None:
     best: tuple[int, FieldRule] | None = None
     if kind == "Deployment" and text_at(body, "metadata", "labels", wellknown.COMPONENT) == "inference-server":
         kind = _APP_DEPLOYMENT
-    for table, root in (("*", ()), (kind, ()), *(("Pod", root) for root in _PODS.get(kind, ()))):
+    tables: list[tuple[str, Path, Any]] = [("*", (), body), (kind, (), body)]
+    if kind in (_APP_DEPLOYMENT, wellknown.LEADER_WORKER_SET):
+        tables += [("Pod", template.path, template.body) for template in pod_templates(body)]
+    for table, root, below in tables:
         if path[: len(root)] != root:
             continue
-        below: Any = body
-        for part in root:
-            below = below[part]
         deepest = _deepest(_tree(table), path[len(root) :], below)
         if deepest and (best is None or deepest[0] + len(root) >= best[0]):
             best = deepest[0] + len(root), deepest[1]

@@ -64,7 +64,7 @@ class WorkloadKind(Struct, frozen=True):
     rollout: Path = ()  # of the bounds of that, beside `replicas`
     makes_pods: bool = True  # its controller does
     is_ours: bool = False  # we render it, or LeaderWorkerSet's controller makes it of what we render
-    has_groups: bool = False  # LeaderWorkerSet's: each replica is one of several pods, whose paths are not `templates`
+    has_groups: bool = False  # LeaderWorkerSet's: a replica has several pods, of both templates
     has_other_parts: bool = False  # parts of pods stand elsewhere too
 
     @property
@@ -74,6 +74,11 @@ class WorkloadKind(Struct, frozen=True):
 
 
 _TEMPLATE: Final[Mapping[str, PodRole]] = {"spec.template": LEADER}
+
+
+def _group_templates(spec: str) -> Mapping[str, PodRole]:
+    """Those of a LeaderWorkerSet with its spec at a path; without the first, the second is that of leaders too."""
+    return {f"{spec}.{_GROUP}.leaderTemplate": LEADER, f"{spec}.{_GROUP}.workerTemplate": WORKER}
 
 
 def _ray_templates(cluster: str, submitter: str = "") -> Mapping[str, PodRole]:
@@ -103,10 +108,21 @@ WORKLOADS: Final[Mapping[Kind, WorkloadKind]] = {
     ("batch", "CronJob"): WorkloadKind("v1", {"spec.jobTemplate.spec.template": LEADER}),
     ("batch", "Job"): WorkloadKind("v1", _TEMPLATE, is_ours=True),
     LEADER_WORKER_SET: WorkloadKind(
-        "v1", {}, is_ours=True, is_scalable=True, replaces_pods=True, rollout=_GROUPS_ROLLOUT, has_groups=True
+        "v1",
+        _group_templates("spec"),
+        is_ours=True,
+        is_scalable=True,
+        replaces_pods=True,
+        rollout=_GROUPS_ROLLOUT,
+        has_groups=True,
     ),
     DISAGGREGATED_SET: WorkloadKind(
-        "v1", {}, is_ours=True, replaces_pods=True, rollout=_GROUPS_ROLLOUT, has_groups=True
+        "v1",
+        _group_templates("spec.roles.*.spec"),
+        is_ours=True,
+        replaces_pods=True,
+        rollout=_GROUPS_ROLLOUT,
+        has_groups=True,
     ),
     ("keda.sh", "ScaledJob"): WorkloadKind("v1alpha1", {"spec.jobTargetRef.template": LEADER}),
     ("ray.io", "RayCluster"): WorkloadKind("v1", _ray_templates("spec"), has_other_parts=True),
@@ -256,6 +272,12 @@ def pod_templates(body: Body) -> Iterator[PodTemplate]:
         yield from replica.templates
 
 
+def pod_template(body: Body) -> Body:
+    """The template of a workload's pods, of a LeaderWorkerSet that of its workers; {} for other objects."""
+    templates = [*pod_templates(body)]
+    return templates[-1].body if templates else {}
+
+
 def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:
     """The labels that controllers add to all pods of a replica, as far as they are known: for a role of a
     DisaggregatedSet one map for each slice and each way to number them, without the name of its LeaderWorkerSet, which
@@ -294,7 +316,7 @@ def scale_target(scaler: Body) -> tuple[str, str, str]:
     return text_at(scaler, "metadata", "namespace"), text_at(target, "kind") or DEPLOYMENT[1], text_at(target, "name")
 
 
-def containers(spec: Body) -> Iterator[tuple[Path, Body]]:
+def containers(spec: Body) -> Iterator[tuple[Path, dict[str, Any]]]:
     """All containers of a pod's spec with their paths in it: init containers, sidecars among them, first."""
     for field in CONTAINERS:
         if field in spec:

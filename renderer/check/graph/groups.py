@@ -170,7 +170,7 @@ def _group(view: ObjectView, body: Body, replica: Replica) -> _Group:
         read_pods(body, replica, leader),
         read_pods(body, replica, worker),
         ranks=_rank_ports(replica.leader.spec),
-        recreated=text_at(replica.spec, "leaderWorkerTemplate", "restartPolicy") in ("", _RECREATED),
+        recreated=text_at(body, *replica.leader.path[:-1], "restartPolicy") in ("", _RECREATED),
     )
 
 

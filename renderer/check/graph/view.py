@@ -13,6 +13,7 @@ from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.component_versions import TargetVersions
 from renderer.kubernetes.json_values import as_map, as_text
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.text import patterns
 from renderer.text.suggestions import closest
 
@@ -31,14 +32,13 @@ _KINDS = {
     "EnvoyProxy SecurityPolicy",
     "gateway.networking.k8s.io": "BackendTLSPolicy Gateway GatewayClass GRPCRoute HTTPRoute ListenerSet ReferenceGrant",
     "inference.networking.k8s.io": "InferencePool",
-    "leaderworkerset.x-k8s.io": "LeaderWorkerSet",
-    disaggregated_sets.GROUP: f"{disaggregated_sets.KIND} {disaggregated_sets.ROLE_SCALER}",
+    disaggregated_sets.GROUP: disaggregated_sets.ROLE_SCALER,
     "keda.sh": "ScaledObject",
     "autoscaling": "HorizontalPodAutoscaler",
-    "apps": "DaemonSet Deployment ReplicaSet StatefulSet",
-    "": "Namespace Pod ReplicationController Secret Service",
+    "": "Namespace Secret Service",
 }
 GROUPS = {kind: group for group, kinds in _KINDS.items() for kind in kinds.split()}
+GROUPS |= {kind: group for group, kind in WORKLOADS}
 """The API group of each kind that the graph rules know."""
 _CLUSTER = ("GatewayClass", "Namespace")
 

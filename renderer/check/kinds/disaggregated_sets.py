@@ -24,8 +24,9 @@ def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
     docs/design/kubernetes.md#disaggregatedset
     """
     slices, roles = slice_count(body), set_roles(body)
-    for role in roles:
-        yield from _validate_role(text_at(body, "metadata", "name"), role, slices)
+    for replica in replicas(body):
+        if replica.set_role:
+            yield from _validate_role(text_at(body, "metadata", "name"), replica.set_role, slices, replica.size)
     if slices > 1 and (external := next((role for role in roles if role.external), None)):
         what = f"{slices} slices beside the role '{external.name}', which is scaled externally"
         yield _refusal(("spec", "slices"), what, "leave slices out, or scaling of every role")
@@ -37,7 +38,7 @@ def _refusal(path: Path, what: str, hint: str) -> Finding:
     return Finding("E391", path, {"what": what, "hint": hint})
 
 
-def _validate_role(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
+def _validate_role(name: str, role: SetRole, slices: int, size: int) -> Iterator[Finding]:
     path: Path = ("spec", "roles", role.index)
     lws = {"metadata": {**role.metadata, "name": ""}, "spec": role.spec}  # its name is judged below
     for finding in validate_lws(lws):
@@ -47,17 +48,16 @@ def _validate_role(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
     if partition := value_at(role.spec, *update):
         what = f"the partition {partition}: it rolls all roles out together"
         yield _refusal((*path, "spec", *update), what, "leave it out")
-    yield from _validate_names(name, role, slices)
+    yield from _validate_names(name, role, slices, size)
     if role.external and number_at(role.spec, "replicas", default=1) > 1:
         yield Finding("W391", (*path, "spec", "replicas"), {"scaler": role.scaler})
 
 
-def _validate_names(name: str, role: SetRole, slices: int) -> Iterator[Finding]:
+def _validate_names(name: str, role: SetRole, slices: int, size: int) -> Iterator[Finding]:
     """A finding where the LeaderWorkerSet of a role gets a name that is too long for its pods or its Service. It counts
     the slice, which LeaderWorkerSet 0.9 leaves out: else an upgrade would stop the next rollout.
     """
     child = f"{name}-{slices - 1}-{_REVISION_DIGITS}-{role.name}"
-    size = number_at(role.spec, "leaderWorkerTemplate", "size", default=1)
     if role.spec.get("groupIdentity") == "Hash":
         longest = MAX_HASHED_NAME[size == 1]
     else:

@@ -11,6 +11,7 @@ from renderer.diff.live.compared import LivePair, PodPair
 from renderer.diff.live.counterparts import is_loader
 from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
 from renderer.diff.live.server_fields import is_default
+from renderer.kubernetes.workloads import CONTAINERS
 
 
 class DifferingField:
@@ -57,7 +58,7 @@ class DifferingField:
     def container(self) -> str:
         """The container that it is in, '' for none."""
         path = self.path
-        return path[2][1:-1] if self.pods and len(path) > 3 and path[1] in ("containers", "initContainers") else ""
+        return path[2][1:-1] if self.pods and len(path) > 3 and path[1] in CONTAINERS else ""
 
     @property
     def field(self) -> Key:

@@ -10,6 +10,7 @@ from renderer.diff.objects import Body
 from renderer.diff.risks.kinds import ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
+from renderer.kubernetes.workloads import containers, pod_template
 
 _CLAIM, _CACHE, _CACHE_VOLUME = "PersistentVolumeClaim", "model-cache", "model-claim"
 
@@ -82,7 +83,7 @@ def _owner(body: Body) -> tuple[str, str]:
 
 def _loader_variable(body: Body, name: str) -> str:
     """The value of a variable of the Job's loader; '' without it."""
-    for container in maps_at(body, "spec", "template", "spec", "initContainers"):
+    for _, container in containers(map_at(pod_template(body), "spec")):
         for entry in maps_at(container, "env"):
             if entry.get("name") == name:
                 return str(entry.get("value", ""))

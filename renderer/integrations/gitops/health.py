@@ -9,22 +9,20 @@ from __future__ import annotations
 import os
 
 from renderer import yamlio
+from renderer.kubernetes.workloads import DISAGGREGATED_SET, LEADER_WORKER_SET, WORKLOADS
 
-_LWS = "leaderworkerset.x-k8s.io_LeaderWorkerSet"
+_LWS = "_".join(LEADER_WORKER_SET)
 CHECKS = {  # kind, as in Argo CD's keys → name of the Lua file
     "aigateway.envoyproxy.io_AIGatewayRoute": "aigateway",
     "aigateway.envoyproxy.io_AIServiceBackend": "aigateway",
     "aigateway.envoyproxy.io_BackendSecurityPolicy": "aigateway",
     "inference.networking.k8s.io_InferencePool": "inferencepool",
     _LWS: "leaderworkerset",
-    "disaggregatedset.x-k8s.io_DisaggregatedSet": "disaggregatedset",
+    "_".join(DISAGGREGATED_SET): "disaggregatedset",
 }
 # Fields that hold a type of Kubernetes, so that Argo CD compares quantities by value.
 _TYPES = {
-    _LWS: [
-        {"field": "spec.leaderWorkerTemplate.leaderTemplate", "type": "core/v1/PodTemplateSpec"},
-        {"field": "spec.leaderWorkerTemplate.workerTemplate", "type": "core/v1/PodTemplateSpec"},
-    ]
+    _LWS: [{"field": field, "type": "core/v1/PodTemplateSpec"} for field in WORKLOADS[LEADER_WORKER_SET].templates]
 }
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "health")
 

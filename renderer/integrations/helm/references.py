@@ -10,6 +10,7 @@ from renderer.integrations.helm.actions import Action, ActionText, value_express
 from renderer.integrations.helm.replicas import is_workload
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
+from renderer.kubernetes.workloads import CONTAINERS
 from renderer.text import escapes
 
 _NAME = "kubernetes.io/metadata.name"  # a label of every namespace
@@ -23,7 +24,7 @@ _FREE_FORM_KEYS = (
     "stringData",
     "binaryData",
 )
-_CONTAINERS = ("containers", "initContainers", "ephemeralContainers", "container")
+_CONTAINERS = (*CONTAINERS, "container")
 _HUB = ("docker.io", "index.docker.io")
 _LABEL = re.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 # What `imageRegistry` may take the place of; a first part of any other form belongs to no image that can be pulled.

@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.integrations.helm.actions import ActionNumber
-from renderer.kubernetes import disaggregated_sets, wellknown
-from renderer.kubernetes.json_values import as_map, as_maps, as_text, map_at, text_at, value_at
+from renderer.kubernetes import disaggregated_sets, wellknown, workloads
+from renderer.kubernetes.json_values import as_map, as_maps, as_text, text_at
+from renderer.kubernetes.workloads import pod_selector
 from renderer.text import escapes
 
 _LEADERS = {wellknown.WORKER_INDEX: "0"}
@@ -36,7 +37,7 @@ class _Replicas(Struct, frozen=True):
 
     piece: ChartObject  # the object that runs them
     name: str  # of their budget and autoscaler
-    size: object  # pods of a replica
+    size: int  # pods of a replica
     selector: Mapping[str, object]  # the labels of those pods
 
 
@@ -159,23 +160,12 @@ def refer_to_replicas(pieces: Sequence[ChartObject], app_values: AppValues) -> I
 def _replicas_of(piece: ChartObject) -> Iterator[_Replicas]:
     """The replicas that an object runs, as far as values may count them."""
     body = piece.body
-    if _is_set(body):
-        for role in disaggregated_sets.set_roles(body):
-            if role.external:
-                labels = {disaggregated_sets.SET: body["metadata"]["name"], disaggregated_sets.ROLE: role.name}
-                yield _groups(piece, role.scaler, role.spec, labels)
-    elif is_workload(body):
-        name = body["metadata"]["name"]
-        if body["kind"] == wellknown.DEPLOYMENT:
-            yield _Replicas(piece, name, 1, map_at(body, "spec", "selector", "matchLabels"))
-        else:
-            yield _groups(piece, name, body["spec"], {wellknown.GROUPS: name})
-
-
-def _groups(piece: ChartObject, name: str, spec: Mapping[str, object], labels: Mapping[str, object]) -> _Replicas:
-    """Groups of pods with these labels. `spec`: of their LeaderWorkerSet."""
-    size = value_at(spec, "leaderWorkerTemplate", "size") or 1
-    return _Replicas(piece, name, size, {**labels, **_LEADERS} if size == 1 else labels)
+    for replica in workloads.replicas(body) if _is_set(body) or is_workload(body) else ():
+        role, selector = replica.set_role, pod_selector(body, replica)
+        if role is None or role.external:
+            is_leader = replica.size == 1 and body["kind"] != wellknown.DEPLOYMENT
+            name = role.scaler if role else body["metadata"]["name"]
+            yield _Replicas(piece, name, replica.size, {**selector, **_LEADERS} if is_leader else selector)
 
 
 def _values_of(name: str, app_values: AppValues) -> tuple[str, Mapping[str, int]]:

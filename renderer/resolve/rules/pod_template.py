@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.diagnostics.rules import rule
-from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.workloads import containers
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
 from renderer.resolve.pod.hardening import OPENSHIFT, RESTRICTED, TIGHT
@@ -39,12 +40,11 @@ def _is_patched(planned: PlannedPod) -> object:
 def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's."""
     own = [container.name for container in (*planned.generated.init_containers, *planned.generated.containers)]
-    for group in ("initContainers", "containers"):
-        for i, container in enumerate(maps_at(planned.app.spec, "podTemplate", "spec", group)):
-            name = str(container.get("name"))
-            if name not in own and container.get("image") and (own_name := closest(name, own, 0.85)):
-                origin = planned.app.origin("spec", "podTemplate", "spec", group, i, "name")
-                yield make_diagnostic("W326", origin, name=name, meant=own_name)
+    for path, container in containers(map_at(planned.app.spec, "podTemplate", "spec")):
+        name = str(container.get("name"))
+        if name not in own and container.get("image") and (own_name := closest(name, own, 0.85)):
+            origin = planned.app.origin("spec", "podTemplate", "spec", *path, "name")
+            yield make_diagnostic("W326", origin, name=name, meant=own_name)
 
 
 @rule(of=PlannedPod, when=_is_patched)

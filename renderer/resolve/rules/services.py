@@ -8,6 +8,7 @@ from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import containers
 from renderer.resolve import names
 from renderer.resolve.kube import images
 from renderer.resolve.pod.loaders import VOLUME
@@ -39,19 +40,16 @@ def missing_runner(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error for workers without a runner, a warning for such a leader."""
     if not any(container.get("name") == RUNNER for container in maps_at(pod.template, "spec", "containers")):
         # Upstream's webhook requires a runner in the worker only, so a leader without one works there.
-        code = "E286" if pod.key == "workerTemplate" else "W208"
+        code = "W208" if pod.key == "leaderTemplate" else "E286"
         yield make_diagnostic(code, pod.origin.at("spec", "containers"), key=pod.key)
 
 
 @rule(of=TemplatePod)
 def invalid_images(pod: TemplatePod) -> Iterator[Diagnostic]:
     """An error for each image, of a container or of a volume, that is not a reference."""
-    for field in ("initContainers", "containers"):
-        for i, container in enumerate(maps_at(pod.template, "spec", field)):
-            if "image" in container:
-                yield from images.invalid_image(
-                    str(container["image"]), "image", pod.origin.at("spec", field, i, "image")
-                )
+    for path, container in containers(map_at(pod.template, "spec")):
+        if "image" in container:
+            yield from images.invalid_image(str(container["image"]), "image", pod.origin.at("spec", *path, "image"))
     yield from images.invalid_volumes(maps_at(pod.template, "spec", "volumes"), pod.origin.at("spec", "volumes"))
 
 
