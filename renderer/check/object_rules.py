@@ -16,34 +16,11 @@ from renderer.check.graph import (
     Key,
     kind_of,
 )
-from renderer.check.kinds.disaggregated_sets import validate_disaggregated_set
-from renderer.check.kinds.hpa import validate_hpa
-from renderer.check.kinds.karpenter import validate_node_pool
-from renderer.check.kinds.keda import validate_scaled_object
-from renderer.check.kinds.lws import validate_lws
-from renderer.check.kinds.objects import validate_service, validate_workload
-from renderer.check.kinds.pod_template import validate_pod_templates
-from renderer.check.kinds.rbac import validate_role, validate_role_binding
+from renderer.check.kinds import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import component_versions
-from renderer.kubernetes.workloads import WORKLOADS, PodTemplate, api_version, pod_templates
+from renderer.kubernetes.workloads import PodTemplate, pod_templates
 from renderer.workers import process_count
-
-RULES: dict[str, tuple[Callable[[Body], Iterator[Finding]], ...]] = {  # by schema
-    "output/leaderworkerset.x-k8s.io/leaderworkerset_v1": (validate_lws,),
-    "output/disaggregatedset.x-k8s.io/disaggregatedset_v1": (validate_disaggregated_set,),
-    "output/autoscaling/horizontalpodautoscaler_v2": (validate_hpa,),
-    "output/keda.sh/scaledobject_v1alpha1": (validate_scaled_object,),
-    "output/core/service_v1": (validate_service,),
-    "output/karpenter.sh/nodepool_v1": (validate_node_pool,),
-    "output/apps/deployment_v1": (validate_workload,),
-    "output/apps/statefulset_v1": (validate_workload,),
-    "output/apps/daemonset_v1": (validate_workload,),
-    "output/apps/replicaset_v1": (validate_workload,),
-    "output/rbac.authorization.k8s.io/role_v1": (validate_role,),
-    "output/rbac.authorization.k8s.io/rolebinding_v1": (validate_role_binding,),
-}
-_WITH_PODS = frozenset(schema_validation.name_of(api_version(kind), kind[1]) for kind in WORKLOADS)
 
 # The schema of a kind as input of `llmaz render`, with keys that are not fields of its CRD.
 _INPUT_SCHEMAS = {"output/llmaz.io/openmodel_v1alpha1": "input/openmodel"}
@@ -107,8 +84,7 @@ def validate_object(
 def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
     """The rules for a kind beside its schema."""
     in_cel = cel_rules(name)
-    of_pods = (validate_pod_templates,) if name in _WITH_PODS else ()
-    return (*RULES.get(name, ()), *of_pods, *((in_cel,) if in_cel else ()))
+    return (*object_rules.get(name, ()), *((in_cel,) if in_cel else ()))
 
 
 def validate_pods_alone(

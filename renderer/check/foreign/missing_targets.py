@@ -11,7 +11,7 @@ from renderer.api import Inputs
 from renderer.check import valid_bodies
 from renderer.check.finding import Body, IndexedFinding
 from renderer.check.foreign.objects import CREATED_KINDS, ForeignObject, OwnObjects
-from renderer.check.graph import REFERENCE_RULES, ObjectView, declared_objects, validate_graph
+from renderer.check.graph import ObjectView, declared_objects, reference_rules, validate_graph
 from renderer.check.graph.view import ExternalObjects, Key
 from renderer.diagnostics import Finding, Path, quoted
 from renderer.kubernetes import disaggregated_sets
@@ -37,7 +37,7 @@ def judged_objects(objects: Sequence[ForeignObject]) -> list[ForeignObject]:
     """The objects that rules of the graph can judge: there are some for their kind, and its schema finds them valid."""
     by_schema: dict[str, list[ForeignObject]] = {}
     for foreign in objects:
-        if foreign.key[0] in REFERENCE_RULES:
+        if foreign.key[0] in reference_rules:
             name = schema_validation.name_of(text_at(foreign.body, "apiVersion"), foreign.kind)
             by_schema.setdefault(name, []).append(foreign)
     valid: set[int] = set()
@@ -62,7 +62,7 @@ def find_missing_targets(
     present |= {*own.role_scalers}
     external = replace(declared_objects(inputs.config), present=frozenset(present))
     view = _TargetView([object_.body for object_ in judged], external, own, inputs)
-    for index, finding in validate_graph(view, REFERENCE_RULES):
+    for index, finding in validate_graph(view, reference_rules):
         if finding.code == _CODE:
             yield index, finding
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body
 from renderer.check.graph.policies import EARLY_FILTERS, parent_gateways, policies_by_gateway, targets
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
@@ -14,6 +15,7 @@ from renderer.kubernetes.wellknown import MODEL_HEADER
 _ANY_HEADER = "*"  # in place of a header: something sets headers that nobody knows
 
 
+@reference_rules.about("SecurityPolicy")
 def validate_authorization_headers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about headers by which a SecurityPolicy authorizes, and which clients may send themselves: nothing at
     the Gateway sets them.

@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS, WorkloadPods, may_select, pods_by_namespace, selected_pods
 from renderer.check.graph.references import validate_grant
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Finding, Path, listed
@@ -25,6 +26,7 @@ _WORD_SEPARATORS = re.compile(
 _HTTPS = 443
 
 
+@reference_rules.about("AIServiceBackend")
 def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the Backend of an AIServiceBackend does not exist."""
     reference = as_map(as_map(body.get("spec")).get("backendRef"))
@@ -34,6 +36,7 @@ def validate_ai_service_backend(view: ObjectView, body: Body, namespace: str, na
             yield view.missing("Backend", *place, ("spec", "backendRef", "name"))
 
 
+@reference_rules.about("Backend")
 def validate_backend(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the endpoints of a Backend: a Service of the cluster exists and has the port, and its pods listen
     on it.
@@ -82,6 +85,7 @@ def _backends_with_tls(view: ObjectView) -> set[Place]:
     }
 
 
+@reference_rules.about("Service")
 def validate_service_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where a Service selects no pod of the LeaderWorkerSet or DisaggregatedSet that its selector names."""
     yield from validate_group_selector(view, body, namespace, name, ("spec", "selector"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body
 from renderer.check.graph.pods import WorkloadPods, selected_pods
+from renderer.check.graph.rules import check_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding
 from renderer.kubernetes.disaggregated_sets import slice_count
@@ -14,6 +15,7 @@ from renderer.kubernetes.json_values import map_at, number_at
 _NONE, _ALL = (0, "0", "0%"), ("100%",)
 
 
+@check_rules.about("PodDisruptionBudget.policy")
 def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for a budget that keeps all pods that it selects, as far as their number is known."""
     spec = map_at(body, "spec")

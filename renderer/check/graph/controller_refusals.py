@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from renderer.check.cel import cost_error
 from renderer.check.finding import Body
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import jwt_providers
@@ -19,6 +20,7 @@ _ENCRYPTED = ("HTTPS", "TLS")  # may stand on one port
 _UNANSWERED = "every request to it is answered with 500"
 
 
+@reference_rules.about("Backend")
 def validate_addresses(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about a Backend: Envoy Gateway must accept its hosts, and know how to verify their certificates."""
     spec = as_map(body.get("spec"))
@@ -67,6 +69,7 @@ def _backends_with_tls_policy(view: ObjectView) -> set[Place]:
     }
 
 
+@reference_rules.about("Gateway")
 def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the listeners of a Gateway: certificates where they need some, and one protocol for each port."""
     protocols_by_port: dict[object, tuple[str, str]] = {}
@@ -86,6 +89,7 @@ def validate_listeners(view: ObjectView, body: Body, namespace: str, name: str) 
             yield Finding("E611", (*path, "port"), {**words, "why": reason, "hint": "give each a port of its own"})
 
 
+@reference_rules.about("SecurityPolicy")
 def validate_jwt_providers(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the JWT providers of a SecurityPolicy that Envoy Gateway refuses."""
     base_path: Path = ("spec", "jwt", "providers")
@@ -98,6 +102,7 @@ def _refused_security_policy(name: str, reason: str, hint: str, path: Path) -> F
     return Finding("E611", path, {"what": f"SecurityPolicy '{name}'", "why": reason, "effect": effect, "hint": hint})
 
 
+@reference_rules.about("SecurityPolicy")
 def validate_distinct_keys(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where two clients have the same API key."""
     for i, reference in enumerate(maps_at(body, "spec", "apiKeyAuth", "credentialRefs")):
@@ -118,6 +123,7 @@ def _equal_pair(data: Mapping[str, object]) -> tuple[str, str] | None:
     return None
 
 
+@reference_rules.about("AIGatewayRoute")
 def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """An AIGatewayRoute must name a Gateway, and costs that can be evaluated."""
     spec = as_map(body.get("spec"))
@@ -126,6 +132,7 @@ def validate_route_spec(view: ObjectView, body: Body, namespace: str, name: str)
     yield from _validate_costs(spec, "llmRequestCosts")
 
 
+@reference_rules.about("GatewayConfig")
 def validate_gateway_config(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs of a GatewayConfig, which must be such as can be evaluated."""
     yield from _validate_costs(map_at(body, "spec"), "globalLLMRequestCosts")
@@ -141,6 +148,7 @@ def _validate_costs(spec: Body, field: str) -> Iterator[Finding]:
             yield Finding("E614", ("spec", field, i, "cel"), {"why": reason})
 
 
+@reference_rules.about("BackendSecurityPolicy")
 def validate_target_refs(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A BackendSecurityPolicy must name its backends."""
     if not list_at(body, "spec", "targetRefs"):

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from renderer.check.finding import Body
 from renderer.check.graph.policies import parent_gateways, policies_by_gateway, targets
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, number_at
 
 
+@reference_rules.about("AIGatewayRoute")
 def validate_fallbacks(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where a route has several priorities, and nothing sends a failed request again: it is answered with
     the failure, whatever stands in the next priority.

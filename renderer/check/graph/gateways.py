@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from renderer.check.finding import Body
 from renderer.check.graph.listener_admission import hostnames_overlap, listener_admission
 from renderer.check.graph.references import validate_grant, validate_secret
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_maps, as_texts, map_at, maps_at, text_at
@@ -51,6 +52,7 @@ def _validate_parent(
                 )
 
 
+@reference_rules.about("Gateway")
 def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the class, the parameters and the certificates' Secrets of a Gateway, which must exist."""
     spec = map_at(body, "spec")
@@ -80,6 +82,7 @@ def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) ->
             yield from validate_grant(view, "Gateway", namespace, ("Secret", *secret), (*field_path, "namespace"))
 
 
+@reference_rules.about("GatewayClass")
 def validate_gateway_class(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the parameters of a GatewayClass do not exist."""
     if parameters := map_at(body, "spec", "parametersRef"):
@@ -88,6 +91,7 @@ def validate_gateway_class(view: ObjectView, body: Body, namespace: str, name: s
             yield view.missing(kind, *place, ("spec", "parametersRef", "name"))
 
 
+@reference_rules.about("EnvoyProxy")
 def validate_envoy_proxy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where an EnvoyProxy merges the backends of a Gateway of models."""
     if "mergeBackends" in map_at(body, "spec") and (namespace, name) in view.once("proxies", _proxies):

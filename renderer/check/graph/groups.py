@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.check.finding import Body
 from renderer.check.graph.backends import host_place
 from renderer.check.graph.pods import KINDS, WorkloadPods, read_pods, replica_labels
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, text_at
@@ -44,6 +45,7 @@ class _Selection(Struct, frozen=True):
         return selects({"matchLabels": self.selector}, pods.labels)
 
 
+@reference_rules.about("Service")
 def validate_service_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Warnings about a Service that leads to workers that do not listen, or to leaders where another leads to all
     pods. A headless one may be for names alone; it counts where a Backend asks it.
@@ -52,6 +54,7 @@ def validate_service_groups(view: ObjectView, body: Body, namespace: str, name: 
         yield from _validate_selection(view, selection, namespace, ("spec", "selector"))
 
 
+@reference_rules.about("InferencePool")
 def validate_pool_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Warnings about an InferencePool, as about a Service; and about one that has only some of the ranks' ports."""
     selection = _pool_selection(body, name)
@@ -64,6 +67,7 @@ def validate_pool_groups(view: ObjectView, body: Body, namespace: str, name: str
             yield Finding("W538", ("spec", "targetPorts"), {**words, "ports": ", ".join(f"{port:g}" for port in ranks)})
 
 
+@reference_rules.about("PodDisruptionBudget.policy")
 def validate_budget_groups(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A warning about a PodDisruptionBudget that counts the leaders, or the workers, of groups that end as a whole."""
     selector = map_at(body, "spec", "selector")

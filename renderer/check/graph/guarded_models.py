@@ -14,6 +14,7 @@ from renderer.check.finding import Body
 from renderer.check.graph.pods import selected_pods
 from renderer.check.graph.policies import targets
 from renderer.check.graph.route_matches import route_matches
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import Key, ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Finding, Path, quoted
 from renderer.kubernetes import disaggregated_sets, wellknown
@@ -205,6 +206,7 @@ def _validate_reference_grant(pods: GuardedPods, body: Body, namespace: str) -> 
                 break
 
 
+@reference_rules.about(*ROUTES, "ReferenceGrant", "Service")
 def validate_guarded_models(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings where an object of a set opens a model to others than the SecurityPolicy of the model's own route."""
     pods = view.once("guarded pods", _guarded_pods)
@@ -275,6 +277,7 @@ def _chain(view: ObjectView, key: Key) -> Iterator[Key]:
                 yield "Service", labels[1], labels[0]
 
 
+@reference_rules.about("AIGatewayRoute", "HTTPRoute")
 def validate_name_patterns(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each regular expression of a route that matches every name, where other routes of its Gateway match
     some exactly. One that matches some names may be meant to share them.

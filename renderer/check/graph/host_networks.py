@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from renderer.check.finding import Body
 from renderer.check.graph.pods import KINDS, container_ports
+from renderer.check.graph.rules import workload_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import map_at, text_at
@@ -17,6 +18,7 @@ _Listeners: TypeAlias = Mapping[tuple[str, float], Body]
 """By the nodes and a port, the first workload that listens there."""
 
 
+@workload_rules.about(*KINDS)
 def validate_host_network(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A warning for a workload whose pods listen on the nodes of another one's, on a port that those have."""
     for template in pod_templates(body):

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import selected_pods
+from renderer.check.graph.pods import KINDS, selected_pods
+from renderer.check.graph.rules import check_rules
 from renderer.check.graph.view import ObjectView, kind_in
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
@@ -32,6 +33,7 @@ class Reference(NamedTuple):
     key_path: Path = ()
 
 
+@check_rules.about(*KINDS)
 def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each name of a workload's pods that no object of the set has while one is called nearly so, and for
     each key that the ConfigMap or Secret of the set does not have.
@@ -41,6 +43,7 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
             yield from _judged(view, namespace, reference)
 
 
+@check_rules.about("RoleBinding.rbac.authorization.k8s.io")
 def validate_binding(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Likewise for the Role and the ServiceAccounts of a RoleBinding."""
     role = map_at(body, "roleRef")
@@ -52,6 +55,7 @@ def validate_binding(view: ObjectView, body: Body, namespace: str, name: str) ->
             yield from _judged(view, namespace, Reference(ACCOUNT, as_text(subject.get("name")), path))
 
 
+@check_rules.about("Service")
 def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each target port of a Service that is a name which none of its pods' ports has."""
     selector = map_at(body, "spec", "selector")
@@ -147,6 +151,7 @@ def _environment(container: Body, path: Path) -> Iterator[Reference]:
                 yield Reference(kind, as_text(source.get("name")), place, bool(source.get("optional")))
 
 
+@check_rules.about("Role.rbac.authorization.k8s.io", "ClusterRole.rbac.authorization.k8s.io")
 def validate_picker_role(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each rule of a picker's Role that lets it read and not watch: a picker keeps what it reads up to
     date by watching alone. A Role over InferencePools is one of a picker.

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import may_select, pods_by_namespace, selected_pods, workload_pods
+from renderer.check.graph.pods import KINDS, may_select, pods_by_namespace, selected_pods, workload_pods
+from renderer.check.graph.rules import check_rules, workload_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
@@ -18,6 +19,7 @@ from renderer.text.suggestions import closest
 _SPREAD = "topologySpreadConstraints"
 
 
+@workload_rules.about(*KINDS)
 def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each topology spread constraint of a workload that counts none of its own pods."""
     for template in pod_templates(body):
@@ -28,6 +30,9 @@ def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> 
                 yield Finding("W503", (*template.path, "spec", _SPREAD, i, "labelSelector"), words)
 
 
+@check_rules.about(
+    "Service", "PodDisruptionBudget.policy", "NetworkPolicy.networking.k8s.io", "PodMonitor.monitoring.coreos.com"
+)
 def validate_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for a selector that no pod of the set has, where all labels but one are those of a workload. Where that
     one names the workload, its name has to be similar.

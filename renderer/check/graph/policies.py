@@ -9,6 +9,7 @@ from msgspec import Struct
 from renderer.check.finding import Body
 from renderer.check.graph.gateways import CONFIG, model_gateways
 from renderer.check.graph.references import secret_bytes, validate_grant, validate_secret
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import EXISTS, ObjectView, Place, kind_in, named_place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
@@ -86,6 +87,16 @@ def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[tu
     return objects
 
 
+@reference_rules.about(
+    "BackendTLSPolicy",
+    "BackendTrafficPolicy",
+    "ClientTrafficPolicy",
+    "EnvoyExtensionPolicy",
+    "EnvoyPatchPolicy",
+    "SecurityPolicy",
+    "BackendSecurityPolicy",
+    "QuotaPolicy",
+)
 def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the targets of a policy of any kind: they exist, and no other policy of the kind has them."""
     kind = text_at(body, "kind")
@@ -186,6 +197,7 @@ def policies_by_gateway(view: ObjectView, kind: str) -> dict[Place, list[tuple[s
     return view.once(("on gateways", kind), walk)
 
 
+@reference_rules.about("BackendTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
 def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Warnings about a route's policy without mergeType: it replaces that of the Gateway, and what it does not repeat
     is lost.
@@ -206,6 +218,7 @@ def validate_route_overrides(view: ObjectView, body: Body, namespace: str, name:
                         yield Finding("W581", target.path, dict(zip(("kind", "gateway", "lost"), words, strict=True)))
 
 
+@reference_rules.about("BackendTrafficPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "SecurityPolicy")
 def validate_listener_overrides(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about a policy of one listener: it replaces that of the Gateway there, and what it does not repeat is
     lost.
@@ -263,6 +276,7 @@ def _normalize(value: object) -> object:
     return [_normalize(item) for item in value] if isinstance(value, list) else value
 
 
+@reference_rules.about("SecurityPolicy")
 def validate_security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the Secrets of a SecurityPolicy; and on a model's route, its authentication equals
     the Gateway's.
@@ -310,6 +324,7 @@ def _secret_references(spec: Body) -> Iterator[tuple[Path, Body]]:
             yield ("spec", field, key), reference
 
 
+@reference_rules.about("BackendTrafficPolicy")
 def validate_traffic_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the costs that a BackendTrafficPolicy counts by, which must be set; and it must not split a
     model's backends.
@@ -389,6 +404,7 @@ def _available_costs(view: ObjectView, target: PolicyTarget) -> tuple[set[str], 
     return keys, complete
 
 
+@reference_rules.about("BackendSecurityPolicy")
 def validate_backend_security_policy(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the Secret of a BackendSecurityPolicy, which must be in its namespace and have the key: without it
     the AI gateway leaves the backend out in silence.

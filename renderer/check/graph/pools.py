@@ -16,16 +16,18 @@ from renderer.check.graph.backends import (
 )
 from renderer.check.graph.gateways import CONFIG, envoy_gateways
 from renderer.check.graph.pods import selected_pods
-from renderer.check.graph.view import ObjectView, Place, kind_in, named_place
+from renderer.check.graph.references import REWRITES
+from renderer.check.graph.rules import check_rules, reference_rules
+from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import GROUPS
 
 OLD = "InferencePool.inference.networking.x-k8s.io"
 _LOAD = "or load an adapter of this name with the engine's options"
-STEERING = ("inference.networking.x-k8s.io", "llm-d.ai")  # groups of what tells a picker more
 
 
+@reference_rules.about("InferencePool")
 def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about an InferencePool: its picker's Service exists and has the port, and its pods listen on the target
     ports.
@@ -58,6 +60,7 @@ def validate_pool(view: ObjectView, body: Body, namespace: str, name: str) -> It
             yield Finding("E592", ("spec", "targetPorts", i, "number"), words)
 
 
+@check_rules.about("InferencePool")
 def validate_silent_pods(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each target port of an InferencePool that pods of one workload name, and those of another that the
     pool selects too do not.
@@ -104,6 +107,7 @@ def validate_pool_model(view: ObjectView, namespace: str, name: str, model: str,
             yield finding
 
 
+@reference_rules.about(*REWRITES)
 def validate_rewrite(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about an InferenceModelRewrite: the pool's engine must know the names that it writes."""
     spec = map_at(body, "spec")
@@ -171,14 +175,15 @@ def _validate_served_name(
 def _rewritten_names(view: ObjectView) -> dict[Place, set[object]]:
     """By namespace and name of a pool, the names that requests lose; None among them for any name."""
     names_by_pool: dict[Place, set[object]] = {}
-    for group in STEERING:
-        for namespace, _, body in view.all(kind_in(group, "InferenceModelRewrite")):
+    for kind in REWRITES:
+        for namespace, _, body in view.all(kind):
             names = names_by_pool.setdefault((namespace, text_at(body, "spec", "poolRef", "name")), set())
             for rule in maps_at(body, "spec", "rules"):
                 names |= {value_at(match, "model", "value") for match in maps_at(rule, "matches") or [{}]}
     return names_by_pool
 
 
+@reference_rules.about(OLD)
 def report_old_pool(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """The error about a pool of the former API group, where a route of Envoy Gateway leads to it. Other gateways may
     know the group.

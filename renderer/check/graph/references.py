@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from renderer.check.finding import Body
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.set_pods import validate_scale_target, validate_whole_target
 from renderer.check.graph.view import GROUPS, ObjectView, Place, kind_in, kind_of
 from renderer.diagnostics import Finding, Path
@@ -12,6 +13,10 @@ from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, text_at
 
 _CORE = '""'  # the API group of Secrets and Services
+
+_STEERING = ("inference.networking.x-k8s.io", "llm-d.ai")  # groups of what tells a picker more
+OBJECTIVES = [f"InferenceObjective.{group}" for group in _STEERING]
+REWRITES = [f"InferenceModelRewrite.{group}" for group in _STEERING]
 
 
 def validate_grant(
@@ -88,6 +93,7 @@ def secret_bytes(body: Body) -> int:
     return sum(len(key.encode()) + size + 8 for key, size in values.items())
 
 
+@reference_rules.about("HorizontalPodAutoscaler", "ScaledObject")
 def validate_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the target of a HorizontalPodAutoscaler or ScaledObject does not exist."""
     target = map_at(body, "spec", "scaleTargetRef")
@@ -100,6 +106,7 @@ def validate_autoscaler(view: ObjectView, body: Body, namespace: str, name: str)
             yield from validate_scale_target(view, kind, namespace, target_name)
 
 
+@reference_rules.about(*OBJECTIVES, *REWRITES)
 def validate_pool_companion(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where the pool of an InferenceObjective or InferenceModelRewrite does not exist. These objects may not
     be validated by a schema.

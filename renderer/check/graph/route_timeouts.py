@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 from renderer.check.finding import Body
 from renderer.check.graph.gateways import envoy_gateways
 from renderer.check.graph.policies import targets
+from renderer.check.graph.rules import check_rules
 from renderer.check.graph.view import ObjectView, Place, named_place
 from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
@@ -16,6 +17,7 @@ _POOL = "InferencePool"
 _AI_GATEWAY_SECONDS, _ENVOY_SECONDS = 60, 15  # of the AI gateway for rules of its own, and of Envoy
 
 
+@check_rules.about("AIGatewayRoute", "HTTPRoute")
 def validate_route_timeout(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for the first rule to a model without a timeout, where no policy gives the route or its Gateway one."""
     parents = {named_place(parent, namespace) for parent in maps_at(body, "spec", "parentRefs")}

@@ -15,6 +15,7 @@ from renderer.check.graph.backends import (
 )
 from renderer.check.graph.gateways import validate_parents
 from renderer.check.graph.references import validate_grant
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, kind_in, named_place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, maps_at, text_at
@@ -23,6 +24,7 @@ from renderer.kubernetes.wellknown import MODEL_HEADER
 _MAX_NAME = 222  # ai-eg-route-not-found-response-<name> has at most 253 characters
 
 
+@reference_rules.about("AIGatewayRoute")
 def validate_ai_gateway_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents of an AIGatewayRoute, and about the matches and backends of each rule."""
     spec = as_map(body.get("spec"))
@@ -83,6 +85,7 @@ def _matched_models(rule: Body) -> list[tuple[Path, str]]:
     ]
 
 
+@reference_rules.about("HTTPRoute")
 def validate_http_route(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the parents and backends of an HTTPRoute, and one where it has the name of an AIGatewayRoute's."""
     spec = as_map(body.get("spec"))

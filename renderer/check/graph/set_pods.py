@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from renderer.check.finding import Body
 from renderer.check.graph.pods import numbers_slices
+from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import EXISTS, ObjectView
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
@@ -47,6 +48,7 @@ def validate_child_selector(
         yield Finding("E393", (*path, GROUPS), {**words, "why": _REVISED})
 
 
+@reference_rules.about("PodDisruptionBudget.policy")
 def validate_budget_selector(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """The same of a PodDisruptionBudget."""
     yield from validate_role_selector(view, body, namespace, name, ("spec", "selector", "matchLabels"))

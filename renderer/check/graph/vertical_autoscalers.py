@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.graph.rules import check_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
@@ -17,6 +18,7 @@ _CHANGED = ("cpu", "memory")
 _RELATIVE = "Utilization"
 
 
+@check_rules.about(VERTICAL)
 def validate_vertical_autoscaler(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding where an HPA or a ScaledObject of the same workload scales on the use of what this autoscaler changes
     the requests of.

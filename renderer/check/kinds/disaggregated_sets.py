@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.check.kinds.lws import MAX_HASHED_NAME, validate_lws
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.disaggregated_sets import OWN_LABELS, SetRole, set_roles, slice_count
@@ -17,6 +18,7 @@ _STATEFUL_SET = 52  # characters of a StatefulSet's name: its pods get it as a l
 _SERVICE, _SERVICE_SUFFIX = 63, "-prv"
 
 
+@object_rules.about("output/disaggregatedset.x-k8s.io/disaggregatedset_v1")
 def validate_disaggregated_set(body: Body) -> Iterator[Finding]:
     """What the webhooks of DisaggregatedSet and LeaderWorkerSet refuse beside the schema: LeaderWorkerSet's sees the
     roles only in the cluster, where the controller makes one of each.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at
 
 
+@object_rules.about("output/autoscaling/horizontalpodautoscaler_v2")
 def validate_hpa(body: Body) -> Iterator[Finding]:
     """Findings by the API server's rules for an HPA beside its schema
     (docs/design/kubernetes.md#horizontalpodautoscaler).

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, quoted, suggestion
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, texts_at
 
@@ -17,6 +18,7 @@ _LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"  # as text: f
 _LABEL_VALUE_RULE = "a label's value: at most 63 letters, digits, '-', '_' and '.', a letter or digit first and last"
 
 
+@object_rules.about("output/karpenter.sh/nodepool_v1")
 def validate_node_pool(body: Body) -> Iterator[Finding]:
     """Findings about a NodePool: requirements with values that no label can have or that Karpenter does not know, and
     duplicate taints.

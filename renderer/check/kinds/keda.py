@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, map_at, text_at
 from renderer.kubernetes.workloads import scale_target
@@ -25,6 +26,7 @@ _SIMILAR = 0.8  # from which on a type is taken for a misspelt one
 _NUMBERS = ("threshold", "activationThreshold")
 
 
+@object_rules.about("output/keda.sh/scaledobject_v1alpha1")
 def validate_scaled_object(body: Body) -> Iterator[Finding]:
     """Findings about a ScaledObject that KEDA refuses: nothing but cpu and memory, which wake nothing and have no
     fallback; an idle number that is not below the least; an HPA whose name is too long.

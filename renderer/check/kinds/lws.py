@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, value_at
 
 _MAX_INT32 = 2**31 - 1
 
 
+@object_rules.about("output/leaderworkerset.x-k8s.io/leaderworkerset_v1")
 def validate_lws(body: Body) -> Iterator[Finding]:
     """What LeaderWorkerSet's webhook refuses beside the schema, or would change.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import as_map, as_maps, map_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
 
 
+@object_rules.about("output/core/service_v1")
 def validate_service(body: Body) -> Iterator[Finding]:
     """Findings about a Service: ports need unique names and numbers, and an empty clusterIP would drift."""
     spec = as_map(body["spec"])
@@ -23,6 +25,9 @@ def validate_service(body: Body) -> Iterator[Finding]:
         yield Finding("E540", ("spec", "clusterIP"), {"what": "clusterIP '' drifts permanently; leave it out"})
 
 
+@object_rules.about(
+    "output/apps/deployment_v1", "output/apps/statefulset_v1", "output/apps/daemonset_v1", "output/apps/replicaset_v1"
+)
 def validate_workload(body: Body) -> Iterator[Finding]:
     """Findings about a workload: its selector must name labels of its own pods, and a rollout must be possible."""
     spec = as_map(body["spec"])

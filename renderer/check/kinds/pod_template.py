@@ -7,11 +7,13 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
 
+from renderer import schema_validation
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
-from renderer.kubernetes.workloads import containers, pod_templates, stays
+from renderer.kubernetes.workloads import WORKLOADS, api_version, containers, pod_templates, stays
 from renderer.yamlio import SharedMap
 
 _NAME: Callable[[Body], object] = itemgetter("name")
@@ -40,6 +42,7 @@ def _cache_shared(compute: Callable[[Body], T]) -> Callable[[Body], T]:
     return lookup
 
 
+@object_rules.about(*(schema_validation.name_of(api_version(kind), kind[1]) for kind in WORKLOADS))
 def validate_pod_templates(body: Body) -> Iterator[Finding]:
     """Findings about the pods of a workload."""
     for template in pod_templates(body):

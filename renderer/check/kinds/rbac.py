@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
+from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_text, maps_at
 
@@ -13,6 +14,7 @@ from renderer.kubernetes.json_values import as_text, maps_at
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 
 
+@object_rules.about("output/rbac.authorization.k8s.io/role_v1")
 def validate_role(body: Body) -> Iterator[Finding]:
     """Findings about the rules of a Role: each must name resources and their API groups."""
     for i, rule in enumerate(maps_at(body, "rules")):
@@ -27,6 +29,7 @@ def validate_role(body: Body) -> Iterator[Finding]:
                 yield Finding("E543", (*path, key) if key in rule else path, {"what": f"the rule names no {key}"})
 
 
+@object_rules.about("output/rbac.authorization.k8s.io/rolebinding_v1")
 def validate_role_binding(body: Body) -> Iterator[Finding]:
     """Findings about the subjects of a RoleBinding: names that a ServiceAccount can have, and no API group."""
     for i, subject in enumerate(maps_at(body, "subjects")):
