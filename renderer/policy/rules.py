@@ -1,4 +1,6 @@
-"""The rules about objects, whatever made them, and which of them a policy and a kind ask for."""
+"""The rules about objects, whatever made them, and which of them a policy and a kind ask for: a rule is asked where the
+policy has its key, and denies by what stands there, so that it is none about an object alone.
+"""
 
 from __future__ import annotations
 

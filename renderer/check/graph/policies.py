@@ -24,6 +24,16 @@ docs/design/gateway.md#order-of-the-filters
 _TARGET_KEYS = {"targetRef", "targetRefs", "targetSelectors", "mergeType"}
 _COST_NAMESPACE = "io.envoy.ai_gateway"
 _SECRET_KEYS = {"apiKey": "apiKey", "anthropicAPIKey": "apiKey", "azureAPIKey": "apiKey"}
+_TARGETING = (
+    "BackendTLSPolicy",
+    "BackendTrafficPolicy",
+    "ClientTrafficPolicy",
+    "EnvoyExtensionPolicy",
+    "EnvoyPatchPolicy",
+    "SecurityPolicy",
+    "BackendSecurityPolicy",
+    "QuotaPolicy",
+)
 
 
 class PolicyTarget(Struct, frozen=True):
@@ -87,16 +97,7 @@ def _objects_by_label(view: ObjectView) -> dict[tuple[str, str, object], list[tu
     return objects
 
 
-@reference_rules.about(
-    "BackendTLSPolicy",
-    "BackendTrafficPolicy",
-    "ClientTrafficPolicy",
-    "EnvoyExtensionPolicy",
-    "EnvoyPatchPolicy",
-    "SecurityPolicy",
-    "BackendSecurityPolicy",
-    "QuotaPolicy",
-)
+@reference_rules.about(*_TARGETING)
 def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """Findings about the targets of a policy of any kind: they exist, and no other policy of the kind has them."""
     kind = text_at(body, "kind")

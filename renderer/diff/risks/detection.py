@@ -1,4 +1,6 @@
-"""Finds all risks of a change."""
+"""Finds all risks of a change: each is about both sides of objects, and has a cost by which it is sorted, so that it is
+no finding of a rule about one of them.
+"""
 
 from __future__ import annotations
 

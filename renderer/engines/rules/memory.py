@@ -15,7 +15,11 @@ from renderer.plan import Container
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where engines look for it
 
 
-@rule(of=RunningEngine)
+def _holds_cache(running: RunningEngine) -> object:
+    return running.held_cache
+
+
+@rule(of=RunningEngine, when=_holds_cache)
 def too_little_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for a container whose memory cannot hold the KV cache outside of accelerators."""
     cache, (_, memory) = running.held_cache, bounded_memory(running.container)
@@ -23,7 +27,7 @@ def too_little_memory(running: RunningEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("E370", cache.memory.origin, memory=memory, sum=cache.memory.least, **_params(cache))
 
 
-@rule(of=RunningEngine)
+@rule(of=RunningEngine, when=_holds_cache)
 def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for shared memory that cannot hold such a cache beside what else lies there."""
     cache, shared = running.held_cache, _shared_memory(running)

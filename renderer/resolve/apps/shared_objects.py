@@ -29,7 +29,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.gateway import routing, settings
 from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.shared_needs import needs_of
-from renderer.resolve.traffic.packed_routes import rule_buckets
+from renderer.resolve.traffic.rule_buckets import rule_buckets
 
 
 def shared_plans(context: RunContext, needs: Iterable[SharedNeed]) -> tuple[list[SharedPlan], list[Diagnostic]]:

@@ -33,7 +33,7 @@ def reserved_variables(command: EngineProcess) -> Iterator[Diagnostic]:
         yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
 
 
-@rule(of=PlannedPod, when=lambda planned: planned.app.spec.get("podTemplate"))
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def reserved_variables_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each variable of the podTemplate that the renderer sets."""
     index, runner = pod_template.runner_patch(planned.app.spec)
@@ -212,7 +212,7 @@ def short_grace(command: EngineProcess) -> Iterator[Diagnostic]:
     yield from _short_grace(command, engine.grace_seconds, engine.constant["DrainSleep"], None)
 
 
-@rule(of=PlannedPod, when=lambda planned: planned.app.spec.get("podTemplate"))
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """The same where a podTemplate may set the grace period or the hook."""
     engine, runner = planned.run.engine, planned.pod.containers[0]

@@ -18,12 +18,7 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 _PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
 
 
-def _is_templated(planned: PlannedPod) -> object:
-    """Whether a preset with `spec.engine` makes the pod."""
-    return planned.run.engine.templated
-
-
-@rule(of=PlannedPod, when=_is_templated)
+@rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)
 def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each option and variable of users that names a file in a volume that is empty when the pod starts,
     and in which nothing puts it. What lies in the image, or in a volume with content of its own, is not judged.
@@ -77,7 +72,7 @@ def _variables(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str
                 yield name, str(entry.get("value", "")), origin.at(i, "value")
 
 
-@rule(of=PlannedPod, when=_is_templated)
+@rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)
 def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each variable that names another folder to the engine than to the container that fills it, as far as
     the preset has it in a volume of the pod.

@@ -14,18 +14,13 @@ from renderer.resolve.workload.engine_process import OWN_ENVS
 from renderer.resolve.workload.scaling import PlannedScaling
 
 
-def _has_groups(planned: PlannedScaling) -> object:
-    """Whether a replica is several pods."""
-    return planned.run.size.parallelism.hosts > 1
-
-
-@rule(of=PlannedScaling, when=_has_groups)
+@rule(of=PlannedScaling, when=lambda planned: planned.run.size.parallelism.hosts > 1)
 def too_long_names(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for a name to which the number of a group does not fit."""
     yield from names.invalid_group_names(scaling.app, scaling.most_groups)
 
 
-@rule(of=PlannedScaling, when=_has_groups)
+@rule(of=PlannedScaling, when=lambda planned: planned.run.size.parallelism.hosts > 1)
 def other_workers(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """An error for each app whose workload is called as a group's workers are."""
     run = scaling.run

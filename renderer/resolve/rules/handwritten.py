@@ -19,7 +19,7 @@ from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.containers import is_empty_dir, running_containers, volume_at, written_volumes
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.weight_sources import MODELS_FOLDER
-from renderer.resolve.workload.handwritten_pod import WrittenPod
+from renderer.resolve.workload.handwritten_pod import TemplatePod, WrittenPod
 from renderer.text.suggestions import closest
 
 _LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)")
@@ -30,6 +30,7 @@ _MESH_PORTS = frozenset((*range(15000, 15100), 3500, 4190, 4191, 9901, 19000))
 _MODEL_PATH = re.compile(rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])")
 
 
+@rule(of=TemplatePod)
 @rule(of=WrittenPod)
 def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
     """An error for each port of another container on which the runner listens: they share the pod's network."""
@@ -49,6 +50,7 @@ def shared_ports(written: WrittenPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("E262", origin, name=container.name, port=key[0], runner=RUNNER, where=where)
 
 
+@rule(of=TemplatePod)
 @rule(of=WrittenPod)
 def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning where the route asks the engine for another name than it serves."""
@@ -71,6 +73,7 @@ def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     yield make_diagnostic("W250", first.origin, served=first.text, name=name, where=where, hint=hint)
 
 
+@rule(of=TemplatePod)
 @rule(of=WrittenPod)
 def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
@@ -98,6 +101,7 @@ def _overlap(path: str, other: str) -> bool:
     return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
+@rule(of=TemplatePod)
 @rule(of=WrittenPod)
 def unanswered_hooks(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each hook that asks a port of the pod on which no container is known to listen: none has it among

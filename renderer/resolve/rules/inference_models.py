@@ -21,12 +21,7 @@ def unsendable_names(models: TargetModels) -> Iterator[Diagnostic]:
             yield make_diagnostic("E654", origin, name=name)
 
 
-def _is_listed(models: TargetModels) -> object:
-    """Whether it lists its targets."""
-    return models.listed
-
-
-@rule(of=TargetModels, when=_is_listed)
+@rule(of=TargetModels, when=lambda models: models.listed)
 def repeated_targets(models: TargetModels) -> Iterator[Diagnostic]:
     """An error for each target with the name of one before it."""
     names: set[str] = set()
@@ -36,7 +31,7 @@ def repeated_targets(models: TargetModels) -> Iterator[Diagnostic]:
         names.add(target.name)
 
 
-@rule(of=TargetModels, when=_is_listed)
+@rule(of=TargetModels, when=lambda models: models.listed)
 def weights_of_nothing(models: TargetModels) -> Iterator[Diagnostic]:
     """Errors for weights of 0, which v1alpha2 does not have, and for targets of which some have none."""
     item, targets = models.item, models.targets

@@ -78,12 +78,7 @@ def weightless_priorities(shares: RouteShares) -> Iterator[Diagnostic]:
             yield make_diagnostic("E645", origin, priority=priority)
 
 
-def _leads_to_pool(shares: RouteShares) -> object:
-    """Whether one of its backends is a pool."""
-    return shares.pool_shares
-
-
-@rule(of=RouteShares, when=_leads_to_pool)
+@rule(of=RouteShares, when=lambda shares: shares.pool_shares)
 def pool_beside_others(shares: RouteShares) -> Iterator[Diagnostic]:
     """Errors where a pool is not all that the route leads to, or the public name is neither its engine's nor that of an
     InferenceModel, and no adapter is named.
@@ -102,7 +97,7 @@ def pool_beside_others(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("E647", item.origin("spec", "modelName"), **params)
 
 
-@rule(of=RouteShares, when=_leads_to_pool)
+@rule(of=RouteShares, when=lambda shares: shares.pool_shares)
 def rewritten_adapter(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for a public name that a picker replaces by an adapter's, on a Gateway where tokens are counted."""
     if rewritten := shares.rewritten:
@@ -111,12 +106,7 @@ def rewritten_adapter(shares: RouteShares) -> Iterator[Diagnostic]:
         yield from streaming.rewritten_adapter(inputs, gateway, model, rewritten.origin)
 
 
-def _is_rendered(shares: RouteShares) -> object:
-    """Whether there is a gateway for it."""
-    return not shares.route.off
-
-
-@rule(of=RouteShares, when=_is_rendered)
+@rule(of=RouteShares, when=lambda shares: not shares.route.off)
 def unfit_retries(shares: RouteShares) -> Iterator[Diagnostic]:
     """An error for fewer attempts than there are priorities; warnings for attempts that meet the same pod again."""
     item, plans = shares.route.item, shares.plans
@@ -134,7 +124,7 @@ def unfit_retries(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("W243", origin, name=plans[0].name)
 
 
-@rule(of=RouteShares, when=_is_rendered)
+@rule(of=RouteShares, when=lambda shares: not shares.route.off)
 def providers_first(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for a route whose first requests go to providers alone."""
     first = min(shares.priorities)

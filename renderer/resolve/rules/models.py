@@ -17,12 +17,7 @@ def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
     yield from names.invalid_family_name(base.claim.main)
 
 
-def _has_annotations(base: AppBase) -> object:
-    """Whether the app has annotations."""
-    return base.app.annotations
-
-
-@rule(of=AppBase, when=_has_annotations)
+@rule(of=AppBase, when=lambda base: base.app.annotations)
 def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for each annotation of the domain on a Playground or Service that has no effect."""
     app = base.app
@@ -36,7 +31,7 @@ def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
             yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
 
 
-@rule(of=AppBase, when=_has_annotations)
+@rule(of=AppBase, when=lambda base: base.app.annotations)
 def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for patterns, which only loaders apply: without one the engine gets the whole repository."""
     for claimed, weights in zip(base.claim.models, base.weights, strict=True) if skips_loaders(base.app) else ():
@@ -45,12 +40,7 @@ def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
                 yield make_diagnostic("W210", weights.origin.at(field), field=field, model=claimed.model.name)
 
 
-def _skips_loaders(base: AppBase) -> object:
-    """Whether the engine loads the weights itself."""
-    return base.skip_loaders
-
-
-@rule(of=AppBase, when=_skips_loaders)
+@rule(of=AppBase, when=lambda base: base.skip_loaders)
 def outside_hub_cache(base: AppBase) -> Iterator[Diagnostic]:
     """An error for each model outside of the hub's cache on a claim from which the engine loads."""
     cached = next((source for source in base.sources if source.cache_env), None)
@@ -59,7 +49,7 @@ def outside_hub_cache(base: AppBase) -> Iterator[Diagnostic]:
             yield make_diagnostic("E316", other.origin, name=claimed.model.name, claim=cached.claim)
 
 
-@rule(of=AppBase, when=_skips_loaders)
+@rule(of=AppBase, when=lambda base: base.skip_loaders)
 def unused_caches(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for a model's own cache where the engine loads by itself."""
     for claimed in base.claim.models if any(source.cache for source in base.sources) else ():

@@ -66,12 +66,7 @@ def _clash(code: str, app: App, other: App, name: str, path: Path = ("metadata",
     return make_diagnostic(code, app.origin(*path), **params)
 
 
-def _has_traffic(names: TreeNames) -> object:
-    """Whether there are ModelRoutes or InferenceModels."""
-    return names.inputs.traffic
-
-
-@rule(of=TreeNames, when=_has_traffic)
+@rule(of=TreeNames, when=lambda names: names.inputs.traffic)
 def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
     """An error for each provider whose objects another ModelRoute or a variant makes too."""
     owners: dict[tuple[str, str], str] = {}
@@ -86,7 +81,7 @@ def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
                 yield make_diagnostic("E663", origin, name=name, why="like those of a Playground's variant")
 
 
-@rule(of=TreeNames, when=_has_traffic)
+@rule(of=TreeNames, when=lambda names: names.inputs.traffic)
 def lost_stream_names(names: TreeNames) -> Iterator[Diagnostic]:
     """Warnings about model names in streamed requests."""
     yield from streaming.streamed_token_counts(names.inputs)

@@ -20,7 +20,11 @@ from renderer.template import Words
 _GIB = 2**30
 
 
-@rule(of=EngineRun, after=without_roles)
+def _offloads(run: EngineRun) -> object:
+    return run.offloading
+
+
+@rule(of=EngineRun, when=_offloads, after=without_roles)
 def beyond_engine(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for what the engine cannot do, on any accelerator or on this one, and for too little memory."""
     offloading, engine, accelerator, inputs = run.offloading, run.engine, run.size.accelerator, run.base.context.inputs
@@ -65,7 +69,7 @@ def _able_engines(inputs: Inputs) -> Iterator[str]:
             yield name
 
 
-@rule(of=EngineRun, after=without_roles)
+@rule(of=EngineRun, when=_offloads, after=without_roles)
 def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a replica of several pods: nobody has seen that work."""
     if run.offloading and run.size.parallelism.hosts > 1:
@@ -73,7 +77,7 @@ def several_hosts(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E374", origin, hosts=run.size.parallelism.hosts)
 
 
-@rule(of=EngineProcess)
+@rule(of=EngineProcess, when=lambda process: process.run.offloading)
 def options_of_users(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each option and variable of OpenModel and Playground that says what the key says."""
     run, engine, offloading = command.run, command.run.engine, command.run.offloading
@@ -106,7 +110,7 @@ def _variables(entry: DerivedEntry, words: Words) -> Sequence[Mapping[str, objec
     return variables if isinstance(variables, list) else ()
 
 
-@rule(of=EngineProcess)
+@rule(of=EngineProcess, when=lambda process: process.run.offloading)
 def unbounded_volumes(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for each empty volume whose size nothing keeps the engine's files below."""
     run = command.run

@@ -66,12 +66,7 @@ def _contradictions(written: WrittenPair) -> Iterator[tuple[Origin, str, str]]:
             yield app.origin(*KEY, role, *path), f"an image of the role {role} alone", "write it in spec.podTemplate"
 
 
-def _is_sound(pair: RolePair) -> object:
-    """Whether each role has no errors of its own."""
-    return pair.is_sound
-
-
-@rule(of=RolePair, when=_is_sound)
+@rule(of=RolePair, when=lambda pair: pair.is_sound)
 def other_images(pair: RolePair) -> Iterator[Diagnostic]:
     """An error for roles that run different images on the same accelerators."""
     app, prefill, decode = pair.app, pair.prefill, pair.decode
@@ -169,7 +164,7 @@ def too_long_name(pair: RolePair) -> Iterator[Diagnostic]:
         yield from names.invalid_set_name(pair.app, groups)
 
 
-@rule(of=RolePair, when=_is_sound)
+@rule(of=RolePair, when=lambda pair: pair.is_sound)
 def other_roles(pair: RolePair) -> Iterator[Diagnostic]:
     """Errors for two roles that cannot hand KV cache to each other."""
     prefill, decode = pair.prefill.role, pair.decode.role

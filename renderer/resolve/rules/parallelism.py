@@ -61,11 +61,6 @@ def _size_words(engine_spec: EngineSpec) -> set[str]:
     return words & set(SIZE_WORDS.values())
 
 
-def _has_several_hosts(run: EngineRun) -> object:
-    """Whether a replica is several pods."""
-    return run.size.parallelism.hosts > 1
-
-
 @rule(
     of=EngineRun,
     when=lambda run: run.size.parallelism.hosts > 1 and run.multi_host is None,
@@ -81,7 +76,7 @@ def no_form(run: EngineRun) -> Iterator[Diagnostic]:
     yield make_diagnostic("E341", run.size_origin, **params, able=quoted(able))
 
 
-@rule(of=EngineRun, when=_has_several_hosts, after=no_form)
+@rule(of=EngineRun, when=lambda run: run.size.parallelism.hosts > 1, after=no_form)
 def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for more rank ports than a pool has."""
     ranks = run.size.parallelism.local_ranks
@@ -89,7 +84,7 @@ def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E347", run.size_origin, ranks=ranks, most=len(RANK_PORTS))
 
 
-@rule(of=EngineRun, when=_has_several_hosts, after=no_form)
+@rule(of=EngineRun, when=lambda run: run.size.parallelism.hosts > 1, after=no_form)
 def data_parallel_without_experts(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for data parallel ranks over several hosts of a model that is not a mixture of experts; a warning where
     nobody knows. Each would be no more than a replica, and some engines do not even start.
@@ -150,7 +145,7 @@ def unknown_interface(planned: PlannedPod) -> Iterator[Diagnostic]:
         yield make_diagnostic("W259", origin or planned.app.origin("spec", "parallelism"), **words)
 
 
-@rule(of=PlannedPod, when=lambda planned: planned.run.multi_host and planned.app.spec.get("podTemplate"))
+@rule(of=PlannedPod, when=lambda planned: planned.run.multi_host and planned.is_patched())
 def unknown_leader_name(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for the pod of a group that asks the node's DNS, which does not know the leader's name."""
     fields, app = planned.pod.rest, planned.app

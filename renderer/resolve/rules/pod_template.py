@@ -31,12 +31,7 @@ def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
         yield make_diagnostic("W204", hardening_origin(base.context, base.app))
 
 
-def _is_patched(planned: PlannedPod) -> object:
-    """Whether the Playground patches its pod."""
-    return planned.app.spec.get("podTemplate")
-
-
-@rule(of=PlannedPod, when=_is_patched)
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's."""
     own = [container.name for container in (*planned.generated.init_containers, *planned.generated.containers)]
@@ -47,7 +42,7 @@ def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("W326", origin, name=name, meant=own_name)
 
 
-@rule(of=PlannedPod, when=_is_patched)
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def unknown_user(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for a podTemplate whose user the preset's image does not have, or that wants none to be root without
     saying which.
@@ -82,7 +77,7 @@ def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | N
     return pod.security_context.get(field), None
 
 
-@rule(of=PlannedPod, when=_is_patched)
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for a podTemplate that changes the number of accelerators, on which the command line depends."""
     inputs, origin = planned.run.base.context.inputs, planned.app.origin("spec", "podTemplate")
@@ -97,7 +92,7 @@ def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
             yield make_diagnostic("W212", origin.at(*path), name=name)
 
 
-@rule(of=PlannedPod, when=_is_patched)
+@rule(of=PlannedPod, when=PlannedPod.is_patched)
 def risky_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """What a podTemplate changes that something else relies on."""
     base, origin = planned.run.base, planned.app.origin("spec", "podTemplate")

@@ -15,12 +15,7 @@ from renderer.resolve.gateway import capacity, public_names, routing, settings
 from renderer.resolve.traffic.claims import Claims, NamesOfGateway
 
 
-def _is_contested(claims: Claims) -> object:
-    """Whether two inputs claim one name."""
-    return claims.contested
-
-
-@rule(of=Claims, when=_is_contested)
+@rule(of=Claims, when=lambda claims: claims.contested)
 def taken_public_names(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for claims of one public name on hosts in common."""
     by_name: dict[tuple[tuple[str, str], str], list[NameClaim]] = {}
@@ -74,7 +69,7 @@ def _has_pool(inputs: Inputs, app: App) -> bool:
     return routing.mode(app, settings.read_gateway_settings(inputs.config, app.namespace)) == "pool"
 
 
-@rule(of=Claims, when=_is_contested)
+@rule(of=Claims, when=lambda claims: claims.contested)
 def taken_routes(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for routes that two inputs would create."""
     first_claims: dict[tuple[str, str], NameClaim] = {}
@@ -88,12 +83,7 @@ def taken_routes(claims: Claims) -> Iterator[Diagnostic]:
             yield make_diagnostic("E642", later.origin("metadata", "name"), **params)
 
 
-def _has_rewrites(claims: Claims) -> object:
-    """Whether inputs claim rewrites."""
-    return claims.rewrites
-
-
-@rule(of=Claims, when=_has_rewrites)
+@rule(of=Claims, when=lambda claims: claims.rewrites)
 def taken_rewrites(claims: Claims) -> Iterator[Diagnostic]:
     """Errors for rewrites that two inputs would create: an app for its adapters, and a ModelRoute or InferenceModel."""
     first_owners: dict[tuple[str, str], App | TrafficInput] = {}
@@ -106,7 +96,7 @@ def taken_rewrites(claims: Claims) -> Iterator[Diagnostic]:
             yield make_diagnostic("E394", owner.origin("metadata", "name"), **params)
 
 
-@rule(of=Claims, when=_has_rewrites)
+@rule(of=Claims, when=lambda claims: claims.rewrites)
 def different_rewrites(claims: Claims) -> Iterator[Diagnostic]:
     """Errors where two inputs tell a picker differently what a public name becomes."""
     first_claims: dict[tuple[str, str, str], RewriteClaim] = {}

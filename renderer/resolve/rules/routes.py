@@ -1,14 +1,18 @@
-"""What does not go with a route: its public names, its timeouts, and the tenants that may call."""
+"""What does not go with a route: its public names, its timeouts, and the tenants that may call; and what does not go
+with one of several public names.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from renderer.api import App, TrafficInput
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.diagnostics.rules import rule
 from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.routing import RouteRequest
+from renderer.resolve.traffic.rule_buckets import MAX_RULES, RuleBucket
 
 _MAX_HEADER = 4096  # bytes of a header's value (Gateway API)
 _SHORT_IDLE = 60  # seconds; a prompt may be read for so long before the first token
@@ -37,7 +41,7 @@ def short_idle_timeout(request: RouteRequest) -> Iterator[Diagnostic]:
         yield make_diagnostic("W271", request.timeout_origin("streamIdle"), value=timeouts["streamIdle"])
 
 
-@rule(of=RouteRequest)
+@rule(of=RouteRequest, when=lambda request: request.timeouts)
 def timeouts_before_wake(request: RouteRequest) -> Iterator[Diagnostic]:
     """Warnings for timeouts that end a request before the replica that it wakes has started."""
     for key, value in request.timeouts.items():
@@ -51,7 +55,7 @@ def _seconds(duration: str) -> float:
     return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(duration))
 
 
-@rule(of=RouteRequest)
+@rule(of=RouteRequest, when=lambda request: request.allow_origin)
 def unenforced_rights(request: RouteRequest) -> Iterator[Diagnostic]:
     """Errors where `allow` cannot be enforced for this model."""
     item, settings, origin = request.item, request.settings, request.allow_origin
@@ -68,3 +72,21 @@ def unenforced_rights(request: RouteRequest) -> Iterator[Diagnostic]:
     ]
     if request.allow and references and settings.gateway[0] != item.namespace:
         yield make_diagnostic("E636", origin, what=references[0])
+
+
+@rule(of=RuleBucket)
+def taken_route_name(bucket: RuleBucket) -> Iterator[Diagnostic]:
+    """An error for an app, ModelRoute or InferenceModel with the name of a packed route."""
+    inputs = bucket.inputs
+    items: tuple[App | TrafficInput, ...] = (*inputs.apps, *inputs.rendered_traffic)
+    for item in items:
+        if (item.namespace, item.name) == (bucket.namespace, bucket.name):
+            yield make_diagnostic("E633", item.origin("metadata", "name"), name=bucket.name)
+
+
+@rule(of=RuleBucket)
+def overfull_bucket(bucket: RuleBucket) -> Iterator[Diagnostic]:
+    """An error for more rules than one route holds."""
+    if not bucket.fits:
+        params = {"name": bucket.name, "namespace": bucket.namespace, "count": len(bucket.rules), "most": MAX_RULES}
+        yield make_diagnostic("E628", bucket.settings.at("routeBuckets"), **params, fits=bucket.sufficient)

@@ -15,13 +15,12 @@ from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
 
 
-@rule(of=AppEngine)
+@rule(of=AppEngine, when=lambda choice: choice.engine.spec.get("notice"))
 def notice(choice: AppEngine) -> Iterator[Diagnostic]:
     """What the runtime says to all who choose it."""
-    if text := choice.engine.spec.get("notice"):
-        app = choice.base.app
-        origin = app.origin(*BACKEND, "backendName") if "backendName" in choice.backend_config else app.origin("spec")
-        yield make_diagnostic("W230", origin, backend=choice.engine.runtime.name, notice=" ".join(text.split()))
+    app, text = choice.base.app, choice.engine.spec["notice"]
+    origin = app.origin(*BACKEND, "backendName") if "backendName" in choice.backend_config else app.origin("spec")
+    yield make_diagnostic("W230", origin, backend=choice.engine.runtime.name, notice=" ".join(text.split()))
 
 
 @rule(of=EngineRun)

@@ -54,7 +54,7 @@ def invalid_bounds(written: WrittenPlayground) -> Iterator[Diagnostic]:
         yield make_diagnostic("E274", app.origin("spec", "elasticConfig", "scaleTrigger", key=True))
 
 
-@rule(of=PlannedScaling)
+@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler)
 def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A warning for an autoscaler on metrics that need an API key, an error for metrics that are turned off."""
     scaler, engine, app = scaling.scaler, scaling.run.engine, scaling.app
@@ -78,7 +78,7 @@ def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
             yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
-@rule(of=PlannedScaling)
+@rule(of=PlannedScaling, when=lambda scaling: scaling.foreign)
 def foreign_owner(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A note that an autoscaler of somebody else owns the replicas, which says whose it is."""
     return _foreign_owner(scaling.app, scaling.foreign)

@@ -18,11 +18,10 @@ from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 _MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 
 
-@rule(of=EngineRun)
+@rule(of=EngineRun, when=lambda run: run.backend_config.get("version"))
 def invalid_tag(run: EngineRun) -> Iterator[Diagnostic]:
     """An error where the Playground's version is not a tag."""
-    if version := run.backend_config.get("version"):
-        yield from images.invalid_image(version, "tag", run.base.app.origin(*BACKEND, "version"))
+    yield from images.invalid_image(run.backend_config["version"], "tag", run.base.app.origin(*BACKEND, "version"))
 
 
 @rule(of=EngineRun, when=lambda run: "version" in run.backend_config)

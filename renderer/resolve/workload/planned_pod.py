@@ -52,6 +52,10 @@ class PlannedPod(Struct, frozen=True):
         """The app."""
         return self.command.run.base.app
 
+    def is_patched(self) -> bool:
+        """Whether the Playground has a podTemplate."""
+        return bool(self.app.spec.get("podTemplate"))
+
     def patch_origin(self, path: Path) -> Origin | None:
         """The origin of a field that the podTemplate sets; None for others."""
         for length in range(len(path), 3, -1):
