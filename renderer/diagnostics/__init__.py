@@ -30,6 +30,7 @@ from renderer.diagnostics.origin import (
     Source,
     dotted,
 )
+from renderer.diagnostics.rules import import_rules, rule, run_rules_or_stop
 from renderer.diagnostics.wording import Wording
 
 __all__ = [
@@ -51,11 +52,14 @@ __all__ = [
     "counted",
     "dotted",
     "has_errors",
+    "import_rules",
     "listed",
     "make_diagnostic",
     "naming_file",
     "quoted",
     "read_error",
+    "rule",
+    "run_rules_or_stop",
     "suggestion",
     "told_problems",
 ]

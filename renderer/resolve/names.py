@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from renderer.api import App, OpenModel, TrafficInput
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.kubernetes import wellknown
 
 if TYPE_CHECKING:

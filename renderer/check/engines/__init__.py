@@ -8,7 +8,7 @@ from renderer.check.engines.chart_values import is_release
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.explanation import container_at, explain_engine, explanation_text
 from renderer.check.engines.validation import validate_engines
-from renderer.diagnostics.rules import import_rules
+from renderer.diagnostics import import_rules
 
 __all__ = [
     "EngineContainer",

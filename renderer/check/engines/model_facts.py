@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import last_given_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import heads_words

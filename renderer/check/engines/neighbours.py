@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.finding import Body
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.finding import Body
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants

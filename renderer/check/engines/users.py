@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from renderer.check.engines.containers import EngineContainer
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 
 _SECURITY = "securityContext"

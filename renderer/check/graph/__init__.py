@@ -11,7 +11,7 @@ from renderer.check.graph.route_matches import RouteMatch, route_matches
 from renderer.check.graph.rules import reference_rules, validate_graph
 from renderer.check.graph.validation import NAMED_KINDS, known_objects, validate_whole_graph
 from renderer.check.graph.view import ExternalObjects, Key, ObjectView, Place, kind_of
-from renderer.diagnostics.rules import import_rules
+from renderer.diagnostics import import_rules
 
 __all__ = [
     "NAMED_KINDS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from renderer.check.kind_rules import object_rules
-from renderer.diagnostics.rules import import_rules
+from renderer.diagnostics import import_rules
 
 __all__ = [
     "object_rules",

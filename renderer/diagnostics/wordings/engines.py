@@ -6,6 +6,11 @@ from typing import Final
 
 from renderer.diagnostics.wording import Wording
 
+_TOO_LARGE: Final = Wording(
+    "{size} GiB of weights do not fit on {count} of type {type}: each would hold {share} GiB, and has {card} GiB, "
+    "of which the engine itself needs a part",
+    "{hint}",
+)
 ENGINES: Final[dict[str, Wording]] = {
     "E205": Wording("no BackendRuntime is named '{name}'", "{hint}"),
     "E206": Wording("the BackendRuntime '{backend}' has no recommendedConfig '{name}'", "{hint}"),
@@ -204,16 +209,8 @@ ENGINES: Final[dict[str, Wording]] = {
         "the {probe} uses port {port}, but {name} listens on {number}",
         "set the probe's port to {number}, or let the engine listen on {port}",
     ),
-    "E455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: each would hold {share} GiB, and has {card} GiB, "
-        "of which the engine itself needs a part",
-        "{hint}",
-    ),
-    "W455": Wording(
-        "{size} GiB of weights do not fit on {count} of type {type}: each would hold {share} GiB, and has {card} GiB, "
-        "of which the engine itself needs a part",
-        "{hint}",
-    ),
+    "E455": _TOO_LARGE,
+    "W455": _TOO_LARGE,
     "W456": Wording(
         "a request of {length} tokens takes {request} GiB of KV cache, and about {room} GiB are left on an accelerator "
         "of type {type}: it has {card} GiB, of which the weights take {weights} and the engine itself needs a part",

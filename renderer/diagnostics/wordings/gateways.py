@@ -6,6 +6,21 @@ from typing import Final
 
 from renderer.diagnostics.wording import Wording
 
+_BYPASS: Final = Wording(
+    "this {kind} leads to the pods of '{name}' and bypasses {rule}",
+    "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
+    "clients only",
+)
+_OPEN_SERVICE: Final = Wording(
+    "only some clients may call '{name}' ({rule}), and through this Service clients outside the cluster reach "
+    "its pods past the Gateway",
+    "keep it a ClusterIP, without externalIPs, and let clients use the Gateway",
+)
+_WIDE_GRANT: Final = Wording(
+    "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "
+    "lead to its {kind}",
+    "name what they need under spec.to, or write the route in the namespace of the model",
+)
 GATEWAYS: Final[dict[str, Wording]] = {
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with the square of their number",
@@ -202,40 +217,16 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "'{host}' is called on port 443 without TLS: it refuses requests, and their key can be read on the way",
         "write spec.tls: {{wellKnownCACertificates: System, sni: {host}}}",
     ),
-    "E672": Wording(
-        "this {kind} leads to the pods of '{name}' and bypasses {rule}",
-        "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
-        "clients only",
-    ),
-    "W672": Wording(
-        "this {kind} leads to the pods of '{name}' and bypasses {rule}",
-        "replace it with a ModelRoute that sets spec.gateway.allow, or give it a SecurityPolicy that allows the same "
-        "clients only",
-    ),
-    "E673": Wording(
-        "only some clients may call '{name}' ({rule}), and through this Service clients outside the cluster reach "
-        "its pods past the Gateway",
-        "keep it a ClusterIP, without externalIPs, and let clients use the Gateway",
-    ),
-    "W673": Wording(
-        "only some clients may call '{name}' ({rule}), and through this Service clients outside the cluster reach "
-        "its pods past the Gateway",
-        "keep it a ClusterIP, without externalIPs, and let clients use the Gateway",
-    ),
-    "E674": Wording(
-        "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "
-        "lead to its {kind}",
-        "name what they need under spec.to, or write the route in the namespace of the model",
-    ),
+    "E672": _BYPASS,
+    "W672": _BYPASS,
+    "E673": _OPEN_SERVICE,
+    "W673": _OPEN_SERVICE,
+    "E674": _WIDE_GRANT,
     "N676": Wording(
         "this ModelRoute replaces the route of the {kind} '{app}', so no route leads to its servedModelName '{name}'",
         "to keep that name, add another ModelRoute with modelName: {name}; else remove servedModelName from the {kind}",
     ),
-    "W674": Wording(
-        "only some clients may call '{name}' ({rule}), and with this grant routes of namespace '{namespace}' may "
-        "lead to its {kind}",
-        "name what they need under spec.to, or write the route in the namespace of the model",
-    ),
+    "W674": _WIDE_GRANT,
     "W675": Wording(
         "this regular expression also matches {names}{more}, which other routes of the Gateway {gateway} serve, so "
         "one of the two gets no request",

@@ -8,6 +8,9 @@ from renderer.diagnostics.wording import Wording
 
 HELM_IGNORE_HINT: Final = "delete the line, or name .helmignore under output.foreign of RenderConfig"
 
+_CONFIG_KEY: Final = Wording(
+    "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
+)
 POLICY: Final[dict[str, Wording]] = {
     "E800": Wording(
         "a RenderPolicy is read from {name} only", "move it there, beside llmaz.yaml, or name it with --policy"
@@ -49,15 +52,9 @@ POLICY: Final[dict[str, Wording]] = {
     ),
     "E824": Wording("denied by {rule}: runAsUser: 0, which is root", "write another user, or leave runAsUser out"),
     "E825": Wording("denied by {rule}: {what} in a file that is passed through", "allowed: {allowed}"),
-    "E826": Wording(
-        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
-    ),
-    "E827": Wording(
-        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
-    ),
-    "E828": Wording(
-        "denied by {rule}: the llmaz.yaml of the folder '{folder}' may not set {key}", "allowed for: {allowed}"
-    ),
+    "E826": _CONFIG_KEY,
+    "E827": _CONFIG_KEY,
+    "E828": _CONFIG_KEY,
     "E840": Wording("the API server refuses this expression: {what}", "fix the expression"),
     "N840": Wording(
         "the policy '{policy}' is not evaluated where it needs {reasons}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from renderer.diagnostics.rules import import_rules, run_rules_or_stop
+from renderer.diagnostics import import_rules, run_rules_or_stop
 
 __all__ = [
     "run_rules_or_stop",

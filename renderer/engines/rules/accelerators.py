@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import given_options, last_given_number, last_number
 from renderer.engines.running_engine import EngineLine, KnownEngine
 

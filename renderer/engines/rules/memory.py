@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import HeldCache, RunningEngine
 from renderer.kubernetes import quantity

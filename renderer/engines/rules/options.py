@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.running_engine import EngineLine
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from renderer.diagnostics.rules import import_rules
+from renderer.diagnostics import import_rules
 from renderer.engines.rules import run_rules_or_stop  # the rules about engines are asked here too
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer import template
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.resolve.engine.adapters import asked_name, can_load
 from renderer.resolve.rules.roles import without_roles
 from renderer.resolve.weight_sources import has_usual_revision

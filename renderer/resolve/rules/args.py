@@ -7,8 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import GivenNumber, given_options, last_given_number, last_number
 from renderer.engines.rules.accelerators import heads_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.resolve import monitoring, network_policy
 from renderer.resolve.autoscaling import keda
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, Located, Origin, make_diagnostic, suggestion
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Located, Origin, make_diagnostic, rule, suggestion
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.parallelism import invalid_params

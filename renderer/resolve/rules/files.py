@@ -6,8 +6,7 @@ import posixpath
 import re
 from collections.abc import Container, Iterable, Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Container as PodContainer
 from renderer.resolve.pod.containers import is_empty_dir, volume_at, written_volumes

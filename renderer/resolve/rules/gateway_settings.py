@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer import schema_validation
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes import jwt_providers
 from renderer.kubernetes.wellknown import MODEL_HEADER, TENANT_HEADER
 from renderer.plan import Body

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.fit.kv_cache import request_cache
 from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, Remedy, first_remedy
 from renderer.fit.weights import GIB

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes.wellknown import LEADER_WORKER_SET
 from renderer.resolve import names
 from renderer.resolve.context import RunContext

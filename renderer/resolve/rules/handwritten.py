@@ -8,8 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
 from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.name_characters import can_be_sent
 from renderer.resolve.traffic.inference_model import ServedPool, TargetModels, TargetShares, name_hint

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings

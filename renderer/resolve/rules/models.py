@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, suggestion
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders

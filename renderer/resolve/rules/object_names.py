@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
 from renderer.kubernetes import wellknown
 from renderer.resolve.gateway import streaming
 from renderer.resolve.traffic import model_route

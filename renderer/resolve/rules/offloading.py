@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.api import Inputs
-from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve.engine.backend_runtime import DerivedEntry
 from renderer.resolve.engine.template_words import NO_OFFLOADING

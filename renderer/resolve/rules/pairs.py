@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from renderer.api import App
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, suggestion
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule, suggestion
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
 from renderer.resolve import flavors, names, target_versions

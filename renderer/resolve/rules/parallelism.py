@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from renderer import template
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, quoted, rule
 from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallelism import SIZE_WORDS

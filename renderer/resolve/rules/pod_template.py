@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
 from renderer.kubernetes.json_values import map_at
 from renderer.kubernetes.workloads import containers
 from renderer.resolve import flavors

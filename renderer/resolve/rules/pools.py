@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Plan
 from renderer.resolve import target_versions

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESSAGE_BYTES, RULE_BYTES
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import NameClaim, RewriteClaim

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, quoted
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, quoted, rule
 from renderer.resolve.engine.disaggregation import KEY, ability, flavors_origin, place_of
 from renderer.resolve.rules.parallelism import no_form
 from renderer.resolve.workload import engine_process

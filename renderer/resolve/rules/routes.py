@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 
 from renderer.api import App, TrafficInput
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.resolve.gateway.name_characters import can_be_sent, is_portable
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.traffic.rule_buckets import MAX_RULES, RuleBucket

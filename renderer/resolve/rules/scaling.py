@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 
 from renderer.api import App
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body, Scaler

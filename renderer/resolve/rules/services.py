@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import containers

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions

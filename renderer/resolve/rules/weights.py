@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
-from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic
-from renderer.diagnostics.rules import rule
+from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic, rule
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.pod.pod_template import runner_patch
