@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from renderer.api import RenderPolicy
@@ -12,44 +12,48 @@ from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.pod_parts import PRIORITIES, volume_path
 from renderer.policy.denial import Denial, quoted_globs
-from renderer.policy.globs import name_globs, restricts
+from renderer.policy.globs import name_globs
 from renderer.policy.loose_values import is_true
-from renderer.policy.objects import JudgedObject, JudgedPod
+from renderer.policy.objects import JudgedObject
 
-_ACCOUNTS: Final = ("pods", "serviceAccounts")
-_PRIORITIES: Final = ("pods", "priorityClasses")
+ACCOUNTS: Final = ("pods", "serviceAccounts")
+PRIORITY_CLASSES: Final = ("pods", "priorityClasses")
+HOST_NETWORK: Final = ("pods", "hostNetwork")
+HOST_PID: Final = ("pods", "hostPID")
 HOST_PATHS: Final = ("weights", "hostPaths")
 
 
-def judge_service_account(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+def judge_service_accounts(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of each service account; a pod that names none has `default`."""
-    allowed = name_globs(policy, *_ACCOUNTS)
-    for path, name in pod.accounts() if allowed else ():
+    allowed = name_globs(policy, *ACCOUNTS)
+    for path, name in (account for pod in judged.pods for account in pod.accounts()) if allowed else ():
         if allowed and not allowed.fit(name):
             words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-            yield Denial("E819", judged.origin(path), _ACCOUNTS, words)
+            yield Denial("E819", judged.origin(path), ACCOUNTS, words)
 
 
-def judge_priority_class(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
-    """A denial of a priority class."""
-    allowed = name_globs(policy, *_PRIORITIES)
-    for field in PRIORITIES if allowed else ():
+def judge_priority_classes(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
+    """A denial of each priority class."""
+    allowed = name_globs(policy, *PRIORITY_CLASSES)
+    for pod, field in product(judged.pods, PRIORITIES) if allowed else ():
         name = text_at(pod.spec, field)
         if name and allowed and not allowed.fit(name):
             words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-            yield Denial("E820", judged.origin((*pod.path, field)), _PRIORITIES, words)
+            yield Denial("E820", judged.origin((*pod.path, field)), PRIORITY_CLASSES, words)
 
 
-def judge_host_network(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+def judge_host_network(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of the node's network."""
-    if is_true(pod.spec.get("hostNetwork")):
-        yield Denial("E821", judged.origin((*pod.path, "hostNetwork")), ("pods", "hostNetwork"), {})
+    for pod in judged.pods:
+        if is_true(pod.spec.get("hostNetwork")):
+            yield Denial("E821", judged.origin((*pod.path, "hostNetwork")), HOST_NETWORK, {})
 
 
-def judge_host_pid(policy: RenderPolicy, judged: JudgedObject, pod: JudgedPod) -> Iterator[Denial]:
+def judge_host_pid(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
     """A denial of the node's processes."""
-    if is_true(pod.spec.get("hostPID")):
-        yield Denial("E822", judged.origin((*pod.path, "hostPID")), ("pods", "hostPID"), {})
+    for pod in judged.pods:
+        if is_true(pod.spec.get("hostPID")):
+            yield Denial("E822", judged.origin((*pod.path, "hostPID")), HOST_PID, {})
 
 
 def judge_host_paths(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
@@ -80,18 +84,3 @@ def lies_in(path: str, folders: Sequence[str]) -> bool:
         return False
     below = posixpath.normpath(f"/{path}").lstrip("/") + "/"
     return any(below.startswith(f"{folder.strip('/')}/".lstrip("/")) for folder in folders)
-
-
-PodRule = Callable[[RenderPolicy, JudgedObject, JudgedPod], Iterator[Denial]]
-_RULES: Mapping[tuple[str, ...], PodRule] = {
-    _ACCOUNTS: judge_service_account,
-    _PRIORITIES: judge_priority_class,
-    ("pods", "hostNetwork"): judge_host_network,
-    ("pods", "hostPID"): judge_host_pid,
-}
-
-
-@cache
-def pod_rules(policy: RenderPolicy) -> tuple[PodRule, ...]:
-    """The rules about pods that the policy has a key for; a key that is true allows all."""
-    return tuple(rule for key, rule in _RULES.items() if restricts(policy, key))

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-
-from msgspec import Struct
+from itertools import chain
 
 from renderer.api import RenderPolicy
 from renderer.kubernetes.pod_parts import volume_path
@@ -31,11 +30,23 @@ _ANY_KIND: Kind = ("example.com", "Any")  # of which nothing is known
 ObjectRule = Callable[[RenderPolicy, JudgedObject], Iterator[Denial]]
 
 
-class Rules(Struct, frozen=True):
-    """The rules about objects of one kind, and those about each of its pods."""
-
-    of_objects: Sequence[ObjectRule]
-    of_pods: Sequence[pod_privileges.PodRule]
+_RULES: Sequence[tuple[tuple[str, ...], Callable[[Kind], object], ObjectRule]] = (
+    (containers.REGISTRIES, has_parts, containers.judge_images),
+    (containers.PRIVILEGED, has_parts, containers.judge_privileged),
+    (containers.ROOT, has_parts, containers.judge_root),
+    (hosts.HOSTS, lambda kind: kind in hosts.KINDS, hosts.judge_hosts),
+    (pod_privileges.HOST_PATHS, volume_path, pod_privileges.judge_persistent_volume),
+    (
+        pod_privileges.HOST_PATHS,
+        lambda kind: has_parts(kind) and not volume_path(kind),
+        pod_privileges.judge_host_paths,
+    ),
+    (pod_privileges.ACCOUNTS, has_parts, pod_privileges.judge_service_accounts),
+    (pod_privileges.PRIORITY_CLASSES, has_parts, pod_privileges.judge_priority_classes),
+    (pod_privileges.HOST_NETWORK, has_parts, pod_privileges.judge_host_network),
+    (pod_privileges.HOST_PID, has_parts, pod_privileges.judge_host_pid),
+)
+"""The keys of a policy, which kinds each is about, and what denies."""
 
 
 def judge_objects(
@@ -57,15 +68,8 @@ def judge_objects(
             known.update([namespace] if namespace else ())
             yield from judge_namespace(policy, judged_object(source, path))
         if rules := _rules(policy, kind_of(body)):
-            yield from _denials(policy, rules, judged_object(source, path, definitions))
-
-
-def _denials(policy: RenderPolicy, rules: Rules, judged: JudgedObject) -> Iterator[Denial]:
-    for rule in rules.of_objects:
-        yield from rule(policy, judged)
-    for pod in judged.pods if rules.of_pods else ():
-        for pod_rule in rules.of_pods:
-            yield from pod_rule(policy, judged, pod)
+            judged = judged_object(source, path, definitions)
+            yield from chain.from_iterable(rule(policy, judged) for rule in rules)
 
 
 @cache
@@ -75,19 +79,6 @@ def judges_pods(policy: RenderPolicy) -> bool:
 
 
 @cache
-def _rules(policy: RenderPolicy, kind: Kind) -> Rules | None:
-    """The rules about a kind that the policy has a key for; None without one."""
-    candidates: list[tuple[tuple[str, ...], ObjectRule]] = []
-    if has_parts(kind):
-        candidates.append((containers.REGISTRIES, containers.judge_images))
-        candidates.append((containers.PRIVILEGED, containers.judge_privileged))
-        candidates.append((containers.ROOT, containers.judge_root))
-    if kind in hosts.KINDS:
-        candidates.append((hosts.HOSTS, hosts.judge_hosts))
-    if volume_path(kind):
-        candidates.append((pod_privileges.HOST_PATHS, pod_privileges.judge_persistent_volume))
-    elif has_parts(kind):
-        candidates.append((pod_privileges.HOST_PATHS, pod_privileges.judge_host_paths))
-    of_objects = tuple(rule for key, rule in candidates if restricts(policy, key))
-    of_pods = pod_privileges.pod_rules(policy) if has_parts(kind) else ()
-    return Rules(of_objects, of_pods) if of_objects or of_pods else None
+def _rules(policy: RenderPolicy, kind: Kind) -> Sequence[ObjectRule]:
+    """The rules about a kind that the policy has a key for; a key that is true allows all."""
+    return [rule for key, is_about, rule in _RULES if is_about(kind) and restricts(policy, key)]
