@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from renderer.api import RenderOptions
-    from renderer.diagnostics import Diagnostic, NamedSource
+    from renderer.diagnostics import Diagnostic
     from renderer.result import RenderResult
 
 INTERRUPT_MESSAGE = "interrupted; no file is half written, run again to finish"
@@ -219,7 +219,7 @@ def _report_and_exit(problems: Iterable[Diagnostic], form: str) -> NoReturn:
 
 def _os_error_diagnostic(error: OSError) -> Diagnostic:
     """The diagnostic for an OSError about a file that no other code has reported."""
-    from renderer.diagnostics import Origin, make_diagnostic
+    from renderer.diagnostics import NamedSource, Origin, make_diagnostic
 
     file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "llmaz"
     what = error.strerror or error
@@ -236,7 +236,7 @@ def _import_diagnostic(error: ImportError, package: str) -> Diagnostic:
     """
     import re
 
-    from renderer.diagnostics import Origin, make_diagnostic
+    from renderer.diagnostics import NamedSource, Origin, make_diagnostic
 
     what = " ".join(str(error).split()) or type(error).__name__
     library = re.search(r"\b(lib[\w+-]+)\.so[\w.]*", what)
