@@ -35,7 +35,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     Services that miss the leaders' port.
     """
     leaders = _leaders(bodies)
-    scalable = {_key(body): i for i, body in enumerate(bodies) if _is_scalable(body)}
+    scalable: Mapping[_Key, int] = {}  # filled when first needed, too
     workloads: Mapping[_Key, ScaledWorkload] = {}  # filled when first needed
     scalers: dict[_Key, int] = {}
     has_claims = False
@@ -43,6 +43,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
         kind = body["kind"]
         has_claims |= kind == CLAIM
         if kind in wellknown.AUTOSCALERS:
+            scalable = scalable or {_key(body): i for i, body in enumerate(bodies) if _is_scalable(body)}
             yield from _validate_target(bodies, i, scalable, scalers)
             if needs_resource_metrics(body):
                 workloads = workloads or _workloads(bodies)

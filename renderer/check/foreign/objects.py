@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.check.finding import Body
+from renderer.check.graph.pods import KINDS
 from renderer.check.graph.view import Key, kind_in, kind_of
 from renderer.check.shared_volumes import MountedClaim, most_replicas, mounted_claims
 from renderer.kubernetes import disaggregated_sets, wellknown
@@ -52,15 +53,15 @@ def own_objects(manifests: Iterable[Manifest], owner: tuple[str, str, str] = _SH
         role_scalers = tuple(role.scaler for role in roles)
         key = (kind, namespace, metadata["name"])
         most = most_replicas(body) if kind in wellknown.AUTOSCALERS else 0
-        claims, labels = mounted_claims(body), tuple(pods.labels for pods in made_pods(body))
+        runs_pods = kind in KINDS
         yield OwnObject(
             key,
             owner,
             targets=keys,
             replicas="replicas" in spec,
             role_scalers=role_scalers,
-            pods=labels,
-            claims=claims,
+            pods=tuple(pods.labels for pods in made_pods(body)) if runs_pods else (),
+            claims=mounted_claims(body) if runs_pods else (),
             most_replicas=most,
         )
 

@@ -17,7 +17,7 @@ from renderer.diagnostics import Finding, Path, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
-from renderer.kubernetes.workloads import CONTROLLER_LABELS, PodTemplate, made_pods, replicas, selects
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, PodTemplate, added_labels, replicas, selects
 
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(
@@ -104,10 +104,10 @@ def validate_group_selector(
         if workload is None and GROUPS in selector:
             yield from validate_child_selector(view, body, namespace, name, path)
         return
-    index, size = (
-        as_text(selector.get(WORKER_INDEX, "0")),
-        max((replica.size for replica in replicas(workload)), default=1),
-    )
+    replica = next(replicas(workload), None)
+    if replica is None:
+        return
+    index, size = as_text(selector.get(WORKER_INDEX, "0")), replica.size
     words = {"kind": body["kind"], "name": name, "workload": selector[GROUPS]}
     if not index.isdecimal() or int(index) >= size:
         pods = f"groups of {size} pods" if size > 1 else "groups of one pod, the leader"
@@ -116,7 +116,7 @@ def validate_group_selector(
         )
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
-    templates = [pods.labels for pods in made_pods(workload)]
+    templates = [pods.labels for pods in replica.made(next(added_labels(workload, replica)))]
     if own_labels and not any(selects({"matchLabels": own_labels}, labels) for labels in templates):
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
