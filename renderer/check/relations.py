@@ -15,19 +15,18 @@ from renderer.check.shared_volumes import CLAIM, shared_claims
 from renderer.diagnostics import Finding
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.disaggregated_sets import ROLE, ROLE_SCALER, SET
-from renderer.kubernetes.json_values import as_map, as_maps, text_at
+from renderer.kubernetes.json_values import as_map, as_maps, as_text
 from renderer.kubernetes.workloads import (
     DISAGGREGATED_SET,
     LEADER_WORKER_SET,
     WORKLOADS,
-    PodTemplate,
-    kind_of,
     pod_selector,
     replicas,
     scale_target,
 )
 
 _Key: TypeAlias = tuple[str, str, str]  # namespace, kind and name
+_SCALABLE = frozenset(kind for (_, kind), workload in WORKLOADS.items() if workload.is_scalable)
 
 
 def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
@@ -43,7 +42,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
         kind = body["kind"]
         has_claims |= kind == CLAIM
         if kind in wellknown.AUTOSCALERS:
-            scalable = scalable or {_key(body): i for i, body in enumerate(bodies) if _is_scalable(body)}
+            scalable = scalable or {_key(body): i for i, body in enumerate(bodies) if body["kind"] in _SCALABLE}
             yield from _validate_target(bodies, i, scalable, scalers)
             if needs_resource_metrics(body):
                 workloads = workloads or _workloads(bodies)
@@ -56,25 +55,20 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
                 yield i, Finding("E552", ("metadata", "name"), {"name": name})
             spec = as_map(body["spec"])
             selector = as_map(spec.get("selector"))
-            leader = leaders.get((namespace, selector.get(wellknown.GROUPS))) or leaders.get(
-                (namespace, selector.get(SET), selector.get(ROLE))
-            )
-            if leader and selector.get(wellknown.WORKER_INDEX) == "0":
-                yield from _validate_ports(i, spec, container_ports(leader.spec))
+            leader_ports = leaders.get((namespace, selector.get(wellknown.GROUPS)))
+            if leader_ports is None:
+                leader_ports = leaders.get((namespace, selector.get(SET), selector.get(ROLE)))
+            if leader_ports is not None and selector.get(wellknown.WORKER_INDEX) == "0":
+                yield from _validate_ports(i, spec, leader_ports)
     yield from shared_claims(bodies) if has_claims else ()
 
 
-def _is_scalable(body: Body) -> bool:
-    workload = WORKLOADS.get(kind_of(body))
-    return workload is not None and workload.is_scalable
-
-
-def _leaders(bodies: Sequence[Body]) -> dict[tuple[object, ...], PodTemplate]:
-    """The templates of the leaders of LeaderWorkerSets and of roles of DisaggregatedSets, by namespace and the values
-    of the labels by which these are selected.
+def _leaders(bodies: Sequence[Body]) -> dict[tuple[object, ...], Set[float | str]]:
+    """The ports of the leaders of LeaderWorkerSets and of roles of DisaggregatedSets, by namespace and the values of
+    the labels by which these are selected.
     """
     return {
-        (_key(body)[0], *pod_selector(body, replica).values()): replica.leader
+        (_key(body)[0], *pod_selector(body, replica).values()): container_ports(replica.leader.spec)
         for body in bodies
         if body["kind"] in (LEADER_WORKER_SET[1], DISAGGREGATED_SET[1])
         for replica in replicas(body)
@@ -127,4 +121,5 @@ def _validate_ports(index: int, spec: Body, leader_ports: Set[float | str]) -> I
 
 
 def _key(body: Body) -> _Key:
-    return text_at(body, "metadata", "namespace"), text_at(body, "kind"), text_at(body, "metadata", "name")
+    metadata = as_map(body["metadata"])
+    return as_text(metadata.get("namespace")), as_text(body["kind"]), as_text(metadata.get("name"))

@@ -16,20 +16,16 @@ Record = TypeVar("Record")
 Rule: TypeAlias = Callable[[Record], Iterator[Diagnostic]]
 _Stage: TypeAlias = tuple[int, bool]
 """When rules are asked: how many gates are asked before, and whether they are the next gates, which are asked last."""
-_Section: TypeAlias = tuple[_Stage, Callable[[Any], object], list[Rule[Any]]]
+_Section: TypeAlias = tuple[_Stage, Callable[[Any], object] | None, list[Rule[Any]]]
 """Rules that are asked at the same stage and under the same condition."""
 _SECTIONS: dict[type, list[_Section]] = {}  # by type of record, in the order in which they are asked
 _GATES_BEFORE: dict[Rule[Any], int] = {}
 
 
-def _always(record: object) -> bool:
-    return True
-
-
 def rule(
     *,
     of: type[Record],
-    when: Callable[[Record], object] = _always,
+    when: Callable[[Record], object] | None = None,
     gate: bool = False,
     after: Rule[Record] | None = None,
 ) -> Callable[[Rule[Record]], Rule[Record]]:
@@ -69,9 +65,10 @@ def run_rules_or_stop(record: Record, diagnostics: Collector) -> Record:
     TemplateError.
     """
     for stage, applies, rules in _SECTIONS[type(record)]:
-        for function in rules if applies(record) else ():
-            if problems := list(function(record)):
-                diagnostics.problems += problems
-                if stage[1] and has_errors(problems):
-                    raise Stop
+        if applies is None or applies(record):
+            for function in rules:
+                if problems := list(function(record)):
+                    diagnostics.problems += problems
+                    if stage[1] and has_errors(problems):
+                        raise Stop
     return record

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from msgspec import Struct
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import KINDS, WorkloadPods, may_select, pods_by_namespace, selected_pods
+from renderer.check.graph.pods import (
+    KINDS,
+    WorkloadPods,
+    may_select,
+    pods_by_namespace,
+    selected_pods,
+    view_replicas,
+    workload_pods,
+)
 from renderer.check.graph.references import validate_grant
 from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.set_pods import validate_child_selector, validate_role_selector
@@ -17,7 +25,7 @@ from renderer.diagnostics import Finding, Path, listed
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import as_map, as_maps, as_text, as_texts, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
-from renderer.kubernetes.workloads import CONTROLLER_LABELS, PodTemplate, added_labels, replicas, selects
+from renderer.kubernetes.workloads import CONTROLLER_LABELS, PodTemplate, selects
 
 _SERVED = "renderer.llmaz.io/served-model-name"
 _WORD_SEPARATORS = re.compile(
@@ -104,7 +112,7 @@ def validate_group_selector(
         if workload is None and GROUPS in selector:
             yield from validate_child_selector(view, body, namespace, name, path)
         return
-    replica = next(replicas(workload), None)
+    replica = next(iter(view_replicas(view, workload)), None)
     if replica is None:
         return
     index, size = as_text(selector.get(WORKER_INDEX, "0")), replica.size
@@ -116,7 +124,7 @@ def validate_group_selector(
         )
         return
     own_labels = {key: value for key, value in selector.items() if not key.startswith(CONTROLLER_LABELS)}
-    templates = [pods.labels for pods in replica.made(next(added_labels(workload, replica)))]
+    templates = [pods.labels for pods in workload_pods(view, workload)] if own_labels else []
     if own_labels and not any(selects({"matchLabels": own_labels}, labels) for labels in templates):
         label = next(
             (key for key, value in own_labels.items() if not any(labels.get(key) == value for labels in templates)),
@@ -190,7 +198,7 @@ def served_by(view: ObjectView, namespace: str, selector: Mapping[str, object]) 
         kind, name = disaggregated_sets.KIND, as_text(selector.get(disaggregated_sets.SET))
     body = view.find(kind, namespace, name) if name else None
     served = text_at(body, "metadata", "annotations", _SERVED)
-    for replica in replicas(body) if body and served else ():
+    for replica in view_replicas(view, body) if body and served else ():
         role = replica.set_role  # where the selector names none, the first: all run the same model
         if role is None or selector.get(disaggregated_sets.ROLE, role.name) == role.name:
             return WorkloadModel(role.scaler if role else name, replica.leader, served)

@@ -9,15 +9,16 @@ from msgspec import Struct
 
 from renderer.check.finding import Body
 from renderer.check.graph.backends import host_place
-from renderer.check.graph.pods import KINDS, WorkloadPods, read_pods, replica_labels
+from renderer.check.graph.pods import KINDS, WorkloadPods, read_pods, replica_labels, view_replicas
 from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, map_at, maps_at, text_at
-from renderer.kubernetes.workloads import Replica, pod_selector, replicas, selects
+from renderer.kubernetes.workloads import Replica, pod_selector, selects
 
 _RECREATED = "RecreateGroupOnPodRestart"
 _MOST_RANKS = 8  # ports of a pool
+_GROUPED = tuple(kind for kind, workload in KINDS.items() if workload.has_groups)
 
 
 class _Group(Struct, frozen=True):
@@ -156,9 +157,9 @@ def _groups_of(view: ObjectView, namespace: str) -> Sequence[_Group]:
 def _groups(view: ObjectView) -> dict[str, list[_Group]]:
     """By namespace, the LeaderWorkerSets and roles of DisaggregatedSets whose groups are of several pods."""
     groups: dict[str, list[_Group]] = {}
-    for kind in (kind for kind, workload in KINDS.items() if workload.has_groups):
+    for kind in _GROUPED:
         for namespace, _, body in view.all(kind):
-            for replica in replicas(body):
+            for replica in view_replicas(view, body):
                 if replica.size > 1:
                     groups.setdefault(namespace, []).append(_group(view, body, replica))
     return groups

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import KINDS, container_ports
+from renderer.check.graph.pods import KINDS, container_ports, view_templates
 from renderer.check.graph.rules import workload_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding
 from renderer.kubernetes.json_values import map_at, text_at
-from renderer.kubernetes.workloads import PodTemplate, pod_templates
+from renderer.kubernetes.workloads import PodTemplate
 
 _Listeners: TypeAlias = Mapping[tuple[str, float], Body]
 """By the nodes and a port, the first workload that listens there."""
@@ -21,7 +21,7 @@ _Listeners: TypeAlias = Mapping[tuple[str, float], Body]
 @workload_rules.about(*KINDS)
 def validate_host_network(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A warning for a workload whose pods listen on the nodes of another one's, on a port that those have."""
-    for template in pod_templates(body):
+    for template in view_templates(view, body):
         for port in sorted(_host_ports(template)):
             other = view.once("listeners of nodes", _listeners)[_nodes(template), port]
             if other is not body:
@@ -34,7 +34,7 @@ def validate_host_network(view: ObjectView, body: Body, namespace: str, name: st
 def _listeners(view: ObjectView) -> _Listeners:
     listeners: dict[tuple[str, float], Body] = {}
     for key, body in view.objects.items():
-        for template in pod_templates(body) if key[0] in KINDS else ():
+        for template in view_templates(view, body) if key[0] in KINDS else ():
             for port in _host_ports(template):
                 listeners.setdefault((_nodes(template), port), body)
     return listeners

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.finding import Body
-from renderer.check.graph.pods import KINDS, may_select, pods_by_namespace, selected_pods, workload_pods
+from renderer.check.graph.pods import KINDS, may_select, pods_by_namespace, selected_pods, view_templates, workload_pods
 from renderer.check.graph.rules import check_rules, workload_rules
 from renderer.check.graph.view import ObjectView
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at
-from renderer.kubernetes.workloads import CONTROLLER_LABELS, pod_templates
+from renderer.kubernetes.workloads import CONTROLLER_LABELS
 from renderer.text.suggestions import closest
 
 _SPREAD = "topologySpreadConstraints"
@@ -22,7 +22,7 @@ _SPREAD = "topologySpreadConstraints"
 @workload_rules.about(*KINDS)
 def validate_spread(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each topology spread constraint of a workload that counts none of its own pods."""
-    for template in pod_templates(body):
+    for template in view_templates(view, body):
         for i, constraint in enumerate(maps_at(template.spec, _SPREAD) if _SPREAD in template.spec else ()):
             selector = map_at(constraint, "labelSelector")
             if selector and not any(may_select(selector, pods) for pods in workload_pods(view, body)):

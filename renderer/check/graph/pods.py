@@ -16,6 +16,7 @@ from renderer.kubernetes.workloads import (
     CONTROLLER_LABELS,
     WORKLOADS,
     MadePods,
+    PodTemplate,
     Replica,
     added_labels,
     containers,
@@ -43,6 +44,21 @@ class WorkloadPods(Struct, frozen=True):
         return f"{text_at(self.body, 'kind')} '{text_at(self.body, 'metadata', 'name')}'"
 
 
+def view_replicas(view: ObjectView, body: Body) -> Sequence[Replica]:
+    """The replicas that an object of the view makes, which several rules ask for. The view keeps the object, so no
+    other one gets its id.
+    """
+    if (known := view.replicas.get(id(body))) is None:
+        known = view.replicas[id(body)] = tuple(replicas(body))
+    return known
+
+
+def view_templates(view: ObjectView, body: Body) -> Iterator[PodTemplate]:
+    """The pod templates of an object of the view."""
+    for replica in view_replicas(view, body):
+        yield from replica.templates
+
+
 def numbers_slices(view: ObjectView) -> Sequence[bool]:
     """Whether the controller of the targeted clusters numbers slices; both where no target is known."""
     targets = view.external.targets
@@ -55,11 +71,18 @@ def replica_labels(view: ObjectView, body: Body, replica: Replica) -> Iterator[M
     return added_labels(body, replica, numbers_slices=numbers_slices(view))
 
 
-def workload_pods(view: ObjectView, body: Body) -> Iterator[WorkloadPods]:
-    """The pods that are made of a workload; nothing of other objects."""
-    for replica in replicas(body):
-        for added in replica_labels(view, body, replica):
-            yield from (read_pods(body, replica, pods) for pods in replica.made(added))
+def workload_pods(view: ObjectView, body: Body) -> Sequence[WorkloadPods]:
+    """The pods that are made of a workload of the view; nothing of other objects."""
+    return view.once(("pods", id(body)), lambda view: _workload_pods(view, body))
+
+
+def _workload_pods(view: ObjectView, body: Body) -> list[WorkloadPods]:
+    return [
+        read_pods(body, replica, pods)
+        for replica in view_replicas(view, body)
+        for added in replica_labels(view, body, replica)
+        for pods in replica.made(added)
+    ]
 
 
 def read_pods(body: Body, replica: Replica, pods: MadePods) -> WorkloadPods:
@@ -83,7 +106,7 @@ def selected_pods(view: ObjectView, namespace: str, selector: Body) -> list[Work
     labels = map_at(selector, "matchLabels")
     if group := as_text(labels.get(GROUPS)):
         body = view.find(wellknown.LEADER_WORKER_SET, namespace, group)
-        return [pods for pods in workload_pods(view, body or {}) if selects(selector, pods.labels)]
+        return [pods for pods in workload_pods(view, body) if selects(selector, pods.labels)] if body else []
     known = view.once("pods by label", _pods_by_label)
     candidates = min((known.get((namespace, *label), ()) for label in labels.items()), key=len)
     selected = [pods for pods in candidates if selects(selector, pods.labels)]

@@ -13,7 +13,7 @@ from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.component_versions import TargetVersions
 from renderer.kubernetes.json_values import as_map, as_text
-from renderer.kubernetes.workloads import WORKLOADS
+from renderer.kubernetes.workloads import WORKLOADS, Replica
 from renderer.text import patterns
 from renderer.text.suggestions import closest
 
@@ -111,13 +111,14 @@ class ListenerAdmission(Struct, frozen=True):
 class ObjectView:
     """A set of objects by Key. Indices over all of them are built on first use."""
 
-    __slots__ = ("_cache", "admissions", "external", "keys", "objects")
+    __slots__ = ("_cache", "admissions", "external", "keys", "objects", "replicas")
 
     def __init__(self, bodies: Sequence[Body], external: ExternalObjects) -> None:
         self.external = external
         self.keys: list[Key] = []
         self.objects: dict[Key, Body] = {}
         self._cache: dict[object, Any] = {}
+        self.replicas: dict[int, Sequence[Replica]] = {}  # by the id of the object that makes them
         self.admissions: dict[tuple[Place, str, object, object], ListenerAdmission] = {}
         for body in bodies:
             metadata = as_map(body.get("metadata"))
