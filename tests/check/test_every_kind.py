@@ -285,7 +285,7 @@ def silent_pods(spot: Spot) -> Planted:
     return [PICKER, another(labels, containers=[main]), pool(9000, **labels)], (BESIDE, "spec", "selector")
 
 
-# --- Groups of several pods (check/graph/groups.py, check/relations.py)
+# --- Groups of several pods (check/graph/partial_selections.py, check/relations.py)
 
 INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
-from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.diagnostics import Diagnostic
+from renderer.integrations.helm import hooks
 from renderer.integrations.helm.actions import dump
 from renderer.integrations.helm.references import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
@@ -24,7 +25,6 @@ from renderer.integrations.helm.replicas import (
     refer_from_shared_route,
     refer_to_replicas,
 )
-from renderer.kubernetes.json_values import value_at
 from renderer.output import file_header
 from renderer.output.file_header import MARK
 from renderer.output.manifest_files import OutputFile
@@ -33,11 +33,6 @@ from renderer.text import escapes
 
 SCHEMA = "values.schema.json"
 SCHEMA_MARK = f'{{"$comment": "{MARK}'
-_HOOK = ("metadata", "annotations", "helm.sh/hook")
-_HOOKS = (
-    *("pre-install", "post-install", "pre-delete", "post-delete", "pre-upgrade", "post-upgrade"),
-    *("pre-rollback", "post-rollback", "test", "test-success"),
-)
 _NAME, _VERSION = "llmaz-models", "0.1.0"
 _NAMESPACE = {"type": "string", "maxLength": 63, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
@@ -101,8 +96,8 @@ def _read(texts: Iterable[OutputFile]) -> tuple[list[tuple[OutputFile, list[obje
             continue
         documents, file_problems = yamlio.parse(text.path, text.text.encode())
         problems += file_problems
-        if any(value_at(document.value, *_HOOK) is not None for document in documents):
-            problems += _unknown_hooks(text)
+        if any(hooks.is_hook(document.value) for document in documents):
+            problems += hooks.unknown_hooks(text)
         parsed.append((text, [document.value for document in documents]))
     return parsed, problems
 
@@ -111,18 +106,6 @@ def template_paths(paths: Iterable[str]) -> dict[str, str]:
     """The template of each rendered file, by the path of that file."""
     used_paths: set[str] = set()
     return {path: _template(path, used_paths) for path in sorted(paths) if path != "kustomization.yaml"}
-
-
-def _unknown_hooks(text: OutputFile) -> Iterator[Diagnostic]:
-    """An error for each object of a file that is passed through which Helm takes for a hook of no kind it knows."""
-    header, _, body = text.text.partition("\n")
-    documents, _ = yamlio.parse(file_header.source_of(header.encode()) or text.path, body.encode())
-    for document in documents:
-        hooks = value_at(document.value, *_HOOK)
-        unknown = [hook for hook in str(hooks).split(",") if hook.strip().lower() not in _HOOKS]
-        if hooks is not None and unknown:
-            words = {"hook": unknown[0].strip(), "known": ", ".join(_HOOKS)}
-            yield make_diagnostic("E870", document.origin(*_HOOK), **words)
 
 
 def _template(path: str, used_paths: set[str]) -> str:
