@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.engines.version_order import version_key
+
+if TYPE_CHECKING:
+    from renderer.input_types import EngineSpec
+
+NO_LIST: Final = "none"  # what `options.list` says where there is meant to be no list
 
 # The form of a line of a list of options; scripts/make_options.py says what it means.
 _FORM = "--name[,-n] ARITY [int|float|json|object|count][?][bounds] [repeat] [{choices}] [since..until]"
@@ -57,6 +63,12 @@ class OptionList(Struct, frozen=True):
     later: Mapping[str, str] = {}  # options of newer versions, and the version that added each, as `by 1.2`
 
 
+def list_path(engine_spec: EngineSpec) -> str:
+    """The file that lists the options of a `spec.engine`; '' without one, which `list: none` says outright."""
+    path = (engine_spec.get("options") or {}).get("list", "")
+    return "" if path == NO_LIST else path
+
+
 def read_option_list(
     files: OptionFiles, runtime: BackendRuntime, version: str, known_lists: Mapping[str, OptionList | None] = {}
 ) -> OptionList | None:
@@ -66,7 +78,7 @@ def read_option_list(
     Raises UnreadableList.
     """
     options = (runtime.spec.get("engine") or {}).get("options") or {}
-    path = options.get("list")
+    path = list_path(runtime.spec.get("engine") or {})
     if not path or not version:
         return None
     versions = files.versions(runtime, path)
@@ -85,7 +97,7 @@ def read_option_list(
 
 def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
     """The versions of an engine whose options are listed, the oldest first. Raises UnreadableList."""
-    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
+    path = list_path(runtime.spec.get("engine") or {})
     return sorted(files.versions(runtime, path), key=version_key) if path else []
 
 

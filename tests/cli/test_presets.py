@@ -29,6 +29,7 @@ spec:
   recommendedConfigs:
     - {{name: default, args: [serve, "{{{{ ModelPath }}}}"], resources: {{requests: {{cpu: 1}}}}}}
   engine:
+    options: {{style: argparse, list: none}}
     variants:
       - {{accelerator: none, unflavored: true}}
       - {{accelerator: nvidia}}
@@ -615,7 +616,7 @@ def test_warnings_stop_nothing(folder: Path, llmaz: Llmaz) -> None:
 def test_mistakes_of_the_tree_are_said(folder: Path, llmaz: Llmaz) -> None:
     (folder / "own.yaml").write_text(RUNTIME.format(name="own", source="hub") + "  nonsense: 1\n")
     err = refused(llmaz("presets", "show", "vllm", "--resolved"))
-    assert err.startswith("own.yaml:14:3: ")
+    assert err.startswith("own.yaml:15:3: ")
     assert err.endswith("\n1 error\n")
 
 

@@ -303,5 +303,10 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "N448": Wording("{backend} {version} {what}"),
     "N449": Wording("the version of {backend} in '{image}' is unknown, so no argument is checked against it", "{hint}"),
+    "N460": Wording(
+        "nothing lists the options of '{name}', so a misspelt one is not found",
+        "name a list under spec.engine.options.list (llmaz's scripts/make_options.py makes it of a --help), or write "
+        "list: none",
+    ),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
 }

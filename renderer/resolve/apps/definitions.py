@@ -29,8 +29,8 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
             resources.merge_resources([preset, ValueLayer({}, origin)], {}, diagnostics)
         diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = find_engine(context, item)
-        if "engine" not in item.spec:
-            diagnostics.problems += preset_args.unfilled_words(item)
+        in_spec = preset_args.unlisted_options if "engine" in item.spec else preset_args.unfilled_words
+        diagnostics.problems += in_spec(item)
         if compiled:
             diagnostics.problems += preset_args.refused_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):

@@ -51,7 +51,7 @@ def find_option_list(
     known_lists: Mapping[str, OptionList | None] = {},
 ) -> OptionList | None:
     """The options of this version; None, maybe with an error, when they are unknown. `known_lists`: read before."""
-    path = ((runtime.spec.get("engine") or {}).get("options") or {}).get("list")
+    path = option_lists.list_path(runtime.spec.get("engine") or {})
     origin = Origin(runtime.document, ("spec", "engine", "options", "list"))
     try:
         option_list = option_lists.read_option_list(files, runtime, version, known_lists)
@@ -97,6 +97,16 @@ def _memory_options(memory: MemorySpec) -> Iterator[tuple[Path, str]]:
     yield from ((path, option) for path in [*fields, ("decodeContext",)] if (option := text_at(memory, *path)))
     for field in ("sizeOptions", "offloadOptions", "withoutPrefixCaching"):
         yield from (((field, i), str(option)) for i, option in enumerate(list_at(memory, field)))
+
+
+def unlisted_options(runtime: BackendRuntime) -> Iterator[Diagnostic]:
+    """A note where nothing lists the options of a runtime with spec.engine, unless it says that there is no such list,
+    or that its arguments are no options.
+    """
+    options = (runtime.spec.get("engine") or {}).get("options") or {}
+    if "list" not in options and options.get("style") != "none":
+        key = ("spec", "engine", "options") if options else ("spec", "engine")
+        yield make_diagnostic("N460", Origin(runtime.document, key, key=True), name=runtime.name)
 
 
 def unfilled_words(runtime: BackendRuntime) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import GivenNumber, given_options, last_given_number, last_number
+from renderer.engines.option_lists import list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
@@ -75,13 +76,12 @@ def refused_options_of_preset(command: EngineProcess) -> Iterator[Diagnostic]:
 def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for arguments of an engine that takes none; a warning where nobody knows the options of its version."""
     run, engine, app = command.run, command.run.engine, command.app
-    options = engine.spec.get("options") or {}
     if not engine.style.parses_options:
         if engine.templated and run.backend_config.get("args") and "options" in engine.spec:
             yield make_diagnostic("E438", app.origin(*BACKEND, "args"), backend=engine.runtime.name)
         return
     names_version = "version" in run.backend_config and ":" not in run.tag
-    if command.option_rules is None and (run.version or names_version) and "list" in options:
+    if command.option_rules is None and (run.version or names_version) and list_path(engine.spec):
         layer = run.version_layers[-1]
         origin = app.origin(*BACKEND, "backendName") if layer in run.size.versions else layer.origin
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)

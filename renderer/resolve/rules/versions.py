@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.option_lists import list_path
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
@@ -51,7 +52,7 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
     engine, app = run.engine, run.base.app
     if not engine.templated or run.backend_config.get("version"):
         return
-    if "list" not in (engine.spec.get("options") or {}) and "versions" not in engine.spec:
+    if not list_path(engine.spec) and "versions" not in engine.spec:
         return
     if patched := pod_template.runner_image(app):
         image, origin = patched

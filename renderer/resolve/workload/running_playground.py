@@ -6,6 +6,7 @@ import posixpath
 from functools import partial
 
 from renderer.diagnostics import Origin
+from renderer.engines.option_lists import list_path
 from renderer.engines.rules.memory import bounded_memory
 from renderer.engines.running_engine import (
     EngineLine,
@@ -53,7 +54,7 @@ def runs_own_image(run: EngineRun) -> bool:
     """
     inputs, runtime = run.base.context.inputs, run.engine.runtime
     if not runtime.ours:
-        list_name = posixpath.basename((run.engine.spec.get("options") or {}).get("list", "")).removesuffix(".txt")
+        list_name = posixpath.basename(list_path(run.engine.spec)).removesuffix(".txt")
         preset = inputs.preset_runtimes.get(list_name)
         if preset is None or not own_repositories(runtime.spec) <= own_repositories(preset.spec):
             return False
