@@ -19,7 +19,7 @@ def validate_api_versions(
         for key, required in too_new.needs.items():
             if key == component_versions.GATE:
                 newest = component_versions.components()["kubernetes"].newest
-                yield Finding("W700", path, {"what": what, "gate": required, "newest": newest, "key": not value})
+                yield Finding("W700", path, {"what": what, "gate": required, "newest": newest}, key=not value)
                 continue
             words = {
                 "what": what,
@@ -27,4 +27,4 @@ def validate_api_versions(
                 "needed": required,
                 "target": key,
             }
-            yield Finding("E700", path, {**words, "said": targets.versions[key], "key": not value})
+            yield Finding("E700", path, {**words, "said": targets.versions[key]}, key=not value)
