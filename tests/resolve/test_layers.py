@@ -8,7 +8,7 @@ from renderer.api import ConfigPart, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin, Path
 from renderer.engines.dialect import ArgLayer, build_style
 from renderer.load.option_lists import OptionListReader
-from renderer.load.preset_files import accelerator_types
+from renderer.load.preset_files import accelerator_types, preset
 from renderer.resolve import flavors
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.arg_merge import merge_args
@@ -120,7 +120,7 @@ def flavor(own: FlavorSpec, catalog: RenderConfigFlavorSpec | None) -> FlavorOri
         preset_runtimes={},
         own_accelerators={},
         loaders={},
-        accelerators=(),
+        accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
         definitions=(),
         option_files=OptionListReader(),
         accelerator_types=accelerator_types,
