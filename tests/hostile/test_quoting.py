@@ -115,7 +115,7 @@ QUOTERS = {
         "resolve/model_cache.py",  # hashes
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("adopt/open_models.py", "diff/live/leaves.py", "diff/live/command_options.py"),  # what is compared
-        *("adopt/pod_patch.py", "resolve/pod/pod_template.py"),  # the same
+        *("adopt/pod_patch.py", "check/graph/host_networks.py", "resolve/pod/pod_template.py"),  # the same
         *("cutover/operator_shutdown.py", "cutover/script.py"),  # patches: words by escapes.shell_word, shlex.join
         *("cel/carriers.py", "cel/formats.py"),  # as Go prints a text; what a function hands on to the next
         *(
