@@ -53,13 +53,13 @@ def undo(template: str, values: object) -> str:
         text = template[end : match.start()]
         end = match.end()
         try:
-            undoing.print(text.rstrip() if match[0].startswith("{{-") else text)
+            undoing.add(text.rstrip() if match[0].startswith("{{-") else text)
             undoing.run(match)
         except (ValueError, OverflowError) as error:
             raise NotComparable(str(error), template.count("\n", 0, match.start()) + 1) from None
     if undoing.block:
         raise NotComparable("a block that is never closed", template.count("\n") + 1)
-    undoing.print(template[end:])
+    undoing.add(template[end:])
     return "".join(undoing.parts)
 
 
@@ -72,7 +72,7 @@ class _Undoing:
         self._values, self._app = as_map(values), ""
         self._room = _MAX_TEXT
 
-    def print(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Prints a text where the block prints. Raises ValueError."""
         if self.block is False:
             return
@@ -99,7 +99,7 @@ class _Undoing:
             if self._number(match["most"]) < self._number(match["least"]):
                 raise ValueError(f"it fails: {escapes.from_go_string(match['failure'])}")
         elif self.block is not False:
-            self.print(self._printed(match))
+            self.add(self._printed(match))
 
     def _printed(self, match: re.Match[str]) -> str:
         """What an action prints. Raises ValueError."""
