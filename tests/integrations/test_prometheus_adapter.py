@@ -24,6 +24,7 @@ spec:
   recommendedConfigs:
     - {{name: default, args: [serve]}}
   engine:
+    options: {{list: none}}
     metrics: {{path: /metrics, waiting: "{metric}"}}
     scale: {{metric: waiting, target: "4"}}
 """
