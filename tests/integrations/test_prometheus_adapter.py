@@ -24,7 +24,7 @@ spec:
   recommendedConfigs:
     - {{name: default, args: [serve]}}
   engine:
-    options: {{list: none}}
+    options: {{style: argparse, list: none}}
     metrics: {{path: /metrics, waiting: "{metric}"}}
     scale: {{metric: waiting, target: "4"}}
 """
