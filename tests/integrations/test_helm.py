@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from renderer import yamlio
-from renderer.integrations.helm.undo import undo
+from renderer.integrations.helm.undo import NotComparable, undo
 from tests.cases.test_cases import EXAMPLES, INPUTS, contents
 from tests.inputs import CONFIG
 from tests.paths import ROOT, TESTS
@@ -758,3 +758,11 @@ def test_the_commands_of_the_page(folder: Path, llmaz: Llmaz, helm: Helm) -> Non
     assert (folder / "llmaz-models-1.4.0.tgz").exists()
     (folder / "out.yaml").write_text(helm("template", "models", "chart").stdout, "utf-8")
     assert llmaz("check", "out.yaml").code == 0
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_block_that_is_never_closed(replicas: int) -> None:
+    """Whether it prints or not: what stands behind it would be lost, and Helm refuses the template."""
+    template = 'a: 1\n{{- if ge (int (index .Values.apps "chat").replicas) 2 }}\nb: 2\n'
+    with pytest.raises(NotComparable, match="a block that is never closed"):
+        undo(template, {"apps": {"chat": {"replicas": replicas}}})

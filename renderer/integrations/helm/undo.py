@@ -57,7 +57,7 @@ def undo(template: str, values: object) -> str:
             undoing.run(match)
         except (ValueError, OverflowError) as error:
             raise NotComparable(str(error), template.count("\n", 0, match.start()) + 1) from None
-    if undoing.block:
+    if undoing.block is not None:
         raise NotComparable("a block that is never closed", template.count("\n") + 1)
     undoing.add(template[end:])
     return "".join(undoing.parts)
