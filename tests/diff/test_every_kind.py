@@ -70,9 +70,7 @@ def test_each_risk_is_told(fault: Fault) -> None:
             assert {(risk.kind, risk.key.kind) for risk in risks} == {(fault.risk, spot.kind)}, spot.address
             messages.add(risks[0].message)
         if fault.risk in PLACED:
-            # A pod that submits a Ray job is told as a leader, as the head is.
-            told = [spot for spot in spots(shape, fault.sorts or ALL_SORTS[:1]) if spot.role != "submitter"]
-            assert len(messages) == len(told), shape
+            assert len(messages) == len([*spots(shape, fault.sorts or ALL_SORTS[:1])]), shape
 
 
 def test_each_risk_is_planted_or_has_no_pods() -> None:

@@ -11,7 +11,7 @@ from renderer.diff.fields import format_path
 from renderer.diff.objects import Body, Items, ObjectKey
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.kubernetes.json_values import as_map, list_at, map_at, maps_at, text_at, texts_at, value_at
-from renderer.kubernetes.workloads import CONTAINERS, WORKER, containers, maps_in, pod_templates
+from renderer.kubernetes.workloads import CONTAINERS, WORKER, WORKLOADS, containers, kind_of, maps_in, pod_templates
 
 _PARTS = frozenset((*CONTAINERS, "securityContext"))  # of pods, in which there are no other pods
 _NODE_NAMESPACES = {"hostPID": "processes", "hostNetwork": "network", "hostIPC": "shared memory"}
@@ -66,7 +66,10 @@ def _is_account(key: ObjectKey) -> bool:
 
 def _pods(body: Body) -> Iterator[tuple[Path, _Pod]]:
     """The pod templates in a body, at any depth, by their paths; also parts of them, as a patch has."""
-    roles = {(*template.path, "spec"): template.role for template in pod_templates(body)}
+    workload = WORKLOADS.get(kind_of(body))
+    # Only in a group there is one leader and one worker: a Ray job's head and submitter both are leaders.
+    templates = [*pod_templates(body)] if workload and workload.has_groups else []
+    roles = {(*template.path, "spec"): template.role for template in templates}
     has_workers = WORKER in roles.values()
     for path, value in maps_in(body):
         if _PARTS.isdisjoint(path) and _is_pod(value):
