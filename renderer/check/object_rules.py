@@ -12,10 +12,7 @@ from renderer.api import Scope
 from renderer.check.api_versions import validate_api_versions
 from renderer.check.cel import cel_rules
 from renderer.check.finding import Body
-from renderer.check.graph import (
-    Key,
-    kind_of,
-)
+from renderer.check.graph import Key, kind_of
 from renderer.check.kinds import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import component_versions
