@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from renderer.build.ai_gateway_route import ai_gateway_route, packed_routes
 from renderer.build.backend import backends
 from renderer.build.configmap import config_map
 from renderer.build.gateway import gateway, gateway_class
@@ -18,7 +19,7 @@ from renderer.build.pdb import pdb
 from renderer.build.pool import inference_pool, picker, steering
 from renderer.build.provider import providers
 from renderer.build.resourceclaim import resource_claim_template
-from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
+from renderer.build.route_policies import security_policy, traffic_policy
 from renderer.build.scaledobject import scaled_object
 from renderer.build.service import client_service, lb_service, leaders_service
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan

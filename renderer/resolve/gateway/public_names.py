@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from renderer.api import App, ClaimedName, Inputs, TrafficInput
-from renderer.build.route_objects import route_objects
+from renderer.build.route_parts import route_parts
 from renderer.plan import NameClaim, RewriteClaim, RoutePlan, SharedNeed, Steering
 from renderer.resolve.claims import claimed_adapters, public_name
 from renderer.resolve.gateway import settings
@@ -53,7 +53,7 @@ def route_claims(app: App, gateway_settings: GatewaySettings, route: RoutePlan) 
     if not route.others:
         return [name_claim(app, gateway_settings, route.model, (), "" if route.packed_route else route.name)]
     claims = []
-    for part in route_objects(route):
+    for part in route_parts(route):
         names = [name.model for rule in part.rules for name in rule]
         claims += [name_claim(app, gateway_settings, name, (), "" if i else part.name) for i, name in enumerate(names)]
     return claims

@@ -88,15 +88,6 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
 
 
 @rule(of=EngineProcess)
-def unlisted_version(command: EngineProcess) -> Iterator[Diagnostic]:
-    """A warning for a version that is newer than all whose options are known."""
-    run, rules = command.run, command.option_rules
-    if rules and rules.is_beyond:
-        words = {"backend": run.engine.runtime.name, "version": run.version, "nearest": rules.option_list.version}
-        yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
-
-
-@rule(of=EngineProcess)
 def left_out_of_model(command: EngineProcess) -> Iterator[Diagnostic]:
     """A note which arguments of a model's preset are left out, since the version of the engine does not have them."""
     run, rules = command.run, command.option_rules

@@ -13,6 +13,7 @@ from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
 from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
+from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 
 _MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
@@ -62,6 +63,15 @@ def unknown_version(run: EngineRun) -> Iterator[Diagnostic]:
         image = f"{engine.runtime.spec['image']}:{run.tag}"
         hint = "write the version itself as spec.engine.options.version"
         yield make_diagnostic("N449", engine.origin.at("version"), backend=engine.runtime.name, image=image, hint=hint)
+
+
+@rule(of=EngineProcess)
+def unlisted_version(process: EngineProcess) -> Iterator[Diagnostic]:
+    """A warning for a version that is newer than all whose options are known."""
+    run, rules = process.run, process.option_rules
+    if rules and rules.is_beyond:
+        words = {"backend": run.engine.runtime.name, "version": run.version, "nearest": rules.option_list.version}
+        yield make_diagnostic("W400", run.version_layers[-1].origin, **words)
 
 
 @rule(of=EngineRun, when=lambda run: run.engine.refusals, gate=True)

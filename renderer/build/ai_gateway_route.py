@@ -1,4 +1,4 @@
-"""AIGatewayRoute and the policies of a route: from a public name to the workloads behind it."""
+"""AIGatewayRoute: from a public name to the workloads behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 from msgspec.structs import replace
 
-from renderer.build.route_objects import RouteObject, route_objects
+from renderer.build.route_parts import TOKEN_COST_KEYS, RoutePart, route_parts
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.wellknown import MODEL_HEADER
@@ -21,21 +21,9 @@ from renderer.plan import (
     RoutePlan,
     RouteTarget,
     SharedPlan,
-    TokenLimit,
     TrafficPlan,
 )
 from renderer.yamlio import SharedMap
-
-# The metadata keys under which the AI gateway counts the tokens of a request, by their kind.
-_COST_KEYS = {
-    "TotalToken": "llm_total_token",
-    "InputToken": "llm_input_token",
-    "OutputToken": "llm_output_token",
-    "CachedInputToken": "llm_cached_input_token",
-    "ReasoningToken": "llm_reasoning_token",
-}
-_RETRY_TRIGGERS = ("connect-failure", "retriable-status-codes")
-_RETRY_STATUSES = (500, 502, 503)
 
 
 def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
@@ -44,7 +32,7 @@ def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
     if not route or route.packed_route:
         return []
     kinds = dict.fromkeys([limit.kind for limit in route.limits])
-    costs: list[Body] = [{"metadataKey": _COST_KEYS[kind], "type": kind} for kind in kinds]
+    costs: list[Body] = [{"metadataKey": TOKEN_COST_KEYS[kind], "type": kind} for kind in kinds]
     if not route.others:
         return [Manifest(_route(route, costs, [_rule(route)]), route.origins)]
     return [
@@ -52,7 +40,7 @@ def ai_gateway_route(plan: Plan | TrafficPlan) -> list[Manifest]:
             _route(route, costs, [_adapter_rule(route, names) for names in part.rules], part.name),
             partial(_part_origins, route, part),
         )
-        for part in route_objects(route)
+        for part in route_parts(route)
     ]
 
 
@@ -128,76 +116,7 @@ def _backend_reference(target: RouteTarget) -> Body:
     }
 
 
-def traffic_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
-    """BackendTrafficPolicy: one for settings that an AIGatewayRoute has no fields for."""
-    route = plan.route
-    if not route:
-        return []
-    spec: dict[str, object] = {}
-    if route.stream_idle_timeout:
-        spec["timeout"] = {"http": {"streamIdleTimeout": route.stream_idle_timeout}}
-    if route.retries:
-        spec["retry"] = _retry(route.retries)
-    if route.limits:
-        spec["rateLimit"] = {"type": "Global", "global": {"rules": [_rate_limit_rule(limit) for limit in route.limits]}}
-    return _policies("BackendTrafficPolicy", route, spec) if spec else []
-
-
-@lru_cache(maxsize=256)
-def _retry(count: int) -> SharedMap:
-    conditions = {"triggers": list(_RETRY_TRIGGERS), "httpStatusCodes": list(_RETRY_STATUSES)}
-    return SharedMap({"numRetries": count, "numAttemptsPerPriority": 1, "retryOn": conditions})
-
-
-def _rate_limit_rule(limit: TokenLimit) -> Body:
-    """A rule of a global rate limit: a request costs 0 when it arrives; its tokens are counted with the response."""
-    metadata = {"namespace": "io.envoy.ai_gateway", "key": _COST_KEYS[limit.kind]}
-    return {
-        "clientSelectors": [{"headers": [{"name": limit.header, "type": "Distinct", "invert": False}]}],
-        "limit": {"requests": limit.tokens, "unit": limit.unit},
-        "cost": {
-            "request": {"from": "Number", "number": 0},
-            "response": {"from": "Metadata", "metadata": metadata},
-        },
-    }
-
-
-def security_policy(plan: Plan | TrafficPlan) -> list[Manifest]:
-    """SecurityPolicy: one where only some tenants may call the model.
-
-    It overrides the Gateway's policy, so it repeats its authentication (docs/design/gateway.md#order-of-the-filters).
-    """
-    route = plan.route
-    if not route or not route.allowed_tenants:
-        return []
-    principal = {"headers": [{"name": route.tenant_header, "values": list(route.allowed_tenants)}]}
-    spec = {
-        **route.authentication,
-        "authorization": {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": principal}]},
-    }
-    return _policies("SecurityPolicy", route, spec)
-
-
-def _policies(kind: str, route: RoutePlan, spec: Body) -> list[Manifest]:
-    """A policy for the HTTPRoute that the AI gateway makes of each AIGatewayRoute, under the same name."""
-    names = [part.name for part in route_objects(route)] if route.others else [route.name]
-    return [_policy(kind, route, name, spec) for name in names]
-
-
-def _policy(kind: str, route: RoutePlan, name: str, spec: Body) -> Manifest:
-    target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}
-    return Manifest(
-        {
-            "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-            "kind": kind,
-            "metadata": {"name": name, "namespace": route.namespace, "labels": route.labels},
-            "spec": {"targetRefs": [target], **spec},
-        },
-        route.origins,
-    )
-
-
-def _part_origins(route: RoutePlan, part: RouteObject) -> dict[Path, Origin]:
+def _part_origins(route: RoutePlan, part: RoutePart) -> dict[Path, Origin]:
     """The origins of one of the objects of a route with several names."""
     origins = route.origins()
     field_origins = {path: origin for path, origin in origins.items() if path[:2] != ("spec", "rules")}

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from renderer.build.ai_gateway_route import ai_gateway_route, packed_routes
 from renderer.build.backend import backends
-from renderer.build.route import ai_gateway_route, packed_routes, security_policy, traffic_policy
+from renderer.build.route_policies import security_policy, traffic_policy
 from renderer.build.service import leaders_service
 from renderer.diagnostics import Origin
 from renderer.plan import PackedRoute, PackedRule, Plan, RoutePlan, RouteTarget, SharedPlan, TokenLimit

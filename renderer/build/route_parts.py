@@ -1,4 +1,4 @@
-"""How the names of a route are shared out among AIGatewayRoutes, whose rules and matches the API limits."""
+"""What AIGatewayRoutes and their policies share: the parts of a route with many names, the keys of token costs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,24 @@ _MAX_RULES = 15  # of an AIGatewayRoute; the AI gateway adds a sixteenth
 _MAX_MATCHES = 64  # of a rule of the HTTPRoute that it makes
 _MAX_ROUTE_MATCHES = 127  # of that HTTPRoute, beside the one that the AI gateway adds
 
+# The metadata keys under which the AI gateway counts the tokens of a request, by their kind.
+TOKEN_COST_KEYS = {
+    "TotalToken": "llm_total_token",
+    "InputToken": "llm_input_token",
+    "OutputToken": "llm_output_token",
+    "CachedInputToken": "llm_cached_input_token",
+    "ReasoningToken": "llm_reasoning_token",
+}
 
-class RouteObject(Struct, frozen=True):
+
+class RoutePart(Struct, frozen=True):
     """An AIGatewayRoute of a route."""
 
     name: str
     rules: tuple[tuple[RouteName, ...], ...]  # the public names of each, which lead to the same targets
 
 
-def route_objects(route: RoutePlan) -> list[RouteObject]:
+def route_parts(route: RoutePlan) -> list[RoutePart]:
     """The AIGatewayRoutes that hold the names of a route: one, or as many as the limits of the API ask for. A pool's
     names share a rule.
     """
@@ -29,5 +38,5 @@ def route_objects(route: RoutePlan) -> list[RouteObject]:
     for i, start in enumerate(range(0, len(names), most)):
         part = names[start : start + most]
         rules = tuple([part[first : first + rule_size] for first in range(0, len(part), rule_size)])
-        objects.append(RouteObject(f"{route.name}-{i + 1}" if i else route.name, rules))
+        objects.append(RoutePart(f"{route.name}-{i + 1}" if i else route.name, rules))
     return objects
