@@ -252,7 +252,7 @@ def _without_secret(finding: Finding, value: Any) -> Finding:
     """The finding without the value of an environment variable that is a secret by its name."""
     if finding.code != "E303" or finding.path[-1:] != ("value",):
         return finding
-    from renderer.secrets.names import is_literal_secret  # few runs need it
+    from renderer.secrets.words import is_literal_secret  # few runs need it
 
     for part in finding.path[:-1]:
         value = value[part]

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from renderer import diagnostics, template
-from renderer.admission import evaluation
+from renderer.admission import limits as admission_limits
 from renderer.cel import texts
 from renderer.cli.console import FORMATS
 from renderer.source import git, paths
@@ -194,10 +194,10 @@ def test_the_bounds_of_the_page_are_those_of_the_code() -> None:
         "the list of a commit's files": [git.MAX_LIST_BYTES],
         "the files of a commit that are read at once": [git.MAX_CONTENT_BYTES],
         "a name for which a similar one is looked for": [suggestions.MAX_WORD],
-        "what an expression of a ValidatingAdmissionPolicy makes": [evaluation.MAX_MEMORY, texts.MAX_TEXT],
+        "what an expression of a ValidatingAdmissionPolicy makes": [admission_limits.MAX_MEMORY, texts.MAX_TEXT],
         "the values that an expression of a ValidatingAdmissionPolicy looks at": [
-            evaluation.MAX_WORK,
-            evaluation.MAX_WORK_OF_POLICY,
+            admission_limits.MAX_WORK,
+            admission_limits.MAX_WORK_OF_POLICY,
         ],
     }
     rows = dict(re.findall(r"^\| ([^|]+) \| (\d[^|]*) \|$", PAGE, re.MULTILINE))

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from renderer.admission.limits import MAX_MEMORY, MAX_WORK, MAX_WORK_OF_POLICY
 from renderer.admission.matching import CreateRequest
 from renderer.admission.programs import Compiled, Programs, unbound_name
 from renderer.admission.records import AdmissionPolicy, NotJudged, PolicyExpression, Validation
@@ -17,12 +18,7 @@ from renderer.cel.reads import ReadPath
 from renderer.cel.work import Extent, extent_of
 
 _LONGEST_MESSAGE: Final = 5 * 1024
-MAX_MEMORY: Final = 1 << 24  # bytes
 _ITEMS: Final = 100  # about so many has a list for each of which a macro makes a value
-# What is looked at for one expression, and for all of a policy, at most. The server's limits, in units of its own, are
-# 10,000,000 for all and a tenth of that for each call.
-MAX_WORK: Final = 4_000_000
-MAX_WORK_OF_POLICY: Final = 10_000_000
 _TOO_MUCH_WORK: Final = "more steps than llmaz runs"
 
 

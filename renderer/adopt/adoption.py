@@ -32,7 +32,7 @@ from renderer.adopt.neighbours import (
 )
 from renderer.adopt.open_models import SharedModel, share_models
 from renderer.adopt.plain_secrets import plain_body, without_secrets
-from renderer.adopt.playground import (
+from renderer.adopt.playground_fields import (
     CommentedBody,
     complete_playground,
     draft_playground,

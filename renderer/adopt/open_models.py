@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
 from renderer.adopt.free_names import FreeNames
-from renderer.adopt.playground import CommentedBody
+from renderer.adopt.playground_fields import CommentedBody
 from renderer.diagnostics import Path
 from renderer.load.validation import KINDS
 

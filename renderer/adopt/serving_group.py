@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
-from renderer.adopt.playground import CommentedBody
+from renderer.adopt.playground_fields import CommentedBody
 from renderer.adopt.pod_changes import kept_metadata, own_containers
 from renderer.adopt.pod_patch import patch_between
 from renderer.adopt.server_defaults import without_defaults

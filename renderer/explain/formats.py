@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from renderer import yamlio
 from renderer.diagnostics import Path, dotted
 from renderer.explain.answers import AnswerBlock, Answers
+from renderer.explain.field_descriptions import SUM
 from renderer.explain.reasons import FILLED, MADE, RULE, InputLine, Reason
-from renderer.explain.rules import SUM
 from renderer.text import escapes
 
 _WIDTH = 120

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, Path, Source, dotted
-from renderer.explain import rules
+from renderer.explain import field_descriptions
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
 from renderer.kubernetes import quantity
 from renderer.kubernetes.workloads import LEADER_WORKER_SET, WORKLOADS, pod_templates
@@ -92,9 +92,9 @@ class ReasonFinder:
             rendered = replace(rendered, plan_origins=rendered.roles[int(path[2])].plan_origins)
         others, rest = self._speakers(rendered, path)
         match = self._match(rendered, path, others, rest)
-        rule = rules.rule(rendered.key[0], path, rendered.body)
+        rule = field_descriptions.rule(rendered.key[0], path, rendered.body)
         if match is None or match.how == MADE:
-            if rule and rules.OWN in rule.of:
+            if rule and field_descriptions.OWN in rule.of:
                 match = None
             for key in rule.of if rule else ():
                 better_match = self._match_related(rendered, key, _value(rendered.body, path))
@@ -103,7 +103,7 @@ class ReasonFinder:
                     break
         text = rule.text if rule else ""
         if match and match.how == MADE and match.origin.path == _OFFLOADED and path[-1] == "memory":
-            text = rules.SUM
+            text = field_descriptions.SUM
         if match is None:
             return Reason(RULE, None, text or f"made for {rendered.owner}")
         place = self._place(match.origin)
@@ -220,7 +220,7 @@ class ReasonFinder:
     def _match_related(self, rendered: RenderedObject, key: Path, value: object) -> _Match | None:
         """The origin of another field of object or app, or of what the plan or Gateway knows by this name."""
         origin = self._origins(rendered).get(key) or rendered.plan_origins.get(key)
-        if key[0] == rules.INPUT and isinstance(rendered.plan, Plan):
+        if key[0] == field_descriptions.INPUT and isinstance(rendered.plan, Plan):
             origin = rendered.plan.origin.at(*key[1:])
         if origin is None:
             return None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,8 +14,6 @@ from renderer.fit.weights import GIB, ModelWeights, weights_per_gpu
 FITS, TIGHT, CONTEXT, WEIGHTS = "fits", "tight", "context does not fit", "weights do not fit"
 MARGIN = 0.05
 """The part of an accelerator's memory within which nobody knows (docs/fit.md)."""
-_ROUND = 1024  # a shorter context that is offered is a multiple of it
-_LARGEST_GROUP = 16
 
 
 class FitQuestion(Struct, frozen=True):
@@ -45,15 +40,6 @@ class FitVerdict(Struct, frozen=True):
     length: int = 0  # tokens of it
 
 
-class Remedy(Struct, frozen=True):
-    """A change by which a model would fit. Only one of its fields is set."""
-
-    length: int = 0
-    value_type: str = ""
-    tensor: int = 0
-    flavor: str = ""
-
-
 def judge_fit(question: FitQuestion) -> FitVerdict:
     """Whether weights and one request of the longest context fit, as engines ask at their start."""
     card, settings = question.accelerator.memory_gib, question.settings
@@ -78,13 +64,6 @@ def request_gib(question: FitQuestion, length: int) -> float:
     return size / GIB
 
 
-def _longest(question: FitQuestion, room_gib: float) -> int:
-    """The longest request, in steps of _ROUND tokens, that fits into the cache; 0 for none."""
-    lengths = range(0, question.length, _ROUND)
-    count = bisect_right(lengths, room_gib, lo=1, key=lambda length: request_gib(question, length))
-    return lengths[count - 1]
-
-
 def measured_verdict(question: FitQuestion, tokens: int) -> FitVerdict:
     """The answer where an engine said how many tokens its cache has room for."""
     verdict = judge_fit(question)
@@ -101,27 +80,3 @@ def describe_verdict(verdict: FitVerdict) -> str:
     if verdict.kind == FITS and verdict.requests:
         return f"fits, {verdict.requests:.1f} requests of {verdict.length:,} tokens at once"
     return verdict.kind
-
-
-def first_remedy(
-    question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool, flavors: Iterable[tuple[str, FitQuestion]] = ()
-) -> Remedy | None:
-    """The first change that would fit for certain: a shorter context, a cache of 8 bits, more accelerators, another
-    flavor; None where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of
-    the model, with the question on each.
-    """
-    if verdict.kind == CONTEXT:
-        if length := _longest(question, verdict.room_gib - MARGIN * question.accelerator.memory_gib):
-            return Remedy(length=length)
-        if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
-            return Remedy(value_type="fp8")
-    tensor = question.settings.tensor * 2
-    while tensor <= _LARGEST_GROUP and question.heads % tensor == 0:
-        if _would_fit(replace(question, settings=replace(question.settings, tensor=tensor))):
-            return Remedy(tensor=tensor)
-        tensor *= 2
-    return next((Remedy(flavor=name) for name, other in flavors if _would_fit(other)), None)
-
-
-def _would_fit(question: FitQuestion) -> bool:
-    return judge_fit(question).kind == FITS

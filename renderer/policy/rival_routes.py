@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from renderer.api import RenderPolicy
 from renderer.check.graph.attachments import Attachment, attachments
-from renderer.check.graph.request_matches import MODEL_PATHS, RequestMatch, located_matches
+from renderer.check.graph.request_matches import RequestMatch, located_matches
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import as_map, texts_at
+from renderer.kubernetes.wellknown import MODEL_PATHS
 from renderer.kubernetes.workloads import Kind
 from renderer.plan import Body
 from renderer.policy.denial import Denial

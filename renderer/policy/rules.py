@@ -12,7 +12,7 @@ from renderer.api import RenderPolicy
 from renderer.kubernetes.pod_parts import volume_path
 from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.plan import Manifest
-from renderer.policy import containers, hosts, pod_privileges
+from renderer.policy import hosts, images, pod_privileges, security_contexts
 from renderer.policy.denial import Denial
 from renderer.policy.globs import restricts
 from renderer.policy.namespaces import judge_namespace
@@ -31,9 +31,9 @@ ObjectRule = Callable[[RenderPolicy, JudgedObject], Iterator[Denial]]
 
 
 _RULES: Sequence[tuple[tuple[str, ...], Callable[[Kind], object], ObjectRule]] = (
-    (containers.REGISTRIES, has_parts, containers.judge_images),
-    (containers.PRIVILEGED, has_parts, containers.judge_privileged),
-    (containers.ROOT, has_parts, containers.judge_root),
+    (images.REGISTRIES, has_parts, images.judge_images),
+    (security_contexts.PRIVILEGED, has_parts, security_contexts.judge_privileged),
+    (security_contexts.ROOT, has_parts, security_contexts.judge_root),
     (hosts.HOSTS, lambda kind: kind in hosts.KINDS, hosts.judge_hosts),
     (pod_privileges.HOST_PATHS, volume_path, pod_privileges.judge_persistent_volume),
     (

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
-from renderer.routes.table import (
-    TableLine,
-    api_name,
-    columns,
-    describe_gateway,
-    priority,
-    replicas,
-    shorten,
-    table_lines,
-)
+from renderer.routes.table import TableLine, columns, priority, table_lines
+from renderer.routes.wording import api_name, describe_gateway, replicas, shorten
 from renderer.text.escapes import markdown_code, markdown_text, mermaid_label
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.

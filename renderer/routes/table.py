@@ -9,12 +9,10 @@ from msgspec import Struct
 
 from renderer.diagnostics import counted
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
+from renderer.routes.wording import describe_gateway, describe_target, replicas, shorten
 from renderer.text import escapes
 
-_CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
 _WIDEST = 48  # of a cell: a served name may have 4,096 bytes
-# Names of the AI gateway's API schemas, as their vendors write them.
-_API_NAMES = {"AWSBedrock": "AWS Bedrock", "AWSAnthropic": "Anthropic on AWS", "AzureOpenAI": "Azure OpenAI"}
 
 
 class TableLine(Struct, frozen=True):
@@ -65,17 +63,6 @@ def summary(routes: RouteTable) -> str:
     return summary_line + (
         f"; {counted(len(routes.unrouted), 'app')} without a route ({why})" if routes.unrouted else ""
     )
-
-
-def describe_gateway(row: RouteRow) -> str:
-    """The Gateway, hosts and authentication of a public name, in one line."""
-    hosts = f"on {', '.join(row.hostnames)}" if row.hostnames else "on any host"
-    return f"Gateway {'/'.join(row.gateway)} {hosts}" + (f", {describe_auth(row)}" if row.auth_methods else "")
-
-
-def describe_auth(row: RouteRow) -> str:
-    """The credentials that a client needs; '' without authentication."""
-    return f"asks for {' or '.join(_CREDENTIALS[method] for method in row.auth_methods)}" if row.auth_methods else ""
 
 
 def table_lines(row: RouteRow) -> list[TableLine]:
@@ -140,42 +127,6 @@ def _model(line: TableLine) -> str:
     if leg and leg.workload and (adapter := leg.workload.adapters.get(line.called or line.row.name)):
         return f"{adapter} on {leg.workload.model}"
     return " as ".join(filter(None, (leg.workload.model if leg and leg.workload else "", line.called)))
-
-
-def describe_target(leg: RouteLeg) -> str:
-    """The target of a leg: a workload, a pool with its picker, or a provider with its API."""
-    if leg.provider:
-        port = f":{leg.provider.port}" if leg.provider.port != 443 else ""
-        return f"{leg.provider.hostname}{port} ({api_name(leg)})"
-    if leg.pool:
-        return f"pool {leg.to}" + (f" ({leg.workload.picker})" if leg.workload else "")
-    return leg.to
-
-
-def api_name(leg: RouteLeg) -> str:
-    """The API of a provider, by the name that its vendor gives it."""
-    name = dict(leg.provider.speaks)["name"] if leg.provider else ""
-    return _API_NAMES.get(name, name)
-
-
-def replicas(leg: RouteLeg) -> str:
-    """The replicas of a workload: `2`, or `1–4` with an autoscaler; of two roles `1 prefill, 2 decode`; '' if it is
-    unknown.
-    """
-    if not leg.workload:
-        return ""
-    count = _range(leg.workload.low, leg.workload.high)
-    return f"{_range(*leg.workload.prefill)} prefill, {count} decode" if leg.workload.prefill else count
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"
-
-
-def shorten(text: str, most: int) -> str:
-    """The text on one line, with `…` for what is more than that many characters."""
-    shown = text if text.isprintable() and text == text.strip() else escapes.json_text(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 def _format_table(rows: Sequence[RouteRow]) -> str:

@@ -5,7 +5,8 @@ Rendered files are not part of it: the first `llmaz render` makes them, with the
 
 from __future__ import annotations
 
-from renderer.scaffold.contents import commands, contents, missing, top_level_entries
+from renderer.scaffold.contents import contents, top_level_entries
+from renderer.scaffold.next_commands import commands, missing
 from renderer.scaffold.options import ACTION, ScaffoldOptions, scaffold_options
 from renderer.scaffold.writer import write
 

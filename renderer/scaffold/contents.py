@@ -11,6 +11,7 @@ from renderer.integrations.gitops import EnvironmentSource, health
 from renderer.integrations.gitops.applications import Application, SyncOptions, applications
 from renderer.integrations.gitops.flux import kustomizations
 from renderer.kubernetes.json_values import list_at, map_at, text_at, value_at
+from renderer.scaffold.next_commands import bootstrap_commands, push_commands
 from renderer.scaffold.options import ACTION, IN_CLUSTER, ScaffoldOptions
 from renderer.text import escapes
 from renderer.yamlio import Document
@@ -47,61 +48,6 @@ def top_level_entries(texts: Iterable[str]) -> list[str]:
     """Sorted names at the top of the new folder, and relative paths of files outside of it. `texts`: all paths."""
     entries = {os.path.relpath(path) if os.path.isabs(path) else re.sub("/.*", "/", path) for path in texts}
     return sorted(entries, key=lambda name: (name.startswith("."), name.lower()))
-
-
-def commands(folder: str, options: ScaffoldOptions) -> list[str]:
-    """The next commands for the user, a line each: render; commit and push; bootstrap."""
-    directory = os.path.normpath(folder)
-    word = ("./" if directory.startswith("-") else "") + escapes.shell_word(directory)
-    enter = [] if directory == "." else [f"cd {word}"]
-    return [
-        " && ".join(steps)
-        for steps in ([*enter, "llmaz render"], _push_commands(options), _bootstrap_commands(options))
-    ]
-
-
-def missing(options: ScaffoldOptions) -> list[str]:
-    """Messages about values that are still placeholders, and the files where the user replaces them."""
-    notes = []
-    if not options.known and options.engine != "none":
-        notes.append(
-            f"--repo-url is not set, and git has no remote 'origin': replace {options.repository} in bootstrap/ "
-            "with the address of your repository"
-        )
-    if options.ci == "github" and options.action == ACTION:
-        notes.append(
-            f"--action is not set: replace {ACTION} in .github/workflows/llmaz.yml with your copy of llmaz's repository"
-        )
-    if options.ci == "gitlab":
-        notes.append("set the pip index that has llmaz's wheel in .gitlab-ci.yml")
-    return notes
-
-
-def _push_commands(options: ScaffoldOptions) -> list[str]:
-    """Commands that commit and push; before them those that make the repository or the remote if there is none."""
-    branch = escapes.shell_word(options.branch)
-    aside = [os.path.relpath(file, options.below) for file in [_workflow_file(options)] if file and options.below]
-    steps = [
-        " ".join(["git add .", *map(escapes.shell_word, aside)]),
-        "git commit --message 'Models, and the platform for them'",
-    ]
-    if not options.top:
-        steps.insert(0, f"git init --initial-branch {branch}")
-    if not options.origin:
-        steps.append(f"git remote add origin {escapes.shell_word(options.repository)}")
-    return [*steps, f"git push origin HEAD:{branch}"]
-
-
-def _bootstrap_commands(options: ScaffoldOptions) -> list[str]:
-    """Commands that apply the bootstrap objects, or without an engine the manifests themselves."""
-    if options.engine == "none":
-        apply = "kubectl apply --server-side"
-        return [f"{apply} --filename extra", f"{apply} --recursive --filename rendered"]
-    steps = ["kubectl apply --filename bootstrap/root.yaml"]
-    if options.engine == "argocd":
-        patch = "patch configmap argocd-cm --patch-file bootstrap/argocd-cm.yaml"
-        steps.insert(0, f"kubectl --namespace {options.tools} {patch}")
-    return steps
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -314,7 +260,7 @@ def _no_bootstrap(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
 
 def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     """Path and text of the CI file, from docs/github.md or docs/gitlab.md. It goes to the top of the repository."""
-    file = os.path.join(options.top, _workflow_file(options)) if options.below else _workflow_file(options)
+    file = os.path.join(options.top, options.workflow_file) if options.below else options.workflow_file
     if options.ci == "github":
         text = _read_template("github.yml").replace(ACTION, options.action)
         if options.branch != "main":
@@ -333,11 +279,6 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
         yield file, text
 
 
-def _workflow_file(options: ScaffoldOptions) -> str:
-    """The path of the CI file, relative to the top of the repository; '' for none."""
-    return {"github": ".github/workflows/llmaz.yml", "gitlab": ".gitlab-ci.yml", "none": ""}[options.ci]
-
-
 def _readme(options: ScaffoldOptions) -> str:
     playground = _playground(options)
     model = load.preset(f"models/{_model_name(playground)}").value
@@ -348,8 +289,8 @@ def _readme(options: ScaffoldOptions) -> str:
         "Model": model["spec"]["servedModelName"],
         "Namespace": options.namespace,
         "Tools": options.tools,
-        "Push": "\n   ".join(_push_commands(options)),
-        "Begin": "\n   ".join(_bootstrap_commands(options)),
+        "Push": "\n   ".join(push_commands(options)),
+        "Begin": "\n   ".join(bootstrap_commands(options)),
         "Key": "",
         "Check": "",
     }
@@ -363,7 +304,7 @@ def _readme(options: ScaffoldOptions) -> str:
             f"Make the Secret with the key that opens the repository: {command}, and let the repository "
             "accept that key. "
         )
-    if file := _workflow_file(options):
+    if file := options.workflow_file:
         words["Check"] = f"`{file}` checks that, and reports for each change what it does to running models.\n"
     words["First"] = _fill_template(_read_template(f"{options.engine}.md"), words)
     return _fill_template(_read_template("README.md"), words).rstrip("\n") + "\n"

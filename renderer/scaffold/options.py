@@ -49,6 +49,11 @@ class ScaffoldOptions(Struct, frozen=True):
         """Whether the URL of the repository is known."""
         return self.repository != UNKNOWN
 
+    @property
+    def workflow_file(self) -> str:
+        """The path of the CI file, relative to the top of the repository; '' for none."""
+        return {"github": ".github/workflows/llmaz.yml", "gitlab": ".gitlab-ci.yml", "none": ""}[self.ci]
+
     def inside(self, path: str) -> str:
         """A path of the folder, relative to the top of the repository."""
         return f"{self.below}/{path}" if self.below else path

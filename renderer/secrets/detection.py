@@ -15,7 +15,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer.secrets.names import (
+from renderer.secrets.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
+from renderer.secrets.words import (
     REFERENCE,
     VARIABLE_NAME,
     is_harmless,
@@ -25,7 +26,6 @@ from renderer.secrets.names import (
     names_secret,
     reveals_secret,
 )
-from renderer.secrets.shell_text import QUOTED, WORD, ShellText, Span, first_word, without_code
 
 HIDDEN = "<hidden>"
 ANOTHER = "<hidden, another one>"

@@ -14,7 +14,7 @@ from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import KINDS, is_floating, restarting_fields
 from renderer.secrets.detection import hide_secrets
-from renderer.secrets.names import is_literal_secret
+from renderer.secrets.words import is_literal_secret
 from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
 
 

@@ -18,7 +18,7 @@ from renderer import load, resolve, yamlio
 from renderer.api import RenderOptions
 from renderer.diagnostics import Path as Steps
 from renderer.diagnostics import dotted
-from renderer.explain import rules
+from renderer.explain import field_descriptions
 from renderer.explain.answers import leaves
 from renderer.explain.reasons import FILLED, MADE, RULE, SAID, InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, RenderedObject
@@ -233,10 +233,10 @@ def test_every_rule_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
         for house in houses(case):
             for rendered in [*house.render_items(house.items), *house.shared()]:
                 for path, _ in leaves(rendered.body):
-                    if rule := rules.rule(rendered.key[0], path, rendered.body):
+                    if rule := field_descriptions.rule(rendered.key[0], path, rendered.body):
                         met.add((rendered.key[0], rule.text))
     texts = {text for _, text in met}
-    assert sorted({text for _, text in rules.all_rules()} - texts) == []
+    assert sorted({text for _, text in field_descriptions.all_rules()} - texts) == []
 
 
 def test_most_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,15 +11,14 @@ from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import Attention, missing_attention_fact, read_attention
 from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, Budget, cache_room
 from renderer.fit.kv_cache import CacheSettings, request_cache
+from renderer.fit.remedies import Remedy, first_remedy
 from renderer.fit.verdict import (
     CONTEXT,
     FITS,
     TIGHT,
     WEIGHTS,
     FitQuestion,
-    Remedy,
     describe_verdict,
-    first_remedy,
     judge_fit,
     measured_verdict,
 )

@@ -31,7 +31,7 @@ SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 # By file and function: the number of texts with values in another language, and what quotes them.
 PLACES = {
     "adopt/kserve.py _fill_variable": (1, "a name of presets/kserve.yaml"),
-    "adopt/playground.py _is_named": (2, "what is looked for in a text"),
+    "adopt/playground_fields.py _is_named": (2, "what is looked for in a text"),
     "error_pages/terminal.py area_list": (1, "titles of ours, and numbers"),
     "cutover/gitops_tool.py start": (1, "shlex.join"),
     "cutover/steps.py _check": (1, "words of ours, and escapes.shell_word"),
@@ -79,7 +79,7 @@ PLACES = {
     "integrations/helm/undo.py ": (9, "patterns of ours"),
     "integrations/kustomize/results.py __init__": (1, "re.escape"),
     "load/admission_files.py _facts": (1, "re.escape"),
-    "resolve/autoscaling/keda.py _query": (1, "escapes.promql_string, escapes.regex_literal"),
+    "resolve/autoscaling/keda_triggers.py _query": (1, "escapes.promql_string, escapes.regex_literal"),
     "resolve/engine/compilation.py fill": (1, "words of a message"),
     "resolve/engine/preset_args.py unfilled_words": (1, "words of a message"),
     "resolve/kube/images.py ": (3, "patterns of ours"),
@@ -93,7 +93,7 @@ PLACES = {
     "schema_validation.py _compiled": (1, "schemas of ours"),
     "schema_validation.py message_words": (1, "words of a message"),
     "schema_validation.py _type_hint": (1, "words of a message"),
-    "secrets/names.py ": (1, "patterns of ours"),
+    "secrets/words.py ": (1, "patterns of ours"),
     "source/tree.py glob": (4, "re.escape"),
     "template.py _jinja_expression": (1, "an expression is what it is"),
     "yamlio/located_reader.py _key_words": (1, "words of a message"),

@@ -33,8 +33,8 @@ LISTS = {  # of kinds, for what is no fact about their pods
     "renderer/diff/live/comparison.py": "objects of a dump that nobody writes by hand",
     "renderer/explain/question.py": "how kubectl calls the kinds that are rendered",
     "renderer/explain/reasons.py": "rendered objects whose text somebody wrote as it is",
-    "renderer/explain/rules.py": "sentences about fields of rendered objects, by kind",
-    "renderer/resolve/autoscaling/keda.py": "how names of pods end, in a query",
+    "renderer/explain/field_descriptions.py": "sentences about fields of rendered objects, by kind",
+    "renderer/resolve/autoscaling/keda_triggers.py": "how names of pods end, in a query",
 }
 FIELDS = {  # of a LeaderWorkerSet itself or, as llmaz's own key, of a Service
     HOME: "the table",
@@ -48,7 +48,7 @@ FIELDS = {  # of a LeaderWorkerSet itself or, as llmaz's own key, of a Service
     "renderer/diff/live/added_fields.py": "a set has the field, and a Deployment has not",
     "renderer/diff/live/server_fields.py": "a set of one pod with a leader's template alone",
     "renderer/diff/risks/rollout.py": "short names of fields of the set",
-    "renderer/explain/rules.py": "sentences about fields of the set",
+    "renderer/explain/field_descriptions.py": "sentences about fields of the set",
     "renderer/kubernetes/server_defaults.py": "what LeaderWorkerSet's webhook fills in",
     "renderer/load/deprecated_names.py": "the llmaz Service's own key",
     "renderer/resolve/apps/service.py": "the llmaz Service's own key",

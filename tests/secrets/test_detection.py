@@ -16,7 +16,7 @@ from renderer.diff.comparison import compare
 from renderer.diff.formats import FORMS
 from renderer.secrets import detection
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_in_text, hide_known_secrets, hide_secrets
-from renderer.secrets.names import harmless_variables, is_literal_secret
+from renderer.secrets.words import harmless_variables, is_literal_secret
 from tests.diff.objects import policy, texts, workload
 from tests.diff.repository import CHAT, CONFIG, MODEL, Repository
 

@@ -11,11 +11,9 @@ from msgspec import Struct
 from renderer.check.finding import Body
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at
-from renderer.kubernetes.wellknown import MODEL_HEADER
+from renderer.kubernetes.wellknown import MODEL_HEADER, MODEL_PATHS
 
 EXACT, EXPRESSION, PREFIX = "Exact", "RegularExpression", "PathPrefix"
-MODEL_PATHS: Final = ("/v1", "/cohere", "/anthropic")
-"""Below which the AI gateway serves models, by its own settings."""
 _PATH_TYPES = (PREFIX, EXPRESSION, EXACT)  # the last is chosen first
 _PLAIN_START = re.compile(r"\^?([-\w/]*)([?*{]?)", re.ASCII)
 

@@ -160,7 +160,7 @@ def _has_plain_secret(entry: Body) -> bool:
     if not (value and _may_be_secret(f"{name} {value}")):
         return False
     from renderer.secrets.detection import find_url_secrets  # few runs need it
-    from renderer.secrets.names import is_literal_secret
+    from renderer.secrets.words import is_literal_secret
 
     return is_literal_secret(name, value) or bool(find_url_secrets(value))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.kubernetes.json_values import value_at
 from renderer.secrets.detection import find_secrets, find_url_secrets
-from renderer.secrets.names import is_literal_secret
+from renderer.secrets.words import is_literal_secret
 
 _MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 

@@ -17,7 +17,7 @@ from renderer.resolve.gateway.pools import PickedApp, SteeredPool
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.rules import run_rules_or_stop
-from renderer.resolve.traffic import model_route
+from renderer.resolve.traffic import model_route_records
 
 
 def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
@@ -79,6 +79,6 @@ def _request(context: RunContext, app: App, plans: Sequence[Plan], targets: Sequ
 def _has_foreign_route(context: RunContext, app: App, public_name: str) -> bool:
     """Whether a ModelRoute, or an InferenceModel of the same public name, replaces the app's own route."""
     return any(
-        model_route.leads_to_main(traffic_input, app.name) or traffic_input.spec["modelName"] == public_name
+        model_route_records.leads_to_main(traffic_input, app.name) or traffic_input.spec["modelName"] == public_name
         for traffic_input in context.traffic.get((app.namespace, app.name), ())
     )

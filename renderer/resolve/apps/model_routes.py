@@ -20,7 +20,7 @@ from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.rules import run_rules_or_stop
-from renderer.resolve.traffic.model_route import (
+from renderer.resolve.traffic.model_route_records import (
     AppBackend,
     BackendWorkloads,
     ModelRoute,

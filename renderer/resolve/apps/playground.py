@@ -11,10 +11,10 @@ from renderer.fit.verdict import FitVerdict
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
 from renderer.resolve import disruptions, monitoring
-from renderer.resolve.autoscaling import keda
+from renderer.resolve.autoscaling import keda_triggers
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
-from renderer.resolve.engine.parallelism import own_size_origin
+from renderer.resolve.engine.parallel_sizes import own_size_origin
 from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.gateway import drain, routing
 from renderer.resolve.gateway.settings import gateway_settings
@@ -140,12 +140,12 @@ def _role(command: EngineProcess) -> Role:
 def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
     """The shared objects that scaling needs."""
     app, context = scaling.planned.app, scaling.planned.run.base.context
-    needs = keda.interceptor_needs(app, scaling.interceptor) if scaling.interceptor else ()
+    needs = keda_triggers.interceptor_needs(app, scaling.interceptor) if scaling.interceptor else ()
     if not context.metrics_collected:
         return needs
     return (
         *monitoring.monitor_needs(app.namespace, scaling.pod),
-        *keda.picker_monitor_needs(app.namespace, scaling.scaler),
+        *keda_triggers.picker_monitor_needs(app.namespace, scaling.scaler),
         *needs,
     )
 

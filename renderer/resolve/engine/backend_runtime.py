@@ -20,7 +20,7 @@ from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Container
 from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import SINGLE, Parallelism
+from renderer.resolve.engine.parallel_sizes import SINGLE, Parallelism
 from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.kube.resources import MergedResources
 from renderer.resolve.layers import MergedEntries, ValueLayer

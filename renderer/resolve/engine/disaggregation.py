@@ -15,7 +15,7 @@ from renderer.engines.given_options import given_options, last_given_number
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Body, Role, Setting
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.parallelism import Parallelism
+from renderer.resolve.engine.parallel_sizes import Parallelism
 from renderer.resolve.engine.ports import container_port
 
 if TYPE_CHECKING:

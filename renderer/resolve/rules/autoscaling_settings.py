@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.resolve import monitoring, network_policy
-from renderer.resolve.autoscaling import keda
+from renderer.resolve.autoscaling import keda_triggers
 
 _SOURCE, _KEDA = ("autoscaling", "metricSource", "type"), ("autoscaling", "keda")
 
@@ -20,7 +20,7 @@ def _has_settings(config: RenderConfig) -> object:
 @rule(of=RenderConfig, when=_has_settings)
 def settings_of_keda(config: RenderConfig) -> Iterator[Diagnostic]:
     """What only KEDA reads, where another autoscaler is chosen."""
-    if keda.is_chosen(config):
+    if keda_triggers.is_chosen(config):
         return
     if config.get(*_SOURCE) == "prometheus":
         yield make_diagnostic("E350", config.origin(*_SOURCE))
@@ -31,10 +31,10 @@ def settings_of_keda(config: RenderConfig) -> Iterator[Diagnostic]:
 @rule(of=RenderConfig, when=_has_settings)
 def half_of_authentication(config: RenderConfig) -> Iterator[Diagnostic]:
     """An error for one of two fields that Prometheus' authentication needs together."""
-    prometheus = config.get(*keda.PROMETHEUS, default={})
+    prometheus = config.get(*keda_triggers.PROMETHEUS, default={})
     if ("authModes" in prometheus) != ("authenticationRef" in prometheus):
         lacking, present = sorted(("authModes", "authenticationRef"), key=lambda key: key in prometheus)
-        origin = config.origin(*keda.PROMETHEUS, present, key=True)
+        origin = config.origin(*keda_triggers.PROMETHEUS, present, key=True)
         yield make_diagnostic("E352", origin, present=present, lacking=lacking)
 
 

@@ -12,7 +12,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Located, Origin, make_diagnostic, rule, suggestion
 from renderer.kubernetes.json_values import map_at, number_at
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine.parallelism import invalid_params
+from renderer.resolve.engine.parallel_sizes import invalid_params
 from renderer.resolve.flavors import Flavor, flavor_origins
 from renderer.resolve.workload.claimed import AppBase
 

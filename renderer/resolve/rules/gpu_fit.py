@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.fit.kv_cache import request_cache
-from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, Remedy, first_remedy
+from renderer.fit.remedies import Remedy, first_remedy
+from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS
 from renderer.fit.weights import GIB
 from renderer.kubernetes.json_values import text_at
 from renderer.resolve.workload.gpu_fit import GpuFit, questions_of_other_flavors

@@ -8,7 +8,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, sugg
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.traffic.model_route import (
+from renderer.resolve.traffic.model_route_records import (
     AppBackend,
     BackendWorkloads,
     RouteBackend,

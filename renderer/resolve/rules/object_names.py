@@ -8,7 +8,7 @@ from renderer.api import App
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
 from renderer.kubernetes import wellknown
 from renderer.resolve.gateway import streaming
-from renderer.resolve.traffic import model_route
+from renderer.resolve.traffic import model_route_records
 from renderer.resolve.traffic.object_names import TreeNames
 
 _SERVICE: Path = ("spec", "service", "name")
@@ -71,7 +71,7 @@ def taken_provider_names(names: TreeNames) -> Iterator[Diagnostic]:
     owners: dict[tuple[str, str], str] = {}
     variants = {(app.namespace, app.name) for app in names.variants}
     for item in names.inputs.traffic:
-        for i, name in model_route.provider_names(item):
+        for i, name in model_route_records.provider_names(item):
             origin = item.origin("spec", "backends", i, "provider", "hostname")
             first = owners.setdefault((item.namespace, name), item.name)
             if first != item.name:

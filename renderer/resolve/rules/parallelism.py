@@ -10,7 +10,7 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic, quoted, rule
 from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
-from renderer.resolve.engine.parallelism import SIZE_WORDS
+from renderer.resolve.engine.parallel_sizes import SIZE_WORDS
 from renderer.resolve.flavors import param_origin
 from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload.engine_process import OWN_ENVS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.resolve.traffic.model_route import RouteBackend
+from renderer.resolve.traffic.model_route_records import RouteBackend
 
 # By schema of an API: the usual type of key, and which have a version and a prefix.
 _AUTH_TYPES = {

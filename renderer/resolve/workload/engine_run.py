@@ -26,7 +26,7 @@ from renderer.resolve.engine import (
 from renderer.resolve.engine.adapters import EngineAdapter
 from renderer.resolve.engine.kv_offloading import KVOffloading, SumOrigin
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import resolve_parallelism, size_origin
+from renderer.resolve.engine.parallel_sizes import resolve_parallelism, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.gateway import routing
 from renderer.resolve.gateway.settings import gateway_settings

@@ -21,7 +21,7 @@ from renderer.plan import Pod
 from renderer.resolve import app_annotations, claims
 from renderer.resolve.engine import arg_merge, disaggregation, grace_period
 from renderer.resolve.engine.kv_offloading import SumOrigin
-from renderer.resolve.engine.parallelism import SIZE_WORDS, own_size_origin
+from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, own_size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
 from renderer.resolve.flavors import accelerator_tolerations, flavor_origins, param_origin
 from renderer.resolve.layers import origins as origins_of

@@ -16,7 +16,7 @@ from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine.arg_merge import without_options
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.parallelism import Parallelism
+from renderer.resolve.engine.parallel_sizes import Parallelism
 from renderer.resolve.engine.ports import container_port
 from renderer.template import Words
 

@@ -18,7 +18,7 @@ from renderer.engines.running_engine import (
 )
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
-from renderer.resolve.engine.parallelism import own_size_origin
+from renderer.resolve.engine.parallel_sizes import own_size_origin
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.engine_process import EngineProcess

@@ -10,7 +10,7 @@ from renderer.diagnostics import Collector
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Interceptor, Pod, Scaler
 from renderer.resolve import monitoring
-from renderer.resolve.autoscaling import foreign_scalers, keda, triggers
+from renderer.resolve.autoscaling import foreign_scalers, keda_triggers, triggers
 from renderer.resolve.engine.startup_probe import startup_seconds
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import api_defaults
@@ -66,12 +66,12 @@ def plan_scaling(planned: PlannedPod, diagnostics: Collector) -> PlannedScaling:
     replicas, foreign = triggers.fixed_replicas(app), foreign_scalers.foreign_scaler(context, app)
     if "elasticConfig" not in app.spec:  # as with most
         return PlannedScaling(planned, pod, worker, replicas, None, foreign, None)
-    wakes_by = keda.wakes_by(context, app, gateway_settings(context, app.namespace), diagnostics)
+    wakes_by = keda_triggers.wakes_by(context, app, gateway_settings(context, app.namespace), diagnostics)
     scaler = _plan_scaler(planned, wakes_by, diagnostics)
     interceptor = None
     if scaler and wakes_by == "interceptor":
         public_names = [run.served_name, *(adapter.name for adapter in run.adapters)]
-        interceptor = keda.interceptor(context, app, public_names, scaler)
+        interceptor = keda_triggers.interceptor(context, app, public_names, scaler)
     return PlannedScaling(planned, pod, worker, replicas, scaler, foreign, interceptor)
 
 
@@ -90,9 +90,9 @@ def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> 
     run, app, context = planned.run, planned.app, planned.run.base.context
     has_wake_trigger, parallelism = wakes_by == "interceptor", run.size.parallelism
     scaler = triggers.plan_scaler(context, app, run.engine, run.config, diagnostics, has_wake_trigger=has_wake_trigger)
-    if scaler is None or not keda.is_chosen(context.inputs.config):
+    if scaler is None or not keda_triggers.is_chosen(context.inputs.config):
         return scaler
-    elastic = keda.ElasticApp(
+    elastic = keda_triggers.ElasticApp(
         context=context,
         app=app,
         engine=run.engine,
@@ -102,4 +102,4 @@ def _plan_scaler(planned: PlannedPod, wakes_by: str, diagnostics: Collector) -> 
         ranks=parallelism.data,
         metric_pods=parallelism.hosts if run.all_serve else 1,
     )
-    return keda.with_triggers(scaler, elastic, diagnostics)
+    return keda_triggers.with_triggers(scaler, elastic, diagnostics)
