@@ -278,6 +278,15 @@ def pod_template(body: Body) -> Body:
     return templates[-1].body if templates else {}
 
 
+def added_mounts(body: Body, template: PodTemplate) -> Sequence[Body]:
+    """The mounts that a controller gives the first container of a template's pods, by name: KubeRay mounts memory at
+    /dev/shm into the heads and workers of a cluster (BuildPod of its controllers/ray/common/pod.go), not into the pod
+    that submits a job.
+    """
+    is_ray = kind_of(body)[0] == "ray.io" and template.path[-1] == "template"
+    return ({"name": "shared-mem", "mountPath": "/dev/shm"},) if is_ray else ()  # noqa: S108 - a mount
+
+
 def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:
     """The labels that controllers add to all pods of a replica, as far as they are known: for a role of a
     DisaggregatedSet one map for each slice and each way to number them, without the name of its LeaderWorkerSet, which

@@ -590,3 +590,12 @@ def test_each_rule_is_planted_or_has_no_pods() -> None:
 
 def test_each_kind_of_the_table_has_a_shape() -> None:
     assert {kind_of(shape) for shape in SHAPES} == {*WORKLOADS}
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.startswith("Ray")])
+def test_kuberay_mounts_shared_memory_into_the_first_container_of_a_cluster(shape: str) -> None:
+    for spot in spots(shape):
+        run_engine(spot, "--tensor-parallel-size=2", resources=TWO, volumeMounts=None)
+        spot.spec["containers"].reverse()
+        expected = ["W428"] if spot.role == "submitter" else []
+        assert [code for code, _, _ in told([spot.body]) if code == "W428"] == expected, spot.role

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -19,6 +19,7 @@ from renderer.kubernetes.workloads import (
     WORKLOADS,
     PodTemplate,
     Replica,
+    added_mounts,
     containers,
     kind_of,
     maps_in,
@@ -71,6 +72,12 @@ class EngineContainer(Struct, frozen=True):
             return self.replica.size
         pair = map_at(self.document.value, *self.pod_path[:-1]) if self.pod_path[-1:] in (_PAIR[:1], _PAIR[1:]) else {}
         return 1 + int(number_at(pair, _PAIR[1], "size", default=1)) if {*_PAIR} <= pair.keys() else 1
+
+    @property
+    def added_mounts(self) -> Sequence[Body]:
+        """The mounts that a controller adds to it."""
+        is_first = self.path[len(self.pod_path) :] == ("containers", 0)
+        return added_mounts(own_fields(self.document.value), self.template) if self.template and is_first else ()
 
     @property
     def metadata(self) -> Body:

@@ -71,10 +71,15 @@ def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngi
     def origin_of(path: Path) -> Origin:
         return container.document.origin(*container.pod_path, *path[1:])
 
+    own = _read_container(container.body)
+    if added := container.added_mounts:
+        mounted = {mount.get("mountPath") for mount in own.volume_mounts}
+        mounts = [mount for mount in added if mount["mountPath"] not in mounted]
+        own = structs.replace(own, volume_mounts=(*own.volume_mounts, *mounts))
     return RunningEngine(
         line=line,
         pod=_read_pod(container),
-        container=_read_container(container.body),
+        container=own,
         path=("spec", *container.path[len(container.pod_path) :]),
         origin_of=origin_of,
     )
