@@ -15,7 +15,7 @@ from renderer import build, check, load, resolve, workers
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.loaded_tree import Item, LoadedTree, Reader, items, read_tree
-from renderer.output import manifest_files, stale_files
+from renderer.output import leftover_files, manifest_files
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
@@ -128,8 +128,8 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     if options.kubeconform and not has_errors(problems, options.strict):
         findings = workers.run(partial(kubeconform_items, run), selection.rendered, size=len(selection.rendered))
         problems += [problem for part in findings for problem in part] + run_kubeconform(options, shared)
-    leftovers = stale_files.folder_state(scope, states)
-    problems += stale_files.findings(scope, leftovers)
+    leftovers = leftover_files.folder_state(scope, states)
+    problems += leftover_files.findings(scope, leftovers)
 
     changed = [text for text in (*texts, *common_files) if states[text.path] != "same"]
     return RenderResult(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic
-from renderer.output import stale_files
+from renderer.output import leftover_files
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import SharedNeed
 
@@ -75,13 +75,13 @@ def merge_results(
     if not scope:
         return results[0]
     names = [scope.options.env for scope in scopes]
-    leftovers = stale_files.folder_state(scope, {}, names)
+    leftovers = leftover_files.folder_state(scope, {}, names)
     stale, temporary = (leftovers.stale, leftovers.temporary) if not scope.pruned_paths else ([], [])
     environments = list(zip(names, results, strict=True))
     states = {f"{name}/{path}": state for name, result in environments for path, state in result.states.items()}
     return RenderResult(
         folder=folder,
-        problems=[*_problems(names, results), *stale_files.findings(scope, leftovers)],
+        problems=[*_problems(names, results), *leftover_files.findings(scope, leftovers)],
         states=states | dict.fromkeys(stale, "gone"),
         texts=[OutputFile(f"{name}/{path}", text) for name, result in environments for path, text in result.texts],
         objects=sum(result.objects for result in results),

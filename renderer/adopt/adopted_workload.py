@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from renderer.adopt.adopted_container import AdoptedContainer, find_engine
+from renderer.adopt.engine_container import AdoptedContainer, find_engine
 from renderer.adopt.model_source import ModelSource, find_model_source
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, quoted

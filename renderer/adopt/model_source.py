@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from renderer.adopt.adopted_container import AdoptedContainer
+from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.pod_changes import is_ours
 from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
 from renderer.diagnostics import Collector, Origin

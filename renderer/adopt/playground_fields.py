@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.adopt.adopted_container import EngineOption, split_options
 from renderer.adopt.adopted_workload import AdoptedWorkload
+from renderer.adopt.engine_container import EngineOption, split_options
 from renderer.adopt.hub_token import HubToken, token_of
 from renderer.adopt.model_source import HUB_ID, hub_id
 from renderer.adopt.pod_changes import (

@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic
-from renderer.output import stale_files
+from renderer.output import leftover_files
 from renderer.output.file_header import source_of
 from renderer.output.folder_writer import OutputFolder
 from renderer.source.commit import CommitTree
@@ -40,7 +40,7 @@ class FolderContents:
     def files(self) -> Sequence[FolderFile]:
         """All of them, sorted. Raises RenderError."""
         if not isinstance(self._file_system, CommitTree):
-            paths_on_disk = stale_files.folder_files(self.folder, self.problems)
+            paths_on_disk = leftover_files.folder_files(self.folder, self.problems)
             return [FolderFile(path, in_chart) for path, in_chart in sorted(paths_on_disk)]
         charts = {os.path.dirname(path) for path in self._entries if os.path.basename(path) == "Chart.yaml"} - {""}
         paths = sorted(self._entries)

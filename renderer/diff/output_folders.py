@@ -17,7 +17,7 @@ from renderer.diff.output_settings import OutputSettings
 from renderer.integrations.helm.installed_files import is_installed
 from renderer.output.file_header import MARK
 from renderer.output.foreign_files import foreign_file, is_synced
-from renderer.output.stale_files import is_shared
+from renderer.output.leftover_files import is_shared
 from renderer.source.commit import CommitTree
 from renderer.source.tree import FileSystem, InputFile
 

@@ -12,8 +12,8 @@ from renderer.api import RenderOptions
 from renderer.check.programs.other_renderer import RendererSource, render_by
 from renderer.diagnostics import Diagnostic, RenderError, has_errors
 from renderer.diff.sides import Sides
+from renderer.output.leftover_files import folder_files
 from renderer.output.manifest_files import OutputFile
-from renderer.output.stale_files import folder_files
 from renderer.source.paths import read_file
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from renderer.diagnostics import Collector
 from renderer.nodes.demand import NodeDemand
-from renderer.nodes.settings import KarpenterSettings
+from renderer.nodes.settings import DISK, KarpenterSettings
 
 _MAX_DISK_SHARE = 0.9  # kubelet evicts pods when less than a tenth of the disk is free
 
@@ -34,6 +34,3 @@ def check_disk(karpenter: KarpenterSettings, users: Sequence[NodeDemand], diagno
                     weights=math.ceil(gib),
                 )
                 break
-
-
-DISK = "200Gi"

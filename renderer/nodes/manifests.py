@@ -11,9 +11,8 @@ from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, has_errors
 from renderer.kubernetes import wellknown
 from renderer.nodes.demand import FleetDemand, fleet_demand
-from renderer.nodes.disk import DISK
 from renderer.nodes.node_pools import NodePool, pools
-from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, EXPIRE_AFTER, KarpenterSettings
+from renderer.nodes.settings import CONSOLIDATE_AFTER, CONSOLIDATION_POLICY, DISK, EXPIRE_AFTER, KarpenterSettings
 from renderer.output import file_header
 from renderer.plan import Manifest
 from renderer.source.tree import CONFIG

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # What a NodePool gets where RenderConfig says nothing.
 EXPIRE_AFTER, CONSOLIDATION_POLICY, CONSOLIDATE_AFTER = "720h", "WhenEmpty", "10m"
+DISK = "200Gi"
 _IDENTITY_KEYS = ("role", "instanceProfile")  # either one replaces the other
 REQUIRED_KEYS = {
     ("role", "instanceProfile"): "one of role and instanceProfile",

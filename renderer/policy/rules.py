@@ -12,7 +12,7 @@ from renderer.api import RenderPolicy
 from renderer.kubernetes.pod_parts import volume_path
 from renderer.kubernetes.workloads import Kind, kind_of
 from renderer.plan import Manifest
-from renderer.policy import hosts, images, pod_privileges, security_contexts
+from renderer.policy import host_access, hosts, images, security_contexts, service_accounts
 from renderer.policy.denial import Denial
 from renderer.policy.globs import restricts
 from renderer.policy.namespaces import judge_namespace
@@ -35,16 +35,16 @@ _RULES: Sequence[tuple[tuple[str, ...], Callable[[Kind], object], ObjectRule]] =
     (security_contexts.PRIVILEGED, has_parts, security_contexts.judge_privileged),
     (security_contexts.ROOT, has_parts, security_contexts.judge_root),
     (hosts.HOSTS, lambda kind: kind in hosts.KINDS, hosts.judge_hosts),
-    (pod_privileges.HOST_PATHS, volume_path, pod_privileges.judge_persistent_volume),
+    (host_access.HOST_PATHS, volume_path, host_access.judge_persistent_volume),
     (
-        pod_privileges.HOST_PATHS,
+        host_access.HOST_PATHS,
         lambda kind: has_parts(kind) and not volume_path(kind),
-        pod_privileges.judge_host_paths,
+        host_access.judge_host_paths,
     ),
-    (pod_privileges.ACCOUNTS, has_parts, pod_privileges.judge_service_accounts),
-    (pod_privileges.PRIORITY_CLASSES, has_parts, pod_privileges.judge_priority_classes),
-    (pod_privileges.HOST_NETWORK, has_parts, pod_privileges.judge_host_network),
-    (pod_privileges.HOST_PID, has_parts, pod_privileges.judge_host_pid),
+    (service_accounts.ACCOUNTS, has_parts, service_accounts.judge_service_accounts),
+    (service_accounts.PRIORITY_CLASSES, has_parts, service_accounts.judge_priority_classes),
+    (host_access.HOST_NETWORK, has_parts, host_access.judge_host_network),
+    (host_access.HOST_PID, has_parts, host_access.judge_host_pid),
 )
 """The keys of a policy, which kinds each is about, and what denies."""
 

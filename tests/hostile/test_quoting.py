@@ -71,8 +71,8 @@ PLACES = {
     "integrations/helm/files.py ": (1, "a comment of ours"),
     "integrations/helm/files.py _join": (1, "a condition of ours; actions.dump"),
     "integrations/helm/installed_files.py _expression": (2, "re.escape"),
-    "integrations/helm/references.py __init__": (3, "escapes.go_string; re.escape"),
-    "integrations/helm/references.py _image": (3, "escapes.go_string; a host that its form has passed"),
+    "integrations/helm/namespaces_and_images.py __init__": (3, "escapes.go_string; re.escape"),
+    "integrations/helm/namespaces_and_images.py _image": (3, "escapes.go_string; a host that its form has passed"),
     "integrations/helm/replicas.py app_header": (2, "escapes.go_string"),
     "integrations/helm/replicas.py refer_to_replicas": (3, "variables of ours"),
     "integrations/helm/replicas.py _route": (1, "escapes.go_string"),
@@ -104,7 +104,7 @@ PLACES = {
 # Who may quote by other means than escapes.py.
 QUOTERS = {
     "re.escape": {
-        *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/references.py"),
+        *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/namespaces_and_images.py"),
         *("integrations/kustomize/results.py", "resolve/rules/handwritten.py", "source/tree.py"),
         "load/admission_files.py",
         *("integrations/helm/installed_files.py", "diff/live/counterparts.py"),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer import yamlio
 from renderer.api import RenderConfig, RenderOptions, Scope
 from renderer.diagnostics import NamedSource, Origin
-from renderer.output import manifest_files, stale_files
+from renderer.output import leftover_files, manifest_files
 from renderer.output.file_header import header
 from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
@@ -122,14 +122,14 @@ def test_the_header_names_the_input() -> None:
 )
 def test_made_from(text: str | bytes, source: str | None, tmp_path: Path) -> None:
     put(tmp_path, {"x.yaml": text})
-    assert stale_files.source(OutputFolder(str(tmp_path)), "x.yaml") == source
+    assert leftover_files.source(OutputFolder(str(tmp_path)), "x.yaml") == source
 
 
 def test_what_cannot_be_read_is_not_ours(tmp_path: Path) -> None:
     put(tmp_path, {"folder/x.yaml": LINE, "real.yaml": LINE})
     (tmp_path / "link.yaml").symlink_to("real.yaml")
     for path in ("folder", "none", "none/x.yaml", "link.yaml"):
-        assert stale_files.source(OutputFolder(str(tmp_path)), path) is None
+        assert leftover_files.source(OutputFolder(str(tmp_path)), path) is None
 
 
 # --- compare
@@ -186,7 +186,7 @@ def test_without_a_folder_that_matters_all_is_new(tmp_path: Path) -> None:
 
 
 def stale(folder: Path, *prunes: str, unchanged: tuple[str, ...] = ()) -> list[str]:
-    return stale_files.folder_state(scope(folder, *prunes), dict.fromkeys(unchanged, "same")).stale
+    return leftover_files.folder_state(scope(folder, *prunes), dict.fromkeys(unchanged, "same")).stale
 
 
 def test_stale_files_are_ours_and_made_no_more(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_what_a_killed_run_left_is_rubbish(tmp_path: Path) -> None:
         f"b/y.json.llmaz-{dead}": "",
     }
     put(tmp_path, files)
-    state = stale_files.folder_state(scope(tmp_path), {"a/x.yaml": "same"})
+    state = leftover_files.folder_state(scope(tmp_path), {"a/x.yaml": "same"})
     assert (state.stale, state.temporary) == ([], [f"a/x.yaml.llmaz-{dead}", f"b/y.json.llmaz-{dead}"])
     manifest_files.delete(OutputFolder(str(tmp_path)), state.temporary)
     assert left(tmp_path) == sorted(

@@ -12,7 +12,7 @@ import pytest
 from renderer import yamlio
 from renderer.api import RenderPolicy
 from renderer.diagnostics import dotted
-from renderer.policy import images, pod_privileges, security_contexts
+from renderer.policy import host_access, images, security_contexts, service_accounts
 from renderer.policy.rules import judge_objects
 from tests.workload_kinds import ALL_SORTS, SHAPES, Body, Path, Spot, spots
 
@@ -96,7 +96,9 @@ def test_each_fault_is_denied_at_its_place(fault: Fault) -> None:
 
 
 def test_each_key_about_pods_is_planted() -> None:
-    modules = [ast.parse(inspect.getsource(module)) for module in (images, security_contexts, pod_privileges)]
+    modules = [
+        ast.parse(inspect.getsource(module)) for module in (images, security_contexts, host_access, service_accounts)
+    ]
     codes = {node.value for module in modules for node in ast.walk(module) if is_code(node)}
     assert codes == {fault.code for fault in FAULTS}
 

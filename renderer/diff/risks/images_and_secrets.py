@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.kubernetes.json_values import value_at
+from renderer.resolve.kube.images import MOVING_TAG
 from renderer.secrets.detection import find_secrets, find_url_secrets
 from renderer.secrets.words import is_literal_secret
-
-_MOVING = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 
 
 def pod_risks(pair: ObjectPair) -> Iterator[Risk]:
@@ -63,4 +61,4 @@ def is_floating(image: str) -> bool:
     if "@" in image or not image:
         return False
     _, colon, tag = image.rpartition("/")[2].partition(":")
-    return not colon or bool(_MOVING.match(tag))
+    return not colon or bool(MOVING_TAG.match(tag))

@@ -14,7 +14,7 @@ from renderer.api import RenderConfig
 from renderer.diagnostics import Diagnostic
 from renderer.integrations.helm import hooks
 from renderer.integrations.helm.actions import dump
-from renderer.integrations.helm.references import ValueReferences, namespaces, services
+from renderer.integrations.helm.namespaces_and_images import ValueReferences, namespaces, services
 from renderer.integrations.helm.replicas import (
     AppValues,
     ChartObject,

@@ -12,10 +12,10 @@ from renderer.api import RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, LineOf, NamedSource, Origin, has_errors, make_diagnostic, read_error
 from renderer.integrations.helm.files import SCHEMA, SCHEMA_MARK, files
 from renderer.integrations.helm.installed_files import IGNORE_FILE, hidden_files, ignore_rules, is_installed
-from renderer.output import foreign_files, manifest_files, stale_files, submodules
+from renderer.output import foreign_files, leftover_files, manifest_files, submodules
 from renderer.output.folder_writer import OutputFolder
+from renderer.output.leftover_files import OutputFolderState
 from renderer.output.manifest_files import OutputFile
-from renderer.output.stale_files import OutputFolderState
 from renderer.result import Changes, RenderResult
 from renderer.source.paths import MAX_BYTES
 from renderer.text import escapes
@@ -42,7 +42,7 @@ def render(options: RenderOptions) -> RenderResult:
         *_left_out_errors(scope, result),
         *_check_other_files(scope, output, folder_state.stale, removed),
     ]
-    problems += [*check.find_blocking_files(scope, states), *stale_files.findings(scope, folder_state)]
+    problems += [*check.find_blocking_files(scope, states), *leftover_files.findings(scope, folder_state)]
     problems += _hidden_templates(scope, output, states)
     if options.compare and not options.write:
         problems += submodules.findings([scope])
@@ -63,7 +63,7 @@ def _folder_state(scope: Scope, output: OutputFolder, states: Mapping[str, str])
     """The other files of the chart's folder; foreign are those that Helm installs. What a killed run left behind is one
     of them too, if Helm could make an object of it and this run does not delete it.
     """
-    state = stale_files.folder_state(
+    state = leftover_files.folder_state(
         replace(scope, pruned_paths=()), states, acts=lambda path: is_installed(path) or foreign_files.is_synced(path)
     )
     foreign = [path for path in state.foreign if is_installed(path)]
@@ -134,7 +134,7 @@ def _check_other_files(scope: Scope, output: OutputFolder, paths: list[str], rem
         return [make_diagnostic("E742", origin, file=others[0])]
     prefixes = tuple(f"{path}/" for path in scope.pruned_paths)
     for path in removed if prefixes else ():
-        source = escapes.from_go_template(stale_files.source(output, path) or "")
+        source = escapes.from_go_template(leftover_files.source(output, path) or "")
         if source not in scope.pruned_paths and not source.startswith(prefixes):
             return [make_diagnostic("E741", origin, file=path, source=source)]
     return []

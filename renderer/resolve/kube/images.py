@@ -11,6 +11,8 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
 
+MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
+"""Matches tags that name another image from time to time."""
 _HUB = "docker.io"
 _HUBS = (_HUB, "index.docker.io")  # one registry
 _LONGEST_PATH = 255  # characters, without the registry

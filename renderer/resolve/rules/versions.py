@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -15,8 +14,6 @@ from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
-
-_MOVING_TAG = re.compile(r"(?:latest|nightly|main|master|dev|edge|stable)\b|[^0-9]+$")
 
 
 @rule(of=EngineRun, when=lambda run: run.backend_config.get("version"))
@@ -108,10 +105,10 @@ def moving_tag(run: EngineRun) -> Iterator[Diagnostic]:
     if not _is_moving_tag(tag):
         return
     preset_tag = run.version_layers[-2 if "version" in run.backend_config else -1].value
-    hint = "" if _MOVING_TAG.match(preset_tag) else f", such as {preset_tag}"
+    hint = "" if images.MOVING_TAG.match(preset_tag) else f", such as {preset_tag}"
     yield make_diagnostic("W238", origin, tag=tag, hint=f"name a fixed one{hint}, or a digest")
 
 
 @lru_cache(maxsize=1024)
 def _is_moving_tag(tag: str) -> bool:
-    return bool(_MOVING_TAG.match(tag)) and "sha256:" not in tag
+    return bool(images.MOVING_TAG.match(tag)) and "sha256:" not in tag

@@ -1,45 +1,22 @@
-"""What pods may be: their service account and priority, and what of their node they may have."""
+"""What pods may have of their node: its network, processes and folders."""
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Final
 
 from renderer.api import RenderPolicy
 from renderer.diagnostics import Path
 from renderer.kubernetes.json_values import text_at
-from renderer.kubernetes.pod_parts import PRIORITIES, volume_path
+from renderer.kubernetes.pod_parts import volume_path
 from renderer.policy.denial import Denial, quoted_globs
-from renderer.policy.globs import name_globs
 from renderer.policy.loose_values import is_true
 from renderer.policy.objects import JudgedObject
 
-ACCOUNTS: Final = ("pods", "serviceAccounts")
-PRIORITY_CLASSES: Final = ("pods", "priorityClasses")
 HOST_NETWORK: Final = ("pods", "hostNetwork")
 HOST_PID: Final = ("pods", "hostPID")
 HOST_PATHS: Final = ("weights", "hostPaths")
-
-
-def judge_service_accounts(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
-    """A denial of each service account; a pod that names none has `default`."""
-    allowed = name_globs(policy, *ACCOUNTS)
-    for path, name in (account for pod in judged.pods for account in pod.accounts()) if allowed else ():
-        if allowed and not allowed.fit(name):
-            words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-            yield Denial("E819", judged.origin(path), ACCOUNTS, words)
-
-
-def judge_priority_classes(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
-    """A denial of each priority class."""
-    allowed = name_globs(policy, *PRIORITY_CLASSES)
-    for pod, field in product(judged.pods, PRIORITIES) if allowed else ():
-        name = text_at(pod.spec, field)
-        if name and allowed and not allowed.fit(name):
-            words = {"name": name, "allowed": quoted_globs(allowed.globs)}
-            yield Denial("E820", judged.origin((*pod.path, field)), PRIORITY_CLASSES, words)
 
 
 def judge_host_network(policy: RenderPolicy, judged: JudgedObject) -> Iterator[Denial]:
