@@ -15,7 +15,7 @@ def interceptor_route(plan: Plan) -> list[Manifest]:
     if not interceptor:
         return []
     spec = {
-        "target": {"service": plan.name + wellknown.LB_SERVICE, "port": plan.port.number},
+        "target": {"service": plan.name + wellknown.LB_SERVICE, "port": plan.request_port.number},
         "rules": [{"headers": [{"name": wellknown.MODEL_HEADER, "value": model}]} for model in interceptor.models],
         "scalingMetric": {"concurrency": {"targetValue": interceptor.concurrency}},
         "timeouts": {"readiness": f"{interceptor.seconds}s", "request": "0s", "responseHeader": "0s"},

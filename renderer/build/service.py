@@ -13,15 +13,19 @@ from renderer.kubernetes import wellknown
 from renderer.plan import Body, ClientService, Manifest, Plan, Port
 from renderer.yamlio import SharedMap
 
+_ANSWERING = "http-answering"  # of the container that answers for the engine, whose own port is called as the engine's
+
 
 def lb_service(plan: Plan) -> list[Manifest]:
     """One, but for the role prefill, which clients do not ask; a LeaderWorkerSet has a Service `<name>` by itself.
 
-    Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32).
+    Name and number of the port are the runner's (docs/deviations.md#bugs-of-the-operator, 32). An interceptor asks it
+    too, at the port of the container that answers for the engine where there is one.
     """
     if plan.role and plan.role.name == wellknown.PREFILL:
         return []
-    return [_service(plan, plan.shared_name + wellknown.LB_SERVICE, plan.port, {})]
+    asked = [plan.answering_port] if plan.interceptor and plan.answering_port else []
+    return [_service(plan, plan.shared_name + wellknown.LB_SERVICE, (plan.port, *asked), {})]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:
@@ -30,7 +34,7 @@ def leaders_service(plan: Plan) -> list[Manifest]:
     """
     if not plan.host or plan.interceptor:
         return []
-    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, plan.request_port, {"clusterIP": "None"})]
+    return [_service(plan, plan.name + wellknown.LEADERS_SERVICE, (plan.request_port,), {"clusterIP": "None"})]
 
 
 def client_service(plan: Plan) -> list[Manifest]:
@@ -72,17 +76,22 @@ def _client_service_origins(plan: Plan, service: ClientService) -> dict[Path, Or
     }
 
 
-def _service(plan: Plan, name: str, port: Port, spec: Body) -> Manifest:
+def _service(plan: Plan, name: str, ports: tuple[Port, ...], spec: Body) -> Manifest:
     """A Service over the pods of a workload that answer requests."""
     body = {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {**spec, "selector": serving_selector(plan), "ports": _ports(port)},
+        "spec": {**spec, "selector": serving_selector(plan), "ports": _ports(ports)},
     }
     return Manifest(body, lambda: name_origins(plan.origin))
 
 
 @lru_cache(maxsize=256)
-def _ports(port: Port) -> list[Body]:
-    return [SharedMap({"name": port.name, "port": port.number, "targetPort": port.number, "protocol": "TCP"})]
+def _ports(ports: tuple[Port, ...]) -> list[Body]:
+    """The ports of a Service. Those of one object have different names."""
+    bodies: list[Body] = []
+    for i, port in enumerate(ports):
+        name = _ANSWERING if i and port.name == ports[0].name else port.name
+        bodies.append(SharedMap({"name": name, "port": port.number, "targetPort": port.number, "protocol": "TCP"}))
+    return bodies

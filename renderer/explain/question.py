@@ -39,6 +39,7 @@ _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "PodDisruptionBudget": ("pdb",),
     "PodMonitor": ("pmon",),
     "ReferenceGrant": ("refgrant",),
+    "ResourceClaimTemplate": (),
     "Role": (),
     "RoleBinding": (),
     "SecurityPolicy": ("sp",),

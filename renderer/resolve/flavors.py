@@ -11,7 +11,18 @@ from msgspec.structs import replace
 
 from renderer import template
 from renderer.api import App, ConfigPart, Inputs, OpenModel, RenderConfig, minor
-from renderer.diagnostics import Collector, Diagnostic, Located, Origin, Path, Stop, make_diagnostic, quoted, suggestion
+from renderer.diagnostics import (
+    Collector,
+    Diagnostic,
+    Located,
+    Origin,
+    Path,
+    Stop,
+    listed,
+    make_diagnostic,
+    quoted,
+    suggestion,
+)
 from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.kubernetes import component_versions, quantity
 from renderer.plan import Body
@@ -330,18 +341,40 @@ def accelerator_count(inputs: Inputs, flavor: Flavor) -> int:
 def _unlike_flavors(app: App, claim: Claim, policy: str, flavors: Sequence[Flavor]) -> Iterator[Diagnostic]:
     """An error, or a warning that only the first counts, for flavors that pods cannot have alike."""
     first = flavors[0]
+    words = {"names": quoted(flavor.name for flavor in flavors)}
     if any(_sizing(flavor) != _sizing(first) for flavor in flavors):
         codes = ("E208", "W221" if policy == INFTYAI else "W201")
-    elif any((flavor.runtime_class, flavor.access) != (first.runtime_class, first.access) for flavor in flavors):
+    elif keys := [key for key in _POD_KEYS if any(_pod_key(flavor, key) != _pod_key(first, key) for flavor in flavors)]:
         codes = ("E290", "W211")
+        words |= {"what": listed([_POD_KEYS[key] for key in keys]), "keys": listed(keys)}
     else:
         return
-    names = quoted(flavor.name for flavor in flavors)
     claim_origin = app.origin(*claim.flavors_path, key=True) if claim.flavors else app.origin(*claim.models[0].path)
     if policy == "affinity":
-        yield make_diagnostic(codes[0], claim_origin, names=names)
+        yield make_diagnostic(codes[0], claim_origin, **words)
     else:
-        yield make_diagnostic(codes[1], claim_origin, names=names, first=first.name)
+        yield make_diagnostic(codes[1], claim_origin, **words, first=first.name)
+
+
+_POD_KEYS = {  # of a flavor in the catalog that all pods of a workload have alike, with what it gives them
+    "runtimeClassName": "runtime classes",
+    "capabilities": "capabilities",
+    "hostNetwork": "networks",
+    "annotations": "annotations",
+    "env": "environment variables",
+}
+
+
+def _pod_key(flavor: Flavor, key: str) -> object:
+    """What a flavor says of one of these keys."""
+    access = flavor.access
+    return {
+        "runtimeClassName": flavor.runtime_class,
+        "capabilities": access.capabilities,
+        "hostNetwork": access.host_network,
+        "annotations": access.annotations,
+        "env": access.env,
+    }[key]
 
 
 def _sizing(flavor: Flavor) -> tuple[object, ...]:

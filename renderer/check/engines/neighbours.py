@@ -4,7 +4,7 @@ and autoscalers that cannot wake it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -19,9 +19,13 @@ from renderer.kubernetes.disaggregated_sets import ROLE_SCALER
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.wellknown import MODEL_HEADER
 from renderer.kubernetes.workloads import scale_target, selects
+from renderer.template import compile_template
 from renderer.yamlio import Document
 
 _POOL, _BACKEND = "InferencePool", "AIServiceBackend"
+_REWRITE = "InferenceModelRewrite"
+_ADAPTER_WORDS = frozenset(["ModelName", "Adapter"])  # of the name by which an engine is asked for an adapter
+_MARK = "\0"  # in place of an adapter's name
 
 
 class ModelRequest(Struct, frozen=True):
@@ -113,7 +117,26 @@ class Neighbours:
                 space = text_at(reference, "namespace") or namespace
                 for name, place in [(override, origin)] if override else matched:
                     for pods_namespace, selector in self._pods_behind(reference, space):
-                        yield ModelRequest(name, pods_namespace, selector, place)
+                        for sent in self._rewritten(reference, space, name):
+                            yield ModelRequest(sent, pods_namespace, selector, place)
+
+    def _rewritten(self, reference: Body, namespace: str, name: str) -> Sequence[str]:
+        """The names that the engines behind a backend of a route get for this one: a pool's picker may replace it."""
+        pool = text_at(reference, "name") if text_at(reference, "kind") == _POOL else ""
+        rules = self._rewrites.get((namespace, pool), ()) if pool else ()
+        targets = [target for models, target in rules if name in models or not models]
+        return targets or [name]
+
+    @cached_property
+    def _rewrites(self) -> Mapping[tuple[str, str], list[tuple[Sequence[str], str]]]:
+        """By namespace and name of a pool, the names that InferenceModelRewrites replace, none for all, and by what."""
+        rewrites: dict[tuple[str, str], list[tuple[Sequence[str], str]]] = {}
+        for namespace, document in self.all(_REWRITE):
+            known = rewrites.setdefault((namespace, text_at(document.value, "spec", "poolRef", "name")), [])
+            for rewrite in maps_at(document.value, "spec", "rules"):
+                models = [text_at(match, "model", "value") for match in maps_at(rewrite, "matches")]
+                known += [(models, text_at(target, "modelRewrite")) for target in maps_at(rewrite, "targets")]
+        return rewrites
 
     def _pods_behind(self, reference: Body, namespace: str) -> Iterator[tuple[str, Body]]:
         """Namespace and labels of the pods behind a backend of a route."""
@@ -163,6 +186,8 @@ def other_names(placed: PlacedEngine) -> Iterator[Diagnostic]:
     for request in placed.neighbours.requests_to(container.namespace, map_at(container.metadata, "labels")):
         if any(request.name in text for text in texts):  # also as the name of an adapter
             continue
+        if any(adapter in text for adapter in _adapters_asked(placed, request.name) for text in texts):
+            continue
         first = command.names[0]
         file, line, _ = request.origin.place
         hint = f"add {command.named_by} {request.name}"
@@ -171,6 +196,17 @@ def other_names(placed: PlacedEngine) -> Iterator[Diagnostic]:
         words = {"served": first.text, "name": request.name, "where": f" ({file}:{line})", "hint": hint}
         yield make_diagnostic("W250", first.origin, **words)
         return
+
+
+def _adapters_asked(placed: PlacedEngine, name: str) -> Iterator[str]:
+    """The adapters that a name may ask the engine for, where it takes them by other names than their own."""
+    recognised = placed.container.recognised
+    asked = text_at(recognised.engine.runtime.spec, "engine", "adapters", "asked")
+    if asked and (filler := compile_template(asked, _ADAPTER_WORDS)):
+        for served in recognised.command.names:
+            before, _, after = str(filler({"ModelName": served.text, "Adapter": _MARK})).partition(_MARK)
+            if name.startswith(before) and name.endswith(after) and len(name) > len(before + after):
+                yield name[len(before) : len(name) - len(after)]
 
 
 @rule(of=PlacedEngine)

@@ -34,8 +34,8 @@ MODELS: Final[dict[str, Wording]] = {
         "drop the annotation, or the patterns",
     ),
     "W211": Wording(
-        "the flavors {names} have different runtime classes: only '{first}' is used",
-        "to make this explicit, set 'flavorPolicy: first'; or give them one runtimeClassName",
+        "the flavors {names} have different {what}: only '{first}' is used",
+        "to make this explicit, set 'flavorPolicy: first'; or give them the same {keys}",
     ),
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
     "W215": Wording(
@@ -118,8 +118,8 @@ MODELS: Final[dict[str, Wording]] = {
         "rename the file or folder, or load one of them in another way",
     ),
     "E290": Wording(
-        "the flavors {names} have different runtime classes, and a pod has one",
-        "give them one runtimeClassName, or set flavorPolicy: first",
+        "the flavors {names} have different {what}, and all pods of a workload are alike",
+        "give them the same {keys}, or set flavorPolicy: first",
     ),
     "E310": Wording(
         "'{value}' does not name a claim",

@@ -28,6 +28,7 @@ from renderer.integrations.helm.replicas import (
 from renderer.output import file_header
 from renderer.output.file_header import MARK
 from renderer.output.manifest_files import OutputFile
+from renderer.resolve.disruptions import disruption_budget
 from renderer.source.tree import CONFIG
 from renderer.text import escapes
 
@@ -55,10 +56,10 @@ def files(texts: Iterable[OutputFile], config: RenderConfig) -> tuple[list[Outpu
         for app, app_pieces in apps.items()
         if app and (app_values := default_values([piece.body for piece in app_pieces]))
     }
-    fixed = _fixed_replicas(apps, counts)
+    fixed, budget = _fixed_replicas(apps, counts), disruption_budget(config)
     pieces_by_file: dict[str, list[ChartObject]] = {path: [] for path in headers}
     for app, app_pieces in apps.items():
-        for piece in refer_to_replicas(app_pieces, counts[app]) if app in counts else app_pieces:
+        for piece in refer_to_replicas(app_pieces, counts[app], budget) if app in counts else app_pieces:
             namespace, _, name = piece.path.partition("/")
             body = piece.body
             if name.startswith("_routes-"):

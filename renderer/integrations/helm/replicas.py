@@ -110,9 +110,11 @@ def _counts(body: Body, fields: Iterable[str]) -> dict[str, int]:
     return {field: count for field in fields if isinstance(count := spec.get(field), int)}
 
 
-def refer_to_replicas(pieces: Sequence[ChartObject], app_values: AppValues) -> Iterator[ChartObject]:
+def refer_to_replicas(
+    pieces: Sequence[ChartObject], app_values: AppValues, budget: Mapping[str, object]
+) -> Iterator[ChartObject]:
     """The objects of an app with actions for its values. Every workload that has some gets a disruption budget, which
-    the template includes from two replicas on.
+    the template includes from two replicas on. `budget`: its spec, less the selector.
     """
     counted = {
         replicas.name: replicas
@@ -154,7 +156,7 @@ def refer_to_replicas(pieces: Sequence[ChartObject], app_values: AppValues) -> I
         else:
             yield piece
         for replicas in budget_positions.get(i, ()):
-            yield _budget(replicas, _two_replicas(replicas, app_values))
+            yield _budget(replicas, budget, _two_replicas(replicas, app_values))
 
 
 def _replicas_of(piece: ChartObject) -> Iterator[_Replicas]:
@@ -220,7 +222,7 @@ def _route(body: Body, apps: Mapping[str, tuple[str, int]]) -> Body:
     return _with_spec(body, {"rules": rules})
 
 
-def _budget(replicas: _Replicas, condition: str) -> ChartObject:
+def _budget(replicas: _Replicas, budget: Mapping[str, object], condition: str) -> ChartObject:
     """The disruption budget that `llmaz render` makes for two or more replicas."""
     maker, path = replicas.piece.body, replicas.piece.path
     metadata = maker["metadata"]
@@ -234,7 +236,7 @@ def _budget(replicas: _Replicas, condition: str) -> ChartObject:
             "apiVersion": "policy/v1",
             "kind": "PodDisruptionBudget",
             "metadata": {"name": replicas.name, **budget_metadata},
-            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": replicas.selector}},
+            "spec": {**budget, "selector": {"matchLabels": replicas.selector}},
         },
         condition,
     )

@@ -13,6 +13,7 @@ from renderer.kubernetes import disaggregated_sets
 from renderer.plan import Plan, SharedNeed, TrafficPlan
 from renderer.resolve.apps import inference_models, model_routes
 from renderer.resolve.apps.app_routes import with_route
+from renderer.resolve.apps.leader_spread import spread_leaders
 from renderer.resolve.apps.workloads import plan_workloads
 from renderer.resolve.context import RunContext
 
@@ -33,9 +34,11 @@ def plan(context: RunContext, item: App | TrafficInput) -> tuple[tuple[Plan | Tr
             )
             plans = [make_plan(context, item, diagnostics)]
         else:
-            plans = with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
-            if plans[0].kind == disaggregated_sets.KIND:
-                plans = [replace(plans[0], partner=plans[-1]), *plans[1:]]
+            workloads = with_route(context, item, plan_workloads(context, item, diagnostics), diagnostics)
+            first, *others = [spread_leaders(workload) for workload in workloads]
+            if first.kind == disaggregated_sets.KIND:
+                first = replace(first, partner=others[-1] if others else first)
+            plans = [first, *others]
     except Stop:
         return (), diagnostics.problems
     return () if diagnostics.problems and has_errors(diagnostics.problems) else tuple(plans), diagnostics.problems

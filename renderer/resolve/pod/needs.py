@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, DeviceTemplate, Pod
 from renderer.resolve import model_cache
@@ -26,8 +27,31 @@ from renderer.resolve.weight_sources import MODELS_FOLDER, PULLED, ModelCache, W
 from renderer.yamlio import SharedMap
 
 _NODE_CACHE = "model-cache"  # the volume
+_CLAIM_TEMPLATES = "volumeClaimTemplates"
 _DEVICES = "accelerators"  # the claim for devices, in a pod
 _SPARE_GIB = 10  # beside weights, in the volume that loaders fill
+
+
+ModelVolume: TypeAlias = Literal["", "volume", "claims"]
+"""What somebody makes the volume that loaders fill, '' for nothing: another volume, or a claim of each pod."""
+_CLAIMED = ("persistentVolumeClaim", "ephemeral", "csi")  # volumes that belong to root at first, and may to a group
+
+
+def own_model_volume(spec: Mapping[str, Any]) -> ModelVolume:
+    """What the spec of an app makes the volume that loaders fill, where that is storage of the cluster."""
+    if "podTemplate" not in spec and "workload" not in spec and "workloadTemplate" not in spec:
+        return ""  # as most
+    claims = (*maps_at(spec, "workload", _CLAIM_TEMPLATES), *maps_at(spec, "workloadTemplate", _CLAIM_TEMPLATES))
+    if any(text_at(claim, "metadata", "name") == VOLUME for claim in claims):
+        return "claims"
+    for path in (("podTemplate",), ("workloadTemplate", "leaderTemplate"), ("workloadTemplate", "workerTemplate")):
+        if "fsGroup" in map_at(spec, *path, "spec", "securityContext"):
+            continue  # whoever says it knows whose the volumes are
+        for volume in maps_at(spec, *path, "spec", "volumes"):
+            source = next((map_at(volume, key) for key in _CLAIMED if key in volume), None)
+            if volume.get("name") == VOLUME and source is not None and not source.get("readOnly"):
+                return "volume"
+    return ""
 
 
 class PodSettings(Struct, frozen=True):
@@ -41,6 +65,7 @@ class PodSettings(Struct, frozen=True):
     placement: Placement
     scheduler: str
     hardening: str
+    model_volume: ModelVolume
 
 
 class ModelLoad(NamedTuple):
@@ -99,7 +124,7 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         caches = [model_weights.cache for model_weights in in_volume if model_weights.cache]
         per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         storage.mounts += _model_volume_mounts(weights, in_volume)
-        if not per_pod:
+        if not per_pod and settings.model_volume != "claims":
             stored = _total_size([access.sizes[i] for i in (*(load.position for load in landing), *pulled)])
             storage.volumes.append(_model_volume(stored))
     for load in loads if len(in_volume) < len(loads) else ():
@@ -112,11 +137,16 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         volumes=tuple(storage.volumes),
         skip_credentials=tuple(_skip_credentials(access)),
         claim_templates=(model_cache.claim_template(VOLUME, per_pod),) if per_pod else (),
-        fs_group=loaders.group(loads[0].loader) if per_pod and settings.hardening != OPENSHIFT else None,
+        fs_group=_volume_group(settings, loads, is_claimed=bool(per_pod or (in_volume and settings.model_volume))),
         stored=stored,
         shell=access.shell,
         waits=tuple(_waiting_containers(weights, access.shell, settings.hardening)) if access.shell else (),
     )
+
+
+def _volume_group(settings: PodSettings, loads: Sequence[ModelLoad], *, is_claimed: bool) -> int | None:
+    """The group of a claim that loaders fill, None where the namespace says one."""
+    return loaders.group(loads[0].loader) if is_claimed and settings.hardening != OPENSHIFT else None
 
 
 def _total_size(sizes: Sequence[float]) -> float:

@@ -121,6 +121,7 @@ def _pod_settings(
         placement=placement,
         scheduler=context.scheduler or ("inftyai-scheduler" if by_inftyai else "default-scheduler"),
         hardening=hardening_level(context, app),
+        model_volume=needs.own_model_volume(app.spec),
     )
 
 

@@ -67,7 +67,7 @@ def service_pod(written: WrittenService, base: AppBase, key: TemplateKey, diagno
     answers = key == "leaderTemplate" or written.template.get("leaderTemplate") is None
     config = written.context.inputs.config
     hosts = int(written.template.get("size") or 1)
-    pod = complete_pod(config, base.pod_needs, normalized, with_model_labels=answers, hosts=hosts)
+    pod = complete_pod(config, base.pod_needs, normalized, answers=answers, hosts=hosts)
     return TemplatePod(
         base=base,
         pod=pod,
