@@ -11,7 +11,7 @@ from renderer.api import RenderConfig
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod
-from renderer.resolve import network_policy, pod_defaults
+from renderer.resolve import pod_defaults
 from renderer.resolve.kube import images, resources
 from renderer.resolve.layers import merge_entries
 from renderer.resolve.pod import needs as needs_of_pods
@@ -29,10 +29,17 @@ _OWN_FIELDS = frozenset(  # of a pod spec, which a Pod has as fields of its own
 
 
 def complete_pod(
-    config: RenderConfig, needs: PodNeeds, template: Mapping[str, Any], *, answers: bool, hosts: int
+    config: RenderConfig,
+    needs: PodNeeds,
+    template: Mapping[str, Any],
+    *,
+    answers: bool,
+    with_model_labels: bool,
+    hosts: int,
 ) -> Pod:
     """The hand-written pod of a Service (with API defaults written out) and what the models need. `answers`: requests
-    come to it, so it has the model's labels and annotations; `hosts`: pods of a replica.
+    come to it, so it has the model's annotations; `with_model_labels`: with the model's labels too; `hosts`: pods of a
+    replica.
     """
     metadata = {key: value for key, value in (template.get("metadata") or {}).items() if key in _KEPT_METADATA}
     spec: Mapping[str, Any] = template.get("spec") or {}
@@ -42,8 +49,7 @@ def complete_pod(
     annotations = {**defaults.annotations, **metadata.pop("annotations", {})}
     init_containers, containers = _containers(config, needs, spec)
     pod = Pod(
-        # A NetworkPolicy takes the pods of models by these labels, workers too (docs/pods.md#network-policy).
-        labels={**labels, **_model_labels(needs, whole=answers or bool(config.get(*network_policy.SETTING)))},
+        labels={**labels, **_model_labels(needs, with_model_labels)},
         annotations={**annotations, **needs.annotations} if answers else annotations,
         scheduler_name=spec.get("schedulerName") or needs.scheduler,
         containers=containers,
@@ -73,9 +79,8 @@ def complete_pod(
     return needs_of_pods.with_devices(pod, devices) if devices else pod
 
 
-def _model_labels(needs: PodNeeds, *, whole: bool) -> Body:
-    """The labels of the app, those of its model among them where `whole`."""
-    if whole:
+def _model_labels(needs: PodNeeds, with_model_labels: bool) -> Body:
+    if with_model_labels:
         return needs.labels
     return {key: value for key, value in needs.labels.items() if key.startswith(_OWN_LABELS)}
 

@@ -12,6 +12,7 @@ from renderer.diagnostics import Collector, Origin, Path
 from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, Pod, Scaler
+from renderer.resolve import network_policy
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod.service_pod import complete_pod
 from renderer.resolve.workload.claimed import AppBase
@@ -67,7 +68,9 @@ def service_pod(written: WrittenService, base: AppBase, key: TemplateKey, diagno
     answers = key == "leaderTemplate" or written.template.get("leaderTemplate") is None
     config = written.context.inputs.config
     hosts = int(written.template.get("size") or 1)
-    pod = complete_pod(config, base.pod_needs, normalized, answers=answers, hosts=hosts)
+    # A NetworkPolicy takes the pods of models by their labels, workers too (docs/pods.md#network-policy).
+    is_selected = answers or bool(config.get(*network_policy.SETTING))
+    pod = complete_pod(config, base.pod_needs, normalized, answers=answers, with_model_labels=is_selected, hosts=hosts)
     return TemplatePod(
         base=base,
         pod=pod,
