@@ -24,8 +24,8 @@ def lb_service(plan: Plan) -> list[Manifest]:
     """
     if plan.role and plan.role.name == wellknown.PREFILL:
         return []
-    asked = [plan.answering_port] if plan.interceptor and plan.answering_port else []
-    return [_service(plan, plan.shared_name + wellknown.LB_SERVICE, (plan.port, *asked), {})]
+    asked_ports = [plan.answering_port] if plan.interceptor and plan.answering_port else []
+    return [_service(plan, plan.shared_name + wellknown.LB_SERVICE, (plan.port, *asked_ports), {})]
 
 
 def leaders_service(plan: Plan) -> list[Manifest]:

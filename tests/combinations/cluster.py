@@ -19,36 +19,36 @@ class Pods(NamedTuple):
 
     namespace: str
     workload: str  # kind and name
-    made: MadePods
+    as_made: MadePods
 
     @property
     def spec(self) -> Node:
         """The spec of the pods."""
-        return dict(self.made.template.spec)
+        return dict(self.as_made.template.spec)
 
     def __str__(self) -> str:
-        return f"{self.made.role} of {self.workload}"
+        return f"{self.as_made.role} of {self.workload}"
 
 
 def all_pods(documents: Iterable[Node]) -> list[Pods]:
     """The pods of all workloads, as their controllers label them."""
     return [
-        Pods(body["metadata"].get("namespace", ""), f"{body['kind']} {body['metadata']['name']}", made)
+        Pods(body["metadata"].get("namespace", ""), f"{body['kind']} {body['metadata']['name']}", template_pods)
         for body in documents
-        for made in made_pods(body)
+        for template_pods in made_pods(body)
     ]
 
 
 def is_engine(pods: Pods) -> bool:
     """Whether the pods run a model."""
-    return pods.made.labels.get(COMPONENT) == "inference-server"
+    return pods.as_made.labels.get(COMPONENT) == "inference-server"
 
 
 def shut_out(documents: Sequence[Node]) -> Iterator[str]:
     """Pods that a NetworkPolicy keeps from those that they need, or that stay open where it closes others."""
     policies = [body for body in documents if body["kind"] == "NetworkPolicy"]
     pods = [pod for pod in all_pods(documents) if policies and is_engine(pod)]
-    pickers = [pod for pod in all_pods(documents) if pod.made.labels.get(COMPONENT) == "endpoint-picker"]
+    pickers = [pod for pod in all_pods(documents) if pod.as_made.labels.get(COMPONENT) == "endpoint-picker"]
     interceptors = [body for body in documents if body["kind"] == "InterceptorRoute"]
     for pod in pods:
         rules = rules_over(policies, pod)
@@ -57,7 +57,7 @@ def shut_out(documents: Sequence[Node]) -> Iterator[str]:
             continue
         for other in (*pods, *pickers):
             if other.namespace == pod.namespace and not _admits(
-                rules, pod.namespace, other.namespace, other.made.labels
+                rules, pod.namespace, other.namespace, other.as_made.labels
             ):
                 yield f"the NetworkPolicy keeps the {other} from the {pod}"
         if not _admits(rules, pod.namespace, "envoy-gateway-system", PROXY):
@@ -72,7 +72,7 @@ def rules_over(policies: Iterable[Node], pod: Pods) -> list[Node] | None:
         policy["spec"]
         for policy in policies
         if policy["metadata"].get("namespace", "") == pod.namespace
-        and selects(policy["spec"]["podSelector"], pod.made.labels)
+        and selects(policy["spec"]["podSelector"], pod.as_made.labels)
     ]
     return [rule for spec in covering for rule in spec.get("ingress") or ()] if covering else None
 
@@ -91,7 +91,7 @@ def _admits(rules: Iterable[Node], own: str, namespace: str, labels: Mapping[str
 def counted_without(pods: Pods) -> Iterator[str]:
     """Spread constraints of pods that they are not counted by themselves: they pull towards where few others are."""
     for constraint in pods.spec.get("topologySpreadConstraints") or ():
-        if not selects(constraint.get("labelSelector") or {}, pods.made.labels):
+        if not selects(constraint.get("labelSelector") or {}, pods.as_made.labels):
             yield f"the spread over {constraint['topologyKey']} does not count the {pods} itself"
 
 
@@ -100,7 +100,7 @@ def unwritable_volumes(pods: Pods) -> Iterator[str]:
     spec = pods.spec
     pod_security = spec.get("securityContext") or {}
     volumes: dict[str, Node] = {volume["name"]: volume for volume in spec.get("volumes") or ()}
-    volumes |= {claim["metadata"]["name"]: {"ephemeral": claim} for claim in pods.made.template.claims}
+    volumes |= {claim["metadata"]["name"]: {"ephemeral": claim} for claim in pods.as_made.template.claims}
     for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
         user = (container.get("securityContext") or {}).get("runAsUser", pod_security.get("runAsUser"))
         for mount in container.get("volumeMounts") or () if user else ():

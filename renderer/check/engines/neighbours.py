@@ -201,8 +201,8 @@ def other_names(placed: PlacedEngine) -> Iterator[Diagnostic]:
 def _adapters_asked(placed: PlacedEngine, name: str) -> Iterator[str]:
     """The adapters that a name may ask the engine for, where it takes them by other names than their own."""
     recognised = placed.container.recognised
-    asked = text_at(recognised.engine.runtime.spec, "engine", "adapters", "asked")
-    if asked and (filler := compile_template(asked, _ADAPTER_WORDS)):
+    name_template = text_at(recognised.engine.runtime.spec, "engine", "adapters", "asked")
+    if name_template and (filler := compile_template(name_template, _ADAPTER_WORDS)):
         for served in recognised.command.names:
             before, _, after = str(filler({"ModelName": served.text, "Adapter": _MARK})).partition(_MARK)
             if name.startswith(before) and name.endswith(after) and len(name) > len(before + after):

@@ -23,10 +23,10 @@ def spread_leaders(plan: Plan) -> Plan:
     """
     if plan.size == 1 or not (constraints := maps_at(plan.worker.rest, _CONSTRAINTS)):
         return plan
-    kept = [constraint for constraint in constraints if not _counts_leaders(constraint)]
-    if len(kept) == len(constraints):
+    other_constraints = [constraint for constraint in constraints if not _counts_leaders(constraint)]
+    if len(other_constraints) == len(constraints):
         return plan
-    worker = replace(plan.worker, rest=_with_constraints(plan.worker, kept))
+    worker = replace(plan.worker, rest=_with_constraints(plan.worker, other_constraints))
     if plan.leader:
         return replace(plan, worker=worker)
     return replace(plan, leader=plan.worker, worker=worker, origins=lambda: _of_both(plan.origins()))
