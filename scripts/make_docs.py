@@ -276,6 +276,16 @@ def accelerator_table() -> str:
     return "\n".join(lines)
 
 
+def parts_table() -> str:
+    """The memory of instances of divided cards, by card."""
+    lines = ["| card | instances | printed by |", "|---|---|---|"]
+    for row in load.preset("accelerator_types").value["spec"]["parts"]:
+        sizes = ", ".join(f"`{profile}` {gib:g} GiB" for profile, gib in row["memoryGiB"].items())
+        sources = "; ".join(f"[{source.partition('/')[0]}](https://{source})" for source in row["source"].split("; "))
+        lines.append(f"| {code(row['card']) if row['card'] else 'another'} | {sizes} | {sources} |")
+    return "\n".join(lines)
+
+
 def keys(node: Spec, whole: Spec, path: str = "") -> Iterator[tuple[str, Spec]]:
     """Every key of a schema, with its own schema, below which the schema names no further keys."""
     for key, value in node["properties"].items():
@@ -521,6 +531,7 @@ TABLES = {
     "gateway keys": gateway_table,
     "start logs": fit_table,
     "accelerator types": accelerator_table,
+    "accelerator parts": parts_table,
     "models": model_table,
 }
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {

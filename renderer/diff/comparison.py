@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from msgspec import Struct
@@ -12,7 +11,14 @@ from msgspec.structs import replace
 from renderer import load
 from renderer.diff.disaggregation import RolesChange, roles_changes
 from renderer.diff.fields import FieldChange, diff_values, same
-from renderer.diff.gpus import CLAIM_TEMPLATE, GpuChange, claim_templates, claimed_devices, sum_gpus
+from renderer.diff.gpus import (
+    CLAIM_TEMPLATE,
+    AcceleratorNames,
+    GpuChange,
+    claim_templates,
+    claimed_devices,
+    sum_gpus,
+)
 from renderer.diff.models import (
     Fits,
     ModelChange,
@@ -39,10 +45,13 @@ from renderer.diff.objects import (
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
 from renderer.diff.traffic import TrafficChange, traffic_changes
+from renderer.engines.accelerator import find_row
+from renderer.engines.accelerator_parts import is_part
 from renderer.fit.verdict import describe_verdict
 from renderer.kubernetes.disaggregated_sets import KIND
 from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.kubernetes.workloads import WORKLOADS, pod_template
+from renderer.load.preset_files import accelerator_types
 from renderer.output.manifest_files import OutputFile
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
@@ -95,10 +104,10 @@ def compare(
     if unchanged:
         _add_unchanged_partners(old, new, unchanged)
     pairs = sorted(_object_changes(old, new, show), key=_file_order)
-    count = _accelerates()
+    names = _accelerator_names()
     states = _state(old, fits[0]), _state(new, fits[1])
-    models = tuple(join_replaced(_model_changes(pairs, *states, count)))
-    roles = tuple(roles_changes(models, *(partial(state.summarize_roles, count) for state in states)))
+    models = tuple(join_replaced(_model_changes(pairs, *states, names)))
+    roles = tuple(roles_changes(models, *(partial(state.summarize_roles, names) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
     all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new, unchanged)
@@ -192,12 +201,12 @@ def _unhidden_pair(change: ObjectChange, old: Items, new: Items) -> ObjectPair:
 
 
 def _model_changes(
-    pairs: Sequence[ObjectChange], before: _State, after: _State, count: Callable[[str], bool]
+    pairs: Sequence[ObjectChange], before: _State, after: _State, names: AcceleratorNames
 ) -> Iterator[ModelChange]:
     for pair in pairs:
         if not any(_runs(item) for item in (pair.before, pair.after) if item):
             continue
-        yield from _workload_changes(pair, before, after, count)
+        yield from _workload_changes(pair, before, after, names)
 
 
 class _State(Struct, frozen=True):
@@ -208,16 +217,16 @@ class _State(Struct, frozen=True):
     devices: Mapping[tuple[str, str], Mapping[str, int]]
     fits: Fits
 
-    def summarize(self, item: ObjectItem | None, count: Callable[[str], bool]) -> ModelSummary | None:
+    def summarize(self, item: ObjectItem | None, names: AcceleratorNames) -> ModelSummary | None:
         """The model of a workload; None without one."""
         if not item:
             return None
-        model = summarize_model(item, self.scalers, count, self.devices)
+        model = summarize_model(item, self.scalers, names, self.devices)
         verdict = self.fits.get((item.key.namespace, item.key.name))
         return replace(model, memory=describe_verdict(verdict)) if verdict else model
 
     def summarize_roles(
-        self, count: Callable[[str], bool], places: set[tuple[str, str]]
+        self, names: AcceleratorNames, places: set[tuple[str, str]]
     ) -> dict[tuple[str, str], list[ModelSummary]]:
         """All roles of these apps, by namespace and name of the app."""
         roles: dict[tuple[str, str], list[ModelSummary]] = {}
@@ -225,7 +234,7 @@ class _State(Struct, frozen=True):
             for role in role_items(item).values() if _runs(item) else ():
                 place = role.key.namespace, app_and_role(role)[0]
                 if place in places:
-                    roles.setdefault(place, []).append(summarize_model(role, self.scalers, count, self.devices))
+                    roles.setdefault(place, []).append(summarize_model(role, self.scalers, names, self.devices))
         return roles
 
 
@@ -234,11 +243,11 @@ def _state(objects: Items, fits: Fits) -> _State:
 
 
 def _workload_changes(
-    whole: ObjectChange, before: _State, after: _State, count: Callable[[str], bool]
+    whole: ObjectChange, before: _State, after: _State, names: AcceleratorNames
 ) -> Iterator[ModelChange]:
     """The change of a workload's model; of a DisaggregatedSet one for each role."""
     for pair in _role_changes(whole):
-        old, new = before.summarize(pair.before, count), after.summarize(pair.after, count)
+        old, new = before.summarize(pair.before, names), after.summarize(pair.after, names)
         was = pair.before.key if pair.before and pair.state == "renamed" else None
         state = "changed" if pair.state in ("same", "moved") else pair.state
         change = model_change(state, pair.key, was, old, new)
@@ -265,24 +274,25 @@ def _role_changes(pair: ObjectChange) -> Iterator[ObjectChange]:
 
 def _total_gpus(models: Sequence[ModelChange]) -> tuple[GpuChange, ...]:
     """The accelerators of all changed models, by kind."""
-    names = sorted({gpu.name for change in models for gpu in change.gpus})
+    kinds = sorted({(gpu.name, gpu.is_part) for change in models for gpu in change.gpus})
     return tuple(
-        sum_gpus(name, (gpu for change in models for gpu in change.gpus if gpu.name == name)) for name in names
+        sum_gpus(name, (gpu for change in models for gpu in change.gpus if (gpu.name, gpu.is_part) == (name, part)))
+        for name, part in kinds
     )
 
 
 @cache
-def _accelerates() -> Callable[[str], bool]:
-    """A function that tells whether a resource or a DeviceClass is of accelerators, by presets/accelerators.yaml."""
+def _accelerator_names() -> AcceleratorNames:
+    """Which resources and DeviceClasses are accelerators, by presets/accelerators.yaml."""
     spec = load.preset("accelerators").value["spec"]
+    rows = spec["resources"]
 
     @cache
     def counts(resource: str) -> bool:
-        if resource in spec["deviceClasses"]:
-            return True
-        for row in spec["resources"]:
-            if row.get("name") == resource or ("pattern" in row and fnmatch.fnmatchcase(resource, row["pattern"])):
-                return bool(row["count"] != "none")
-        return False
+        row = find_row(rows, resource)
+        return resource in spec["deviceClasses"] or (row is not None and row["count"] != "none")
 
-    return counts
+    def are_parts(resource: str, beside: Iterable[str], labels: Mapping[str, str]) -> bool:
+        return is_part(accelerator_types(), rows, resource, beside, labels)
+
+    return AcceleratorNames(counts, are_parts)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer import load
+from renderer.diff.gpus import count_gpus, gpu_unit
 from renderer.diff.models import ModelChange, ModelSummary
 from renderer.diff.objects import WORKLOAD, ObjectKey
 from renderer.kubernetes import wellknown
@@ -62,12 +63,12 @@ def _in_order(roles: list[ModelSummary]) -> tuple[ModelSummary, ...]:
 def describe_roles(roles: Iterable[ModelSummary]) -> str:
     """`2 prefill × 8 GPUs, 1–4 decode × 16`: how many replicas of each role, and how many accelerators each has."""
     parts: list[str] = []
-    unit = " GPU"
+    last_unit: bool | None = None  # whether the numbers are of parts, once that is said
     for role in roles:
-        count = sum(role.gpus.values())
-        plural = "s" if unit and count != 1 else ""
-        parts.append(f"{role.range} {role.role}" + (f" × {count:,}{unit}{plural}" if count else ""))
-        unit = "" if count else unit
+        count, is_part = count_gpus(role.gpus)
+        unit = "" if is_part is last_unit else f" {gpu_unit(count, is_part)}"
+        parts.append(f"{role.range} {role.role}" + (f" × {count:,}{unit}" if count else ""))
+        last_unit = is_part if count else last_unit
     return ", ".join(parts)
 
 

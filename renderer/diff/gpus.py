@@ -19,11 +19,20 @@ _REQUIRED = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnore
 _OF_NO_KIND = ("kubernetes.io/", "topology.kubernetes.io/")  # system, processor, zone
 
 
+class AcceleratorNames(Struct, frozen=True):
+    """Which resources of pods are accelerators, as presets/accelerators.yaml says."""
+
+    counts: Callable[[str], bool]  # whether a resource or a DeviceClass is one
+    # Whether it is a part of a card, by its name, the resources beside it and the labels of the pod's nodes:
+    are_parts: Callable[[str, Iterable[str], Mapping[str, str]], bool]
+
+
 class AcceleratorKind(Struct, frozen=True):
     """A kind of accelerator."""
 
     resource: str
     hardware: str  # the flavor that the pods claim, else the selected node labels, else ''
+    is_part: bool = False  # of a card that others have parts of
 
     def __str__(self) -> str:
         return f"{self.resource} ({self.hardware})" if self.hardware else self.resource
@@ -35,16 +44,34 @@ class GpuChange(Struct, frozen=True):
     name: str
     replica: tuple[int, int]
     peak: tuple[int, int]
+    is_part: bool = False  # of cards that others have parts of
 
 
 def sum_gpus(name: str, changes: Iterable[GpuChange]) -> GpuChange:
-    """The sum of these accelerators, under a name; `replica` is the sum over one replica of each."""
+    """The sum of these accelerators, all of them whole cards or parts, under a name; `replica` is the sum over one
+    replica of each.
+    """
     listed = list(changes)
     return GpuChange(
         name,
         (sum(gpu.replica[0] for gpu in listed), sum(gpu.replica[1] for gpu in listed)),
         (sum(gpu.peak[0] for gpu in listed), sum(gpu.peak[1] for gpu in listed)),
+        is_part=any(gpu.is_part for gpu in listed),
     )
+
+
+def count_gpus(kinds: Mapping[AcceleratorKind, int]) -> tuple[int, bool]:
+    """The number of whole cards, or of parts where there is no card; and whether it is of parts."""
+    cards = sum(count for kind, count in kinds.items() if not kind.is_part)
+    parts = sum(kinds.values()) - cards
+    return (cards, False) if cards or not parts else (parts, True)
+
+
+def gpu_unit(count: int, is_part: bool) -> str:
+    """The word behind a number of cards, or of parts of cards."""
+    if is_part:
+        return "part of a GPU" if count == 1 else "parts of GPUs"
+    return "GPU" if count == 1 else "GPUs"
 
 
 def claim_templates(pod: Body) -> list[str]:
@@ -83,6 +110,18 @@ def describe_nodes(pod: Body) -> str:
     return ", ".join(filter(None, [chosen, " or ".join(dict.fromkeys(filter(None, terms)))]))
 
 
+def _selected_labels(pod: Body) -> dict[str, str]:
+    """The node labels that a pod selects, of several values the first."""
+    terms = maps_at(pod, *_REQUIRED)
+    required = {
+        str(expression.get("key")): str(value)
+        for term in terms
+        for expression in maps_at(term, "matchExpressions")
+        for value in list_at(expression, "values")[:1]
+    }
+    return required | {key: str(value) for key, value in map_at(pod, "spec", "nodeSelector").items()}
+
+
 def _labels(pairs: Iterable[tuple[str, list[object]]]) -> str:
     return ", ".join(
         f"{key.rpartition('/')[2]}={'|'.join(map(str, values))}" if values else key.rpartition("/")[2]
@@ -92,7 +131,7 @@ def _labels(pairs: Iterable[tuple[str, list[object]]]) -> str:
 
 
 def accelerators(
-    pods: Iterable[tuple[Body, int]], accelerates: Callable[[str], bool], claimed: Mapping[str, Mapping[str, int]]
+    pods: Iterable[tuple[Body, int]], names: AcceleratorNames, claimed: Mapping[str, Mapping[str, int]]
 ) -> Mapping[AcceleratorKind, int]:
     """The accelerators of one replica, by kind. `pods`: pod templates, each with its number of pods in a replica;
     `claimed`: the devices that each ResourceClaimTemplate of the namespace asks for.
@@ -100,10 +139,13 @@ def accelerators(
     counts: dict[AcceleratorKind, int] = {}
     for pod, times in pods:
         kind, declared = "", declared_accelerator(pod)
-        for name, amount in _amounts(pod, claimed):
-            if (accelerates(name) or name == declared) and (count := amount * times):
+        amounts = list(_amounts(pod, claimed))
+        for name, amount in amounts:
+            if (names.counts(name) or name == declared) and (count := amount * times):
                 kind = kind or " or ".join(_active_flavors(pod)) or describe_nodes(pod)
-                counts[AcceleratorKind(name, kind)] = counts.get(AcceleratorKind(name, kind), 0) + count
+                is_part = names.are_parts(name, (other for other, _ in amounts), _selected_labels(pod))
+                key = AcceleratorKind(name, kind, is_part)
+                counts[key] = counts.get(key, 0) + count
     return counts
 
 
@@ -146,7 +188,7 @@ def compare_gpus(
         old = {replace(kind, hardware=hardware): count for kind, count in old.items()}
     for kind in sorted({*old, *new}, key=str):
         a, b = old.get(kind, 0), new.get(kind, 0)
-        yield GpuChange(str(kind), (a, b), (a * max_replicas[0], b * max_replicas[1]))
+        yield GpuChange(str(kind), (a, b), (a * max_replicas[0], b * max_replicas[1]), kind.is_part)
 
 
 def _amount(value: object) -> int:

@@ -105,14 +105,16 @@ def _role(model: ModelSummary) -> dict[str, object]:
         "role": model.role,
         "minReplicas": model.low,
         "maxReplicas": model.high,
-        "gpusPerReplica": sum(model.gpus.values()),
+        "gpusPerReplica": sum(count for kind, count in model.gpus.items() if not kind.is_part),
+        "partsPerReplica": sum(count for kind, count in model.gpus.items() if kind.is_part),
     }
 
 
 def _gpus(change: GpuChange) -> dict[str, object]:
     """Accelerators of one replica, and at the most replicas."""
     pairs = {"perReplica": change.replica, "atMost": change.peak}
-    return {"accelerator": change.name, **{k: {"before": a, "after": b} for k, (a, b) in pairs.items()}}
+    figures = {"accelerator": change.name, "part": change.is_part}
+    return {**figures, **{k: {"before": a, "after": b} for k, (a, b) in pairs.items()}}
 
 
 def _object(change: ObjectChange) -> dict[str, object]:

@@ -182,7 +182,7 @@ def _change_summary(change: ModelChange) -> str:
 
 
 def _gpus(diff: TreeDiff) -> list[str]:
-    """Rows of accelerators: the total of the headline first, then the sums of kinds that change and are not those of a
+    """Rows of accelerators: the totals of the headline first, then the sums of kinds that change and are not those of a
     single model, then those of each model.
     """
     changed = changed_gpus(diff)
@@ -192,9 +192,20 @@ def _gpus(diff: TreeDiff) -> list[str]:
         single = [(gpu.name, gpu.peak) for _, gpu in changed]
         kinds = [gpu for gpu in diff.gpus if gpu.peak[0] != gpu.peak[1] and (gpu.name, gpu.peak) not in single]
         sums = [(_code(gpu.name), accelerators(gpu)) for gpu in kinds] if len(diff.gpus) > 1 else []
-        total = "all kinds" if len(diff.gpus) > 1 else rows[0][1], accelerators(total_gpus(diff))
-        rows = [*((whole, kind, "", figures) for kind, figures in (total, *sums)), *rows]
+        totals = [
+            (_name_of_total(diff, is_part), accelerators(total_gpus(diff, is_part)))
+            for is_part in (False, True)
+            if any(gpu.is_part == is_part for _, gpu in changed)
+            and (len(diff.models) > 1 or sum(gpu.is_part == is_part for gpu in diff.gpus) > 1)
+        ]
+        rows = [*((whole, kind, "", figures) for kind, figures in (*totals, *sums)), *rows]
     return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _name_of_total(diff: TreeDiff, is_part: bool) -> str:
+    """What a total is of: one kind by its name, else all of whole cards or of parts."""
+    names = [gpu.name for gpu in diff.gpus if gpu.is_part == is_part]
+    return _code(names[0]) if len(names) == 1 else total_gpus(diff, is_part).name
 
 
 def _fact(fact: ModelFact) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diff import gpus
-from renderer.diff.gpus import AcceleratorKind, GpuChange
+from renderer.diff.gpus import AcceleratorKind, AcceleratorNames, GpuChange
 from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role
 from renderer.diff.options import OptionChange, compare_options
 from renderer.kubernetes import disaggregated_sets, wellknown, workloads
@@ -94,9 +94,10 @@ class ModelSummary(Struct, frozen=True):
         """What replicas of several hosts are, and all of their accelerators; '' for those of one host."""
         if self.size == 1:
             return ""
-        count = sum(self.gpus.values()) * self.high
-        gpus = f", {count:,} GPUs{' at most' if self.scaled else ''}" if count else ""
-        return f" group{'' if self.low == self.high == 1 else 's'} of {self.size} hosts{gpus}"
+        count, is_part = gpus.count_gpus({kind: number * self.high for kind, number in self.gpus.items()})
+        number = f"{count:,} {gpus.gpu_unit(2, is_part)}"
+        shown = f", {number}{' at most' if self.scaled else ''}" if count else ""
+        return f" group{'' if self.low == self.high == 1 else 's'} of {self.size} hosts{shown}"
 
 
 class ModelFact(Struct, frozen=True):
@@ -178,7 +179,7 @@ def join_replaced(models: Iterable[ModelChange]) -> Iterator[ModelChange]:
 def summarize_model(
     item: ObjectItem,
     autoscalers: Mapping[tuple[str, str], Body],
-    accelerates: Callable[[str], bool],
+    accelerators: AcceleratorNames,
     claimed: Mapping[tuple[str, str], Mapping[str, int]],
 ) -> ModelSummary:
     """The model of a workload, or of a role of one. `autoscalers`: by namespace and name of their target; `claimed`:
@@ -206,11 +207,11 @@ def summarize_model(
         nodes=gpus.describe_nodes(worker),
         gpus=gpus.accelerators(
             ((leader, 1), (worker, size - 1)),
-            accelerates,
+            accelerators,
             {name: counts for (namespace, name), counts in claimed.items() if namespace == item.key.namespace},
         ),
-        leader=_pod(leader, accelerates),
-        worker=_pod(worker, accelerates),
+        leader=_pod(leader, accelerators),
+        worker=_pod(worker, accelerators),
         app=app,
         role=role,
     )
@@ -233,7 +234,7 @@ def _number(value: object, otherwise: int) -> int:
     return value if value.__class__ is int else otherwise
 
 
-def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
+def _pod(pod: Body, accelerators: AcceleratorNames) -> PodSummary:
     containers = maps_at(pod, "spec", "containers")
     runner = next(
         (container for container in containers if container.get("name") == wellknown.RUNNER),
@@ -244,7 +245,7 @@ def _pod(pod: Body, accelerates: Callable[[str], bool]) -> PodSummary:
         f"{name} {kind}": str(value)
         for kind in ("requests", "limits")
         for name, value in map_at(runner, "resources", kind).items()
-        if not accelerates(name) and name != gpus.declared_accelerator(pod)
+        if not accelerators.counts(name) and name != gpus.declared_accelerator(pod)
     }
     return PodSummary(
         str(runner.get("image", "")),

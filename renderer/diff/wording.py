@@ -46,15 +46,28 @@ def count_states(changes: Iterable[ModelChange | ObjectChange], word: str) -> st
 
 
 def _gpu_summary(diff: TreeDiff) -> str:
-    """`GPUs of these models 2 → 4 in total`; no figure where each model has as many as before."""
-    if not changed_gpus(diff):
-        return "GPUs unchanged" if diff.gpus else ""
-    total = total_gpus(diff)
+    """`GPUs of these models 2 → 4 in total`; no figure where each model has as many as before. Parts of cards are
+    counted apart: `GPUs unchanged · parts of GPUs 0 → 1`.
+    """
+    cards, parts = (_summary_of(diff, is_part) for is_part in (False, True))
+    if not parts:
+        return cards or ("GPUs unchanged" if diff.gpus else "")
+    return f"{cards or 'GPUs unchanged'} · {parts}"
+
+
+def _summary_of(diff: TreeDiff, is_part: bool) -> str:
+    """The same of whole cards or of parts alone; '' where each model has as many as before."""
+    if not any(gpu.is_part == is_part for _, gpu in changed_gpus(diff)):
+        return ""
+    total = total_gpus(diff, is_part)
     figures = accelerators(total)
-    text = f"GPUs of this model {figures}" if len(diff.models) == 1 else f"GPUs of these models {figures} in total"
+    if is_part:
+        text = f"parts of GPUs {figures}"
+    else:
+        text = f"GPUs of this model {figures}" if len(diff.models) == 1 else f"GPUs of these models {figures} in total"
     if total.peak[0] != total.peak[1]:
         return text
-    moved = any(gpu.peak[0] != gpu.peak[1] for gpu in diff.gpus)
+    moved = any(gpu.peak[0] != gpu.peak[1] for gpu in diff.gpus if gpu.is_part == is_part)
     return f"{text}, of other kinds" if moved else f"{text}, as before"
 
 
@@ -68,9 +81,11 @@ def changed_gpus(diff: TreeDiff) -> list[tuple[ModelChange, GpuChange]]:
     ]
 
 
-def total_gpus(diff: TreeDiff) -> GpuChange:
-    """The accelerators of all kinds together: those of the models that differ, not of all that there are."""
-    return sum_gpus("all kinds", diff.gpus)
+def total_gpus(diff: TreeDiff, is_part: bool) -> GpuChange:
+    """The whole cards of all kinds together, or the parts of cards: those of the models that differ, not of all that
+    there are.
+    """
+    return sum_gpus("all parts" if is_part else "all kinds", (gpu for gpu in diff.gpus if gpu.is_part == is_part))
 
 
 def arrow(before: str, after: str) -> str:

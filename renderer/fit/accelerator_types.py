@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,16 +14,20 @@ from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at,
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _SHARED = "-SHARED"
 _PART = "-MIG-"
+_ALONE = ("none", "1")  # what labels say of a card that nobody shares
+_PROFILE = re.compile(r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?")  # of an instance, and its media and graphics
+_ALIKE = 1.05  # memory of two cards' instances that counts as the same: what is within 5 % nobody knows (docs/fit.md)
 
 
 class AcceleratorType(Struct, frozen=True):
-    """A type of accelerators, a row of presets/accelerator_types.yaml."""
+    """A type of accelerators, a row of presets/accelerator_types.yaml; or a part of one, as pods get it."""
 
     name: str
     vendor: str
     memory_gib: float  # that the driver gives a process
     fp8: bool = False  # it multiplies in 8 bits itself
     fp4: bool = False
+    is_instance: bool = False  # of a divided card: several cannot serve one model together
 
 
 class AcceleratorTypes:
@@ -31,6 +36,7 @@ class AcceleratorTypes:
     def __init__(self, spec: Mapping[str, object], families: Sequence[Mapping[str, object]]) -> None:
         """`spec`: of presets/accelerator_types.yaml; `families`: of presets/instances.yaml."""
         self._rows = rows = maps_at(spec, "types")
+        self._parts = maps_at(spec, "parts")
         self._labels = map_at(spec, "labels")
         self._families = {text_at(family, "family"): family for family in families}
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
@@ -43,19 +49,46 @@ class AcceleratorTypes:
             self._readers[f"{key}-name"] = partial(self._read_karpenter, key)
 
     def of_labels(self, labels: Mapping[str, str]) -> AcceleratorType | None:
-        """The type of nodes with these labels; None where no label tells, or two tell different ones."""
+        """The type of the whole cards of nodes with these labels; None where no label tells, or two tell different
+        ones.
+        """
         names = {known.name for key, find in self._readers.items() if key in labels and (known := find(labels))}
         return self.by_name[names.pop()] if len(names) == 1 else None
+
+    def profile_of_labels(self, labels: Mapping[str, str]) -> str:
+        """The profile of the instances into which cards of nodes with these labels are divided; '' for whole cards."""
+        if profile := labels.get(text_at(self._labels, "partition"), ""):
+            return profile
+        return labels.get(text_at(self._labels, "product"), "").partition(_PART)[2]
+
+    def are_shared(self, labels: Mapping[str, str]) -> bool:
+        """Whether pods on nodes with these labels share a card in turns, so that nobody knows what is left for one."""
+        if labels.get(text_at(self._labels, "product"), "").endswith(_SHARED):
+            return True
+        return any(labels.get(key, _ALONE[0]) not in _ALONE for key in texts_at(self._labels, "shared"))
+
+    def instance(self, profile: str, card: AcceleratorType | None) -> AcceleratorType | None:
+        """The instance of a divided card; None for a profile that nobody knows, and for one that several cards have
+        with different memory where the card is not known.
+        """
+        if not (match := _PROFILE.fullmatch(profile)):
+            return None
+        sizes = {text_at(row, "card"): number_at(row, "memoryGiB", match[1]) for row in self._parts}
+        known = [size for size in sizes.values() if size]
+        size = (sizes.get(card.name) if card else 0) or max(known, default=0)
+        if not size or (not (card and sizes.get(card.name)) and size > min(known) * _ALIKE):
+            return None
+        name = f"mig-{match[1]}"
+        if card:
+            return AcceleratorType(name, card.vendor, size, card.fp8, card.fp4, is_instance=True)
+        return AcceleratorType(name, "", size, is_instance=True)
 
     def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         value = labels[text_at(self._labels, "gke")]
         return self._only(row for row in self._rows if value in texts_at(row, "gke"))
 
     def _read_product(self, labels: Mapping[str, str]) -> AcceleratorType | None:
-        value = labels[text_at(self._labels, "product")]
-        if _PART in value:
-            return None
-        name = value.removesuffix(_SHARED)
+        name = labels[text_at(self._labels, "product")].partition(_PART)[0].removesuffix(_SHARED)
         return self._only(
             row for row in self._rows if any(fnmatchcase(name, part) for part in texts_at(row, "product"))
         )

@@ -36,7 +36,7 @@ def first_remedy(
         if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
             return Remedy(value_type="fp8")
     tensor = question.settings.tensor * 2
-    while tensor <= _LARGEST_GROUP and question.heads % tensor == 0:
+    while not question.accelerator.is_instance and tensor <= _LARGEST_GROUP and question.heads % tensor == 0:
         if _would_fit(replace(question, settings=replace(question.settings, tensor=tensor))):
             return Remedy(tensor=tensor)
         tensor *= 2

@@ -308,6 +308,50 @@ def test_other_accelerators_are_no_unchanged_number() -> None:
     assert "GPUs of this model 4, of other kinds ·" in FORMS["text"](diff, "")
 
 
+SLICE, SHARED = ({"limits": {name: "1"}} for name in ("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"))
+HAMI = {"limits": {"nvidia.com/gpu": "1", "nvidia.com/gpumem": "8k"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ([workload()], [workload(), workload("b", resources=SLICE)], "GPUs unchanged · parts of GPUs 0 → 2"),
+        ([workload()], [workload(), workload("b", resources=HAMI)], "GPUs unchanged · parts of GPUs 0 → 2"),
+        ([workload(resources=SLICE)], [workload()], "GPUs of this model 0 → 4 · parts of GPUs 2 → 0"),
+        ([workload(resources=SLICE)], [workload(resources=SHARED)], "GPUs unchanged · parts of GPUs 2, of other kinds"),
+        ([workload(resources=SLICE)], [workload(resources=SLICE, image="x:2")], "GPUs unchanged"),
+        (
+            [workload()],
+            [workload("b"), workload(resources=SHARED)],
+            "GPUs of these models 4 in total, as before · parts of GPUs 0 → 2",
+        ),
+        (
+            [placed({"nvidia.com/gpu.product": "NVIDIA-L40S"})],
+            [placed({"nvidia.com/gpu.product": "NVIDIA-L40S-SHARED"})],
+            "GPUs of this model 4 → 0 · parts of GPUs 0 → 4",
+        ),
+    ],
+)
+def test_cards_and_parts_of_them_are_counted_apart(before: list[Any], after: list[Any], words: str) -> None:
+    diff = compare(texts(*before), texts(*after))
+    headline = FORMS["text"](diff, "").splitlines()[-1]
+    assert f" · {words} · " in headline
+    json_gpus = json.loads(FORMS["json"](diff, ""))["gpus"]
+    assert {gpu["part"] for gpu in json_gpus} == {gpu.is_part for gpu in diff.gpus}
+
+
+def test_roles_with_parts() -> None:
+    """A unit is said once, and again where it is another."""
+    shown = [group(2, "--a"), group(2, "--b")]
+    for body in shown:
+        for side in ("workerTemplate",):
+            body["spec"]["leaderWorkerTemplate"][side]["spec"]["containers"][0]["resources"] = SLICE
+    diff = compare(texts(shown[0]), texts(shown[1]))
+    (model,) = diff.models
+    assert model.after
+    assert model.after.replicas == "2 groups of 2 hosts, 4 parts of GPUs"
+
+
 def test_an_autoscaler_in_a_file_of_its_own() -> None:
     """It did not change, and yet says how many there may be; and the other way round."""
     other = texts(scaler(1, 8), path="llm/chat/hpa.yaml")

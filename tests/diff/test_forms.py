@@ -229,6 +229,8 @@ def led(gpus: int) -> dict[str, Any]:
     return body
 
 
+SLICE = {"limits": {"nvidia.com/mig-1g.10gb": "1"}}
+PART = workload(resources=SLICE)
 MIXED = (workload("a", flavor="l4"), workload("b", flavor="h100"), workload("c", flavor="h100", spec={"replicas": 3}))
 
 
@@ -249,6 +251,9 @@ MIXED = (workload("a", flavor="l4"), workload("b", flavor="h100"), workload("c",
         ),
         ([workload(), workload("cpu", resources={})], [workload(size=2), workload("cpu", image="x:v2", resources={})]),
         ([led(1)], [led(2)]),  # one of two kinds of one model
+        ([workload()], [PART]),  # a card becomes a part of one
+        (MIXED, [*MIXED[1:], PART, workload("part", resources=SLICE)]),
+        ([PART, workload("b")], [workload(resources=SLICE), workload("b", size=2)]),
         ([workload(f"m-{i}") for i in range(300)], [workload(f"m-{i}", size=1200) for i in range(300)]),
     ],
 )
@@ -259,6 +264,10 @@ def test_every_figure_of_the_headline_stands_below_it(before: list[Any], after: 
     parts = [part for part in head.split(" · ") if re.search(r"\d", part)]
     assert parts
     for part in parts:
+        if part.startswith("parts of GPUs "):
+            rows = [row.strip("| ").split(" | ") for row in below.splitlines() if row.startswith("| ")]
+            assert part.removeprefix("parts of GPUs ").partition(",")[0] in [row[-1] for row in rows]
+            continue
         if not part.startswith("GPUs "):
             assert f"\n**{part}**\n" in f"\n{below}"
             continue

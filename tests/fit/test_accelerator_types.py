@@ -48,8 +48,8 @@ def test_no_label_leads_to_two_types() -> None:
         ({"nvidia.com/gpu.product": "NVIDIA-A100-80GB-PCIe"}, "a100-80g"),
         ({"nvidia.com/gpu.product": "A100-SXM4-40GB"}, "a100-40g"),
         ({"nvidia.com/gpu.product": "NVIDIA-L40S-SHARED"}, "l40s-48g"),
-        ({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}, None),
-        ({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"}, None),
+        ({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}, "a100-40g"),  # the card that is divided
+        ({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"}, "a100-80g"),
         ({"karpenter.k8s.aws/instance-gpu-name": "a100"}, None),  # of either memory
         ({"karpenter.k8s.aws/instance-gpu-name": "h100"}, "h100-80g"),
         ({"cloud.google.com/gke-accelerator": "nvidia-l4", "nvidia.com/gpu.product": "NVIDIA-L4"}, "l4-24g"),

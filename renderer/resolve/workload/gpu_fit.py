@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.api import Inputs
+from renderer.engines.accelerator_parts import accelerator_of_pod
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
 from renderer.fit.verdict import FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
@@ -102,9 +103,12 @@ def _accelerator_type(command: EngineProcess) -> AcceleratorType | None:
 
 
 def _type_of(inputs: Inputs, flavor: Flavor) -> AcceleratorType | None:
-    """The type of a flavor's accelerators, by its name or by the labels of its nodes."""
+    """The accelerators of a flavor as its limits request them, whole or in parts: of the type that it names, or that
+    the labels of its nodes say.
+    """
     types = inputs.accelerator_types()
-    return types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node)
+    card = types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node)
+    return accelerator_of_pod(types, inputs.accelerators, flavor.limits, flavor.node, card)
 
 
 def _measured(question: FitQuestion, backend: str, facts: Mapping[str, object]) -> Mapping[str, Any] | None:
