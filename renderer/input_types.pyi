@@ -383,12 +383,14 @@ class EngineSpec(TypedDict, total=False):
     notice: str
     oneFile: Sequence[str]
     options: OptionsSpec
+    rerankVersion: str
     scale: ScaleSpec
     security: SecuritySpec
     servedName: str
     sources: Sequence[str]
     startup: StartupSpec
     stream: StreamSpec
+    tasks: Sequence[str]
     unsupported: Mapping[str, str]
     variants: Sequence[VariantSpec]
     versions: Sequence[VersionSpec]

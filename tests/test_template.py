@@ -50,6 +50,7 @@ VALUES: dict[str, Any] = {
     "Adapters": 0,
     "Role": "",
     "EnginePort": 8080,
+    "Task": "chat",
 }
 
 

@@ -19,6 +19,7 @@ from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes.json_values import value_at
 from renderer.load import preset, preset_names
 from renderer.load.option_lists import OptionListReader
+from renderer.resolve import tasks
 from renderer.resolve.engine import (
     adapters,
     arg_merge,
@@ -64,6 +65,7 @@ PLAIN: dict[str, Any] = {
     "LocalRanks": 1,
     "RankPorts": 0,
     "Role": "",
+    "Task": "chat",
     "EnginePort": 8080,
     "MaxModelLen": 0,
     "Slots": 4,
@@ -110,6 +112,7 @@ USES: dict[str, dict[str, Any]] = {
     "KV cache in memory, AMD": {**OFFLOAD, "Accelerator": "amd"},
     "KV cache in files": FILES_OF_KV,
     "adapters": {"Adapters": 2},
+    **{task: {"Task": task} for task in ("embedding", "reranker", "classifier", "transcription")},
 }
 
 
@@ -166,6 +169,9 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
 FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
     "vllm": [
         ("kvUsage", "vllm:gpu_cache_usage_perc", "0.9.2", "vllm:kv_cache_usage_perc"),
+        ("reranker", False, "0.7.0", True),
+        ("transcription", False, "0.7.3", True),
+        ("classifier", False, "0.9.0", True),
         ("adapters", None, "0.6.4", "vllm:lora_requests_info"),
         ("ready timeout", False, "0.14.0", True),
         ("sleep", 35, "0.18.0", 10),
@@ -188,6 +194,8 @@ FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
     "sglang": [
         ("command", ("python3", "-m", "sglang.launch_server"), "0.5.5", ("sglang", "serve")),
         ("ready", "/health", "0.5.20", "/ready"),
+        ("reranker", False, "0.4.8", True),
+        ("transcription", False, "0.5.10", True),
         ("started", "/health", "0.5.20", "/ready"),
         ("cacheBlocks", None, "0.5.11", "sglang:num_pages"),
         ("cacheBlockSize", None, "0.5.11", "sglang:page_size"),
@@ -220,6 +228,15 @@ DRAFT_BY = [
     ["--speculative-config"],
     [f"--speculative-config.{key}" for key in ("method", "model", "num_speculative_tokens", "revision")],
 ]
+
+
+# The options of embeddings, scores and classes, until each version.
+POOLING = ["--runner pooling"] * 3
+TASKS_BY = {
+    "0.6.4": ["", "", ""],
+    "0.6.5": ["--task embedding", "", ""],
+    "0.10.1": ["--task embed", "--task score", "--task classify"],
+}
 
 
 OVER_HOSTS = ("data parallel over hosts", "tensor parallel over hosts", "ports of ranks")
@@ -271,6 +288,8 @@ def facts(engine: Engine) -> dict[str, Any]:
         "kv files bounded": variables_of(engine, FILES_OF_KV, "SGLANG_HICACHE_FILE_BACKEND_MAX"),
         "draft on CPUs": not refused(engine, {**PLAIN, **DRAFT, "Accelerator": "none"}),
         "experts": not refused(engine, {**PLAIN, "EP": True}),
+        **{task: not refused(engine, {**PLAIN, "Task": task}) for task in tasks.SCHEMAS},
+        "tasks by": [" ".join(engine.args_of_task(task, PLAIN)) for task in ("embedding", "reranker", "classifier")],
         "prefill": not refused(engine, {**PLAIN, "Role": "prefill"}),
         "pipeline": not refused(engine, {**PLAIN, **USES["pipeline on one host"]}),
         "data parallel": not refused(engine, {**PLAIN, "DP": 2, "LocalRanks": 2}),
@@ -315,6 +334,9 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
             able = names.index("0.27.0") <= place < names.index("0.32.0")
             if known["kv in shm, AMD"] != able or not known["kv in shm, files"]:
                 yield f"vllm {version}: KV cache in shared memory"
+            form = sum(place >= names.index(border) for border in TASKS_BY)
+            if known["tasks by"] != [*TASKS_BY.values(), POOLING][form]:
+                yield f"vllm {version}: tasks by {known['tasks by']}"
             form = 0 if place < names.index("0.8.3") else 1 if place < names.index("0.9.0") else 2
             if known["draft by"] != DRAFT_BY[form]:
                 yield f"vllm {version}: draft by {known['draft by']}"

@@ -309,4 +309,6 @@ ENGINES: Final[dict[str, Wording]] = {
         "list: none",
     ),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
+    "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
+    "E462": Wording("{option} contradicts the task of '{model}', which is {task}", "{hint}"),
 }

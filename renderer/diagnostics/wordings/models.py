@@ -216,4 +216,20 @@ MODELS: Final[dict[str, Wording]] = {
         "drop the annotation llmaz.io/skip-model-loader, or put the adapter on a claim (pvc://)",
     ),
     "E369": Wording("the Playground '{app}' has no adapter '{name}'", "{hint}"),
+    "W910": Wording(
+        "'{kind}' is none of the tasks of models, so it has no effect: the model is served like one for chat",
+        "write kind: {task}",
+    ),
+    "N911": Wording(
+        "'{kind}' has no meaning{more}: such a model is served like one for chat",
+        "the tasks are {known}",
+    ),
+    "W912": Wording(
+        "the repository's name says that '{model}' is of the task {task}, and it is served like a model for chat",
+        "write facts: {{kind: {task}}}, or kind: chat where the name means something else",
+    ),
+    "N913": Wording(
+        "the repository's name says that '{model}' is of the task {task}, not {kind}",
+        "write kind: {task}, or leave it where the name means something else",
+    ),
 }

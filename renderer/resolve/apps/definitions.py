@@ -14,7 +14,7 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, preset_args, versions
 from renderer.resolve.kube import resources
 from renderer.resolve.layers import ValueLayer
-from renderer.resolve.rules import facts
+from renderer.resolve.rules import facts, tasks
 from renderer.resolve.workload.run_context import find_engine, find_weights
 
 
@@ -52,6 +52,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         diagnostics.problems += _invalid_flavors(context, item)
     diagnostics.problems += app_annotations.inert_model_annotations(item)
     diagnostics.problems += names.invalid_family_name(item)
+    diagnostics.problems += tasks.misspelt_task(item)
     for name in item.spec.get("engines") or ():
         with suppress(Stop):
             origin = Origin(item.document, ("spec", "engines", name), key=True)
@@ -67,8 +68,11 @@ def _invalid_flavors(context: RunContext, model: OpenModel) -> list[Diagnostic]:
 
 
 def validate_references(context: RunContext) -> list[Diagnostic]:
-    """The errors about unknown models and backends in apps that their schema refused, and that are not planned."""
+    """The errors about unknown models and backends in apps that their schema refused, and that are not planned; and
+    what is told once about all models.
+    """
     inputs, diagnostics = context.inputs, Collector()
+    diagnostics.problems += tasks.unknown_tasks([item for item in inputs.definitions if isinstance(item, OpenModel)])
     for (kind, _), document in inputs.broken.items():
         spec = document.value.get("spec") if kind in ("Playground", "Service") else None
         if not isinstance(spec, dict):

@@ -18,6 +18,7 @@ from renderer.engines.option_lists import OptionList
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Container
+from renderer.resolve import tasks
 from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallel_sizes import SINGLE, Parallelism
@@ -168,6 +169,16 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     option_rules: dict[str, OptionRules | None] = field(default_factory=dict)  # by version
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
     accepted_weights: set[tuple[object, ...]] = field(default_factory=set)  # forms of weights
+    task_args: dict[str, Sequence[str]] = field(default_factory=dict)  # by task
+
+    def args_of_task(self, task: str, words: Words) -> Sequence[str]:
+        """The arguments that it gets for models of a task alone. `words`: of any app. Raises TemplateError."""
+        if task not in self.task_args:
+            usual = self.derivation({**words, "Task": tasks.CHAT}).entries
+            entries = self.derivation({**words, "Task": task}).entries
+            added = [entry for entry in entries if entry.args and not any(entry is other for other in usual)]
+            self.task_args[task] = [arg for entry in added if entry.args for arg in entry.args({**words, "Task": task})]
+        return self.task_args[task]
 
     def derivation(self, words: Words) -> Derivation:
         """What the active entries of `engine.derived` give. Raises TemplateError."""

@@ -50,6 +50,7 @@ WORDS = frozenset(
         "Anonymous",
         "Adapters",
         "Role",
+        "Task",
         "EnginePort",
     ]
 )

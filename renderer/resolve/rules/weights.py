@@ -121,7 +121,7 @@ def _refusal(
         return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
     if form not in formats:
         able = _other_engines(inputs, app, name, lambda other: form in (other.get("formats") or [form]))
-        hints = [reasons.get(form), f"for {form} set backendName: {_join_alternatives(able)}" if able else None]
+        hints = [reasons.get(form), f"for {form} set backendName: {join_alternatives(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
     single_file = form in spec.get("oneFile", ()) and kind != PULLED
     if single_file and not weights.one_file:
@@ -150,10 +150,10 @@ def _refusal(
 
 def _skip_hint(able: list[str]) -> str:
     """What to do where the engine cannot load weights itself."""
-    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {_join_alternatives(able)}" if able else "")
+    return "drop the annotation llmaz.io/skip-model-loader" + (f", or use {join_alternatives(able)}" if able else "")
 
 
-def _join_alternatives(names: list[str]) -> str:
+def join_alternatives(names: list[str]) -> str:
     """`'a', 'b' or 'c'`."""
     quoted = [f"'{name}'" for name in names]
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))

@@ -1,0 +1,139 @@
+"""What is told about the task of a model: a text that is none, one that the engine lacks, options of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from renderer.api import OpenModel
+from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
+from renderer.engines.dialect import ArgLayer, Dialect
+from renderer.resolve import tasks
+from renderer.resolve.rules.weights import join_alternatives
+from renderer.resolve.workload.engine_process import EngineProcess
+from renderer.resolve.workload.engine_run import EngineRun
+
+_KIND = ("spec", "facts", "kind")
+_AUTO = "auto"  # a value by which an engine finds out itself
+
+
+def misspelt_task(model: OpenModel) -> Iterator[Diagnostic]:
+    """A warning for a `facts.kind` that is a misspelt task."""
+    kind = tasks.written_task(model)
+    if kind and kind not in tasks.SCHEMAS and (near := tasks.meant_task(kind)):
+        yield make_diagnostic("W910", Origin(model.document, _KIND), kind=kind, task=near)
+
+
+def unknown_tasks(models: Sequence[OpenModel]) -> Iterator[Diagnostic]:
+    """A note about texts that are no tasks, at the first one."""
+    unknown = [model for model in models if (kind := tasks.written_task(model)) and kind not in tasks.SCHEMAS]
+    unknown = [model for model in unknown if not tasks.meant_task(tasks.written_task(model))]
+    if unknown:
+        more = f", nor has what {counted(len(unknown) - 1, 'other model')} say" if len(unknown) > 1 else ""
+        words = {"kind": tasks.written_task(unknown[0]), "more": more, "known": ", ".join(tasks.SCHEMAS)}
+        yield make_diagnostic("N911", Origin(unknown[0].document, _KIND), **words)
+
+
+@rule(of=EngineRun, when=lambda run: run.engine.spec.get("tasks"), gate=True)
+def missing_task(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for a model of a task that the engine lacks."""
+    main, task = run.base.claim.main, tasks.task_of(run.base.claim.main)
+    if task in run.engine.spec["tasks"]:
+        return
+    app, name = run.base.app, run.engine.runtime.name
+    path = run.base.claim.models[0].path
+    origin = app.origin(*path) if main.ours else Origin(main.document, _KIND)
+    able = _able_engines(run, task)
+    reason = (run.engine.spec.get("unsupported") or {}).get(task)
+    other = f"set backendName: {join_alternatives(able)}" if able else "write a BackendRuntime for another engine"
+    words = {"app": f"{app.kind} {app.namespace}/{app.label}", "backend": name, "model": main.name, "task": task}
+    yield make_diagnostic("E461", origin, hint="; ".join(filter(None, [reason, other])), **words)
+
+
+def _able_engines(run: EngineRun, task: str) -> list[str]:
+    """The names of the other engines that serve this model: its task, its format, from where it is, on its flavor."""
+    weights, runtimes, able = run.base.weights[0], run.base.context.inputs.runtimes, []
+    accelerator, has_flavors = run.size.variant.get("accelerator"), run.base.placement.has_flavors
+    for name in runtimes:
+        spec = runtimes[name].spec.get("engine") or {}
+        reads = weights.kind in (spec.get("sources") or ()) and weights.format in (spec.get("formats") or ())
+        variants = [entry for entry in spec.get("variants") or () if entry["accelerator"] == accelerator]
+        runs = any(has_flavors or entry.get("unflavored") for entry in variants)
+        if name != run.engine.runtime.name and reads and runs and task in (spec.get("tasks") or ()):
+            able.append(name)
+    return able
+
+
+def _says_options(process: EngineProcess) -> bool:
+    """Whether users gave arguments to an engine that has some for tasks."""
+    return bool(process.user_layers) and bool(process.run.engine.spec.get("tasks"))
+
+
+@rule(of=EngineProcess, when=_says_options)
+def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
+    """An error for an argument that makes the engine serve another task than the model says. Raises TemplateError."""
+    run, main = process.run, process.run.base.claim.main
+    if not tasks.written_task(main):
+        return
+    own_task = tasks.task_of(main)
+    by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
+    own = by_task.pop(own_task)
+    written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
+    if own and {option.name for option in written_options if own.get(option.name) == option.value} == own.keys():
+        return  # somebody says all of its own options: the others change nothing
+    for option in written_options:
+        other_tasks = [task for task in by_task if by_task[task].get(option.name) == option.value]
+        if option.name in own and option.value not in (own[option.name], _AUTO):
+            hint = f"leave it out: the preset sets {' '.join(filter(None, (option.name, own[option.name])))}"
+        elif option.name not in own and other_tasks:
+            hint = "leave it out"
+        else:
+            continue
+        if other_tasks and not main.ours:
+            hint += f"; or write kind: {' or '.join(other_tasks)} in the facts of the model"
+        text = " ".join(filter(None, (option.name, option.value)))
+        yield make_diagnostic("E462", option.origin, option=text, model=main.name, task=own_task, hint=hint)
+        return
+
+
+@rule(of=EngineProcess, when=lambda process: process.run.engine.spec.get("tasks"))
+def unsaid_task(process: EngineProcess) -> Iterator[Diagnostic]:
+    """A warning where nobody says the task of a model, and the name of its repository speaks of another one than chat;
+    none where its arguments say that task already, and the route to it is the same. A note where somebody says another
+    one than the name does. Raises TemplateError.
+    """
+    run, main = process.run, process.run.base.claim.main
+    if main.ours or not (task := tasks.task_of_name(main)):
+        return
+    if kind := tasks.written_task(main):
+        if kind in tasks.SCHEMAS and kind not in (task, tasks.CHAT):
+            yield make_diagnostic("N913", Origin(main.document, _KIND), model=main.name, task=task, kind=kind)
+        return
+    options = _task_options(run, task)
+    written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
+    is_said = options and options.keys() <= {option.name for option in written_options}
+    if not is_said or tasks.SCHEMAS[task] != tasks.SCHEMAS[tasks.CHAT]:
+        yield make_diagnostic("W912", Origin(main.document, ("spec", "source"), key=True), model=main.name, task=task)
+
+
+class _GivenOption(Struct, frozen=True):
+    """An option that somebody gives."""
+
+    name: str
+    value: str  # '' for one without a value
+    origin: Origin
+
+
+def _given_options(style: Dialect, layer: ArgLayer) -> Iterator[_GivenOption]:
+    for i, token in enumerate(layer.args):
+        if name := style.name(token):
+            _, glued, value = token.partition("=")
+            follows = "".join(layer.args[i + 1 : i + 2])
+            yield _GivenOption(name, value if glued or style.is_option(follows) else follows, layer.origin_of(i))
+
+
+def _task_options(run: EngineRun, task: str) -> Mapping[str, str]:
+    """The options that the preset gives for models of a task alone, with their values. Raises TemplateError."""
+    layer = ArgLayer(run.engine.args_of_task(task, run.words), run.engine.origin)
+    return {option.name: option.value for option in _given_options(run.engine.style, layer)}

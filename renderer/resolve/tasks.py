@@ -1,0 +1,53 @@
+"""The task of a model (`facts.kind`): what its engine is asked for, and by which API of the AI gateway."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from renderer.api import OpenModel
+from renderer.text.suggestions import closest
+
+CHAT: Final = "chat"
+RERANKER: Final = "reranker"
+# By task, the schema of an AIServiceBackend with which the AI gateway has a path for it; '' for none: its paths are
+# registered in cmd/extproc/mainlib/main.go (v1.0.0), and none of them classifies or scores.
+SCHEMAS: Final[Mapping[str, str]] = {
+    CHAT: "OpenAI",
+    "embedding": "OpenAI",
+    "transcription": "OpenAI",
+    RERANKER: "Cohere",
+    "classifier": "",
+}
+_LIKENESS = 0.66  # of a misspelt task: `rerank`, `embeddings` and `classification` are, `vision` and `reward` are none
+# Words in the names of repositories, by task. The first that matches counts: a reranker may be made of embeddings.
+_NAMES = {
+    RERANKER: re.compile(r"(?i)(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
+    "embedding": re.compile(r"(?i)(?<![a-z])embed(?:ding)?s?(?![a-z])"),
+    "transcription": re.compile(r"(?i)(?<![a-z])whisper(?![a-z])"),
+}
+
+
+def written_task(model: OpenModel) -> str:
+    """`facts.kind` as it is written; '' where it is missing."""
+    return (model.spec.get("facts") or {}).get("kind") or ""
+
+
+def task_of(model: OpenModel) -> str:
+    """The task of a model; chat where nobody says one that has a meaning."""
+    kind = written_task(model)
+    return kind if kind in SCHEMAS else CHAT
+
+
+def meant_task(kind: str) -> str:
+    """The task that a text without a meaning is a misspelling of; '' for another text."""
+    return closest(kind.lower(), (*SCHEMAS,), _LIKENESS)
+
+
+def task_of_name(model: OpenModel) -> str:
+    """The task that the name of the model's repository speaks of; '' where it speaks of none."""
+    source = model.spec["source"]
+    hub = source.get("modelHub") or {}
+    name = str(hub.get("modelID") or source.get("uri") or "").rpartition("/")[2]
+    return next((task for task, words in _NAMES.items() if words.search(name)), "")
