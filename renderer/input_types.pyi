@@ -255,6 +255,10 @@ class MultiHostSpec(TypedDict, total=False):
     when: str
     worker: WorkerSpec
 
+class NamesSpec(TypedDict, total=False):
+    prefix: str
+    variables: str
+
 class ReservedSpec(TypedDict, total=False):
     options: Sequence[str]
     values: Sequence[str]
@@ -380,6 +384,7 @@ class EngineSpec(TypedDict, total=False):
     memory: MemorySpec
     metrics: MetricsSpec
     multiHost: Sequence[MultiHostSpec]
+    names: NamesSpec
     notice: str
     oneFile: Sequence[str]
     options: OptionsSpec

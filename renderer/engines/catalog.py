@@ -10,6 +10,7 @@ from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines.accelerator import NONE, Accelerator, find_row
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_dialect, build_option_rules, length_options, shares_memory, size_options
+from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, read_option_list
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
@@ -61,6 +62,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
             multipliers=sizes.multipliers,
             uncountable_options=sizes.uncountable,
             length_options=length_options(style, runtime.spec.get("engine") or {}),
+            names=engine_names(self.option_files, runtime),
             shares_memory=shares_memory(runtime.spec.get("engine") or {}),
         )
         rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None

@@ -131,7 +131,7 @@ def _parse_options(
         if version_range and version_range[0] == "{":  # a value with dots
             text, version_range = line, ""
         if version_range:
-            first, last = _parse_range(version_range, path, indexes)
+            first, last = parse_range(version_range, path, indexes)
             if not first <= position < last:
                 for name in text.partition(" ")[0].split(","):
                     if position < first:
@@ -157,7 +157,7 @@ def _parse_options(
     return options, {name: releases[i] for name, i in ended.items()}, {name: releases[i] for name, i in later.items()}
 
 
-def _parse_range(text: str, path: str, indexes: Mapping[str, int]) -> tuple[int, int]:
+def parse_range(text: str, path: str, indexes: Mapping[str, int]) -> tuple[int, int]:
     """The positions of the first version of a range and of the first behind it. Raises UnreadableList."""
     since, _, until = text.partition("..")
     try:
@@ -179,7 +179,7 @@ def _parse_choices(
     later: dict[str, int] = {}
     for part in parts:
         version_range, _, values = part.partition(" ")
-        first, last = _parse_range(version_range, path, indexes)
+        first, last = parse_range(version_range, path, indexes)
         if first <= position < last:
             texts += values.split()
         elif position < first:

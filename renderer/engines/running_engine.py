@@ -5,13 +5,14 @@ It names no app. A caller describes what it is about in the words of its reader 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, Dialect
+from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_validation import OptionFinding, OptionRules
 from renderer.plan import Container, Pod
 
@@ -25,6 +26,7 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     multipliers: Mapping[str, frozenset[str]]  # options that multiply the size, and those that suspend each
     uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
     length_options: frozenset[str] = frozenset()  # that set the context length
+    names: EngineNames = EngineNames()  # besides options
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
     # A cache, by version and arguments:
     option_findings: dict[tuple[str, frozenset[str], Sequence[str]], tuple[OptionFinding, ...]] = field(
@@ -88,4 +90,5 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     container: Container
     path: Path  # of the container in the pod's template
     origin_of: Callable[[Path], Origin | None]  # of a field that somebody wrote, by its path in the pod's template
+    written_variables: Callable[[], Iterable[tuple[str, Origin]]] = tuple  # the names that the reader wrote, and where
     held_cache: HeldCache | None = None

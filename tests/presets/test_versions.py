@@ -165,6 +165,18 @@ def untaken_options(runtime: BackendRuntime, version: str) -> Iterator[str]:
             yield f"{runtime.name} {version}, {use}, {name}: {option}"
 
 
+def unread_variables(runtime: BackendRuntime, version: str) -> Iterator[str]:
+    """The engine's own variables that the preset sets in a version which does not read them."""
+    engine = compiled(runtime, version)
+    if (known := engine.names.variables(version)) is None:
+        return
+    for use, _, words in used(engine):
+        layers = [engine.envs(words), *(layer.value for layer in engine.derivation(words).envs)]
+        for name in [entry["name"] for layer in layers for entry in layer]:
+            if name.startswith(engine.names.prefix) and name not in known.names:
+                yield f"{runtime.name} {version}, {use}: {name}"
+
+
 # What no list of options says, by the releases' own sources (in order of versions: what holds until, what from there).
 FACTS: dict[str, list[tuple[str, Any, str, Any]]] = {
     "vllm": [
@@ -319,6 +331,7 @@ def faults(runtime: BackendRuntime) -> Iterator[str]:
     names = listed(runtime.name)
     for place, version in enumerate(names):
         yield from untaken_options(runtime, version)
+        yield from unread_variables(runtime, version)
         known = facts(compiled(runtime, version))
         for fact, before, since, behind in FACTS[runtime.name]:
             expected = before if place < names.index(since) else behind
@@ -351,6 +364,7 @@ def test_every_version(name: str) -> None:
 def test_the_one_version(name: str) -> None:
     for version in listed(name):
         assert list(untaken_options(shipped(name), version)) == []
+        assert list(unread_variables(shipped(name), version)) == []
 
 
 def without(name: str) -> Iterator[tuple[str, BackendRuntime]]:

@@ -97,8 +97,9 @@ def test_harmless_names_are_those_of_the_presets() -> None:
         for document in yaml.safe_load_all(path.read_text("utf-8"))
         for name in variables(document)
     }
-    for path in (ROOT / "presets" / "backends" / "flags").glob("*.env.txt"):
-        names |= {line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")}
+    lists = ROOT / "presets" / "backends" / "flags"
+    for line in (lists / "ollama.variables.txt").read_text("utf-8").splitlines():
+        names.update(line.split()[2:] if line.startswith("VARIABLES ") else ())
     assert frozenset(name for name in names if not is_literal_secret(name, "x")) == harmless_variables()
 
 

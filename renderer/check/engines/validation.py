@@ -82,6 +82,7 @@ def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngi
         container=own,
         path=("spec", *container.path[len(container.pod_path) :]),
         origin_of=origin_of,
+        written_variables=container.variables,
     )
 
 

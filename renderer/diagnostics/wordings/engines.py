@@ -285,6 +285,8 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),
     "W443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),
+    "W475": Wording("{of} no longer reads the variable '{name}'", "{hint}"),
+    "W476": Wording("{of} does not read a variable '{name}'", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),
     "W445": Wording("{of} does not take '{given}', which the preset gives it", "{hint}"),

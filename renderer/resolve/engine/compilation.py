@@ -29,6 +29,7 @@ from renderer.engines.known_engine import (
     shares_memory,
     size_options,
 )
+from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList
 from renderer.engines.runtime_versions import runtime_in_version
 from renderer.kubernetes import quantity
@@ -173,7 +174,8 @@ def compile_engine(
     engine = _compile(compiler, version, option_list, is_other_version=bool(other_version))
     if diagnostics.problems:
         raise Stop
-    return replace(engine, notes=messages["notes"], refusals=messages["refuse"])
+    names = engine_names(files, adapted)
+    return replace(engine, notes=messages["notes"], refusals=messages["refuse"], names=names)
 
 
 def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, *, is_other_version: bool) -> Engine:

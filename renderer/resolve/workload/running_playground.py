@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from functools import partial
 
 from renderer.diagnostics import Origin
@@ -16,6 +17,7 @@ from renderer.engines.running_engine import (
     SharedAccelerators,
     Subject,
 )
+from renderer.kubernetes.json_values import as_text
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallel_sizes import own_size_origin
@@ -84,8 +86,19 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         container=planned.pod.containers[0],
         path=("spec", "containers", 0),
         origin_of=planned.patch_origin,
+        written_variables=partial(_written_variables, planned),
         held_cache=held_cache,
     )
+
+
+def _written_variables(planned: PlannedPod) -> Iterator[tuple[str, Origin]]:
+    """The names of the variables of users, and where."""
+    layers = [*engine_process.user_envs(planned.run)]
+    if planned.is_patched():
+        patched = engine_process.patched_env(planned.app)
+        layers.append((patched.value, patched.origin))
+    for variables, origin in layers:
+        yield from ((as_text(variable.get("name")), origin.at(i, "name")) for i, variable in enumerate(variables))
 
 
 def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:

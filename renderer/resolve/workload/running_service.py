@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
+from renderer.diagnostics import Origin
 from renderer.engines.container_engine import Surroundings, engine_line, recognise
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.json_values import as_text, map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube import images
 from renderer.resolve.workload.handwritten_pod import TemplatePod
@@ -38,5 +42,13 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 container=container,
                 path=("spec", "containers", i),
                 origin_of=template_pod.origin_of,
+                written_variables=partial(_written_variables, template_pod, i),
             )
     return None
+
+
+def _written_variables(template_pod: TemplatePod, index: int) -> Iterator[tuple[str, Origin]]:
+    """The names of the variables of a container of the template, and where."""
+    path = ("spec", "containers", index, "env")
+    for i, variable in enumerate(maps_at(template_pod.template, *path)):
+        yield as_text(variable.get("name")), template_pod.origin.at(*path, i, "name")

@@ -1,0 +1,95 @@
+"""Names besides options that a version of an engine has, such as its environment variables, by lists like those of
+options. Nothing is known of a version that a list does not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
+from renderer.diagnostics import Origin
+from renderer.engines.option_lists import parse_range
+
+if TYPE_CHECKING:
+    from renderer.input_types import NamesSpec
+
+_VARIABLES = "VARIABLES"  # the group of variables in their list
+
+
+class NameList(Struct, frozen=True):
+    """The names of a group in one version."""
+
+    names: frozenset[str] = frozenset()
+    ended: Mapping[str, str] = {}  # names of older versions, and the version that removed each, as `in 1.2`
+    later: Mapping[str, str] = {}  # names of newer versions, and the version that added each, as `by 1.2`
+    replaced: Mapping[str, str] = {}  # names, and what took their place
+
+
+class EngineNames(Struct, frozen=True, eq=False):
+    """The lists of an engine, read when they are asked for."""
+
+    engine: str = ""  # the name of its runtime
+    spec: NamesSpec = {}
+    read: Callable[[str], OptionFile | None] = lambda path: None  # a file, by its path relative to the runtime
+    origin: Origin | None = None  # of `spec`
+    lists: dict[tuple[str, str], Mapping[str, NameList]] = field(default_factory=dict)  # a cache by path and version
+
+    @property
+    def prefix(self) -> str:
+        """How the names of the engine's own variables begin; '' where no list is about them."""
+        return self.spec.get("prefix", "") if self.spec.get("variables") else ""
+
+    def variables(self, version: str) -> NameList | None:
+        """The variables that a version reads; None where nobody knows. Raises UnreadableList."""
+        return self._groups(self.spec.get("variables", ""), version).get(_VARIABLES)
+
+    def _groups(self, path: str, version: str) -> Mapping[str, NameList]:
+        """The names of a version by group; nothing where nobody knows them. Raises UnreadableList."""
+        if (path, version) not in self.lists:
+            file = self.read(path) if path else None
+            if path and file is None:
+                raise UnreadableList(f"there is no file '{path}'")
+            known = file is not None and version in file.versions
+            replaced = self.read(f"{path.removesuffix('.txt')}.removed.txt") if known else None
+            self.lists[path, version] = _parse_names(file, replaced, path, version) if file and known else {}
+        return self.lists[path, version]
+
+
+def engine_names(files: OptionFiles, runtime: BackendRuntime) -> EngineNames:
+    """The lists that a runtime names."""
+    spec: NamesSpec = (runtime.spec.get("engine") or {}).get("names") or {}
+    origin = Origin(runtime.document, ("spec", "engine", "names"))
+    return EngineNames(runtime.name, spec, lambda path: files.file(runtime, path), origin) if spec else EngineNames()
+
+
+def _parse_names(file: OptionFile, replaced_file: OptionFile | None, path: str, version: str) -> dict[str, NameList]:
+    """The names of a version by group. Raises UnreadableList."""
+    indexes = {known: i for i, known in enumerate(file.versions)}
+    position = indexes[version]
+    names: dict[str, set[str]] = {}
+    ended: dict[str, dict[str, int]] = {}
+    later: dict[str, dict[str, int]] = {}
+    for line in file.lines:
+        group, version_range, *words = line.split()
+        first, last = parse_range(version_range, path, indexes) if ".." in version_range else (-1, -1)
+        if first < 0 or not words:
+            raise UnreadableList(f"{path}: '{line[:60]}' is not 'GROUP since..until NAME…'")
+        if first <= position < last:
+            names.setdefault(group, set()).update(words)
+        elif position < first:
+            versions = later.setdefault(group, {})
+            versions.update({word: min(first, versions.get(word, first)) for word in words})
+        else:
+            versions = ended.setdefault(group, {})
+            versions.update({word: max(last, versions.get(word, last)) for word in words})
+    replaced = dict(line.split(None, 1) for line in (replaced_file.lines if replaced_file else ()))
+    lists = {}
+    for group in {*names, *ended, *later}:
+        present = frozenset(names.get(group, ()))
+        past = {name: f"in {file.versions[i]}" for name, i in ended.get(group, {}).items() if name not in present}
+        future = {name: f"by {file.versions[i]}" for name, i in later.get(group, {}).items() if name not in present}
+        lists[group] = NameList(present, past, {name: by for name, by in future.items() if name not in past}, replaced)
+    return lists

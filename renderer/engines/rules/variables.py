@@ -1,0 +1,66 @@
+"""Environment variables that the version of an engine does not read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from renderer.api import UnreadableList
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.name_lists import NameList
+from renderer.engines.running_engine import RunningEngine
+from renderer.kubernetes.json_values import as_text
+from renderer.text.suggestions import closest
+
+_NEAR = 0.9  # one letter in ten may be wrong or missing
+_DIGITS = re.compile(r"\d+")
+
+
+@rule(of=RunningEngine, when=lambda running: running.line.version and running.line.engine.names.prefix)
+def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for each variable of the engine's own that its version reads no longer, or not yet, or that is spelt
+    nearly as one that it reads: the engine ignores it. Only of images of the engine's project, since any other may have
+    plugins with variables of their own.
+    """
+    line = running.line
+    prefix = line.engine.names.prefix
+    written = [(name, origin) for name, origin in running.written_variables() if name.startswith(prefix)]
+    if not written or not line.is_own_image():
+        return
+    try:
+        known = line.engine.names.variables(line.version)
+    except UnreadableList as error:
+        if line.engine.names.origin:
+            yield make_diagnostic("E425", line.engine.names.origin.at("variables"), what=error)
+        return
+    for name, origin in written if known else ():
+        if known is None or name in known.names or _is_used(running, name):
+            continue
+        words = {"of": f"{line.engine.names.engine} {line.version}", "name": name}
+        if name in known.ended:
+            yield make_diagnostic("W475", origin, hint=_replacement(running, known, name), **words)
+        elif name in known.later:
+            hint = f"it was added {known.later[name]}: use that version or a newer one, or leave it out"
+            yield make_diagnostic("W476", origin, hint=hint, **words)
+        elif (near := closest(name, sorted(known.names), _NEAR)) and _DIGITS.findall(near) == _DIGITS.findall(name):
+            yield make_diagnostic("W476", origin, hint=f"did you mean '{near}'?", **words)
+
+
+def _replacement(running: RunningEngine, known: NameList, name: str) -> str:
+    """What to do about a variable that the version no longer reads. An option or a variable that took its place is
+    named where the version has it.
+    """
+    rules, removal = running.line.option_rules, f"it was removed {known.ended[name]}"
+    for instead in known.replaced.get(name, "").split():
+        option, _, _ = instead.partition(".")
+        if instead in known.names or (rules and option in rules.option_list.options):
+            return f"use {instead} instead; {removal}"
+    return f"leave it out; {removal}"
+
+
+def _is_used(running: RunningEngine, name: str) -> bool:
+    """Whether the container itself says the variable's name, so that something else than the engine may read it."""
+    container = running.container
+    values = (as_text(variable.get("value")) for variable in container.env)
+    return any(name in text for text in itertools.chain(container.command, container.args, values))
