@@ -9,8 +9,14 @@ from msgspec import Struct
 from renderer.diagnostics import Origin
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.handwritten_command import EngineCommand, Word, read_engine_command, table_entry
-from renderer.engines.running_engine import EngineLine, SharedAccelerators, Subject
+from renderer.engines.handwritten_command import (
+    EngineCommand,
+    Word,
+    find_program,
+    read_engine_command,
+    table_entry,
+)
+from renderer.engines.running_engine import EngineLine, LineStart, SharedAccelerators, Subject
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
 
@@ -30,6 +36,7 @@ class Surroundings(Struct, frozen=True):
     limits: Mapping[str, object]
     limits_origin: Origin
     hosts: int  # pods of a replica
+    is_whole: bool = True  # nobody adds to the command line, such as a chart or the controller of an unknown kind
 
 
 def recognise(
@@ -62,6 +69,18 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
         option_rules=versioned.option_rules,
         shared=_shared_accelerators(catalog, recognised, around),
         is_own_image=lambda: recognised.is_own_image,
+        start=_line_start(recognised) if around.is_whole else None,
+        hides_options=command.hides_options,
+    )
+
+
+def _line_start(recognised: RecognisedEngine) -> LineStart | None:
+    command = recognised.command
+    program = find_program(command, recognised.engine.version)
+    if program is None:
+        return None
+    return LineStart(
+        program, is_entrypoint=not command.program, repeated=command.repeated, first_model=command.first_model
     )
 
 

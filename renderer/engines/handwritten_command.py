@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from renderer import yamlio
 from renderer.diagnostics import Origin
+from renderer.engines.version_order import version_key
 from renderer.source.paths import PRESETS
 from renderer.text import patterns
 
@@ -40,13 +41,29 @@ class Word(Struct, frozen=True):
         return not _UNKNOWN.search(self.text)
 
 
+class EngineProgram(Struct, frozen=True):
+    """How a command reads words that belong to no option, and a line without a model."""
+
+    command: tuple[str, ...]
+    words: str  # none, first, any or ignored, as presets/engine_commands.yaml explains
+    model: tuple[str, ...] = ()  # options that name the model
+    variables: tuple[str, ...] = ()  # variables that do
+    refused: tuple[str, ...] = ()  # options that do elsewhere
+    files: tuple[str, ...] = ()  # options with a file that may name the model
+    required: bool = False  # it does not start without a model
+    default: bool = False  # it serves a model of its own when none is named
+    first_beside: tuple[str, ...] = ()  # options beside which the model has to stand in front of all
+
+
 class EngineCommand(Struct, frozen=True):
     """A command line of an engine."""
 
     words: tuple[Word, ...] = ()  # all of it, none where nobody knows which of a script's lines it is
     backend: str = ""  # the preset of the engine, '' where none is known
+    program: tuple[str, ...] = ()  # the command that it begins with; none where the image's entrypoint runs
+    repeated: tuple[Word, ...] = ()  # what repeats the command, or the entrypoint, behind it
     arguments: tuple[Word, ...] = ()  # behind the command, and behind a model that stands first
-    first_model: Word | None = None  # the model that stands first
+    first_model: Word | None = None  # the model that stands first, or a shell behind an entrypoint
     is_alone: bool = True  # a shell runs nothing else beside it
     hides_options: bool = False  # what is filled in at run time may be an option
     names: tuple[Word, ...] = ()  # those that the model is served under
@@ -65,7 +82,7 @@ def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: st
     """What a container's command line says. `command`: empty where the image's own entrypoint runs."""
     line, engine = (*command, *args), _engine_of_image(image) if not command else None
     if engine is not None:
-        return _read_line(engine, line)
+        return _read_line(engine, line, has_command=False)
     if script := _script(line):
         lines = [words for words in _script_lines(script) if _engine_of_line(words)]
         engine = _engine_of_line(lines[0]) if len(lines) == 1 else None
@@ -123,6 +140,55 @@ def _command_end(engine: Mapping[str, Any], words: Sequence[Word]) -> int:
     return 0
 
 
+def find_program(command: EngineCommand, version: str) -> EngineProgram | None:
+    """What presets/engine_commands.yaml says of the program that a line runs; None where it says nothing. `version`: of
+    the engine, and of its own image where the line has no command.
+    """
+    entry = table_entry(command.backend)
+    entrypoint = next((row["command"] for row in entry.get("entrypoint") or () if _holds(row, version)), ())
+    words = command.program or tuple(entrypoint)
+    for row in entry.get("programs") or () if version else ():
+        pattern = row["command"]
+        if len(words) == len(pattern) and all(map(patterns.fits, words, pattern)) and _holds(row, version):
+            return EngineProgram(
+                words,
+                row["words"],
+                model=tuple(row.get("model") or ()),
+                variables=tuple(row.get("modelVariables") or ()),
+                refused=tuple(row.get("refused") or ()),
+                files=tuple(entry.get("settingsFile") or ()),
+                required=bool(row.get("required")),
+                default=bool(row.get("default")),
+                first_beside=tuple(row.get("firstBeside") or ()),
+            )
+    return None
+
+
+def _holds(row: Mapping[str, Any], version: str) -> bool:
+    return "until" not in row or version_key(version) < version_key(row["until"])
+
+
+def _expand_repeated(engine: Mapping[str, Any], line: Sequence[Word], end: int) -> tuple[list[Word], int]:
+    """The line, its item at `end` split where that repeats the command within one item; and the number of words from
+    there on that repeat the command or its last words, or the entrypoint.
+    """
+    commands = [row["command"] for key in ("entrypoint", "programs") for row in engine.get(key) or ()]
+    parts = [command[i:] for command in commands for i in range(len(command)) if not command[i].startswith("-")]
+    split = [Word(text, word.origin) for word in line[end : end + 1] for text in word.text.split()]
+    for words in (line, [*line[:end], *split, *line[end + 1 :]] if len(split) > 1 else []):
+        texts = [word.text for word in words[end:]]
+        for part in sorted(parts, key=len, reverse=True):
+            beginning = [os.path.basename(text) if not i else text for i, text in enumerate(texts[: len(part)])]
+            if len(beginning) == len(part) and all(map(patterns.fits, beginning, part)):
+                return list(words), len(part)
+    return list(line), 0
+
+
+def is_shell(text: str) -> bool:
+    """Whether a word is the program of a shell."""
+    return os.path.basename(text) in _SHELLS
+
+
 def _script(line: Sequence[Word]) -> Word | None:
     """The script that a shell is given by -c; None without one."""
     if not line or os.path.basename(line[0].text) not in _SHELLS:
@@ -154,12 +220,16 @@ def _script_lines(script: Word) -> list[list[Word]]:
     return lines
 
 
-def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, script_alone: bool | None = None) -> EngineCommand:
+def _read_line(
+    engine: Mapping[str, Any], line: Sequence[Word], *, script_alone: bool | None = None, has_command: bool = True
+) -> EngineCommand:
     """What the options of a line say; the last of equal ones counts. `script_alone`: of a line in a script, where the
-    shell splits what it fills in, whether there is no other.
+    shell splits what it fills in, whether there is no other; `has_command`: the line does not follow an entrypoint.
     """
     in_script = script_alone is not None
-    end = _command_end(engine, line)
+    start = _command_end(engine, line) if has_command else 0
+    line, repeats = _expand_repeated(engine, line, start) if start or not has_command else (list(line), 0)
+    end = start + repeats
     values: dict[str, tuple[Word, ...]] = {}
     spelled: dict[str, str] = {}
     for i in range(end, len(line)):
@@ -175,11 +245,15 @@ def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, script_alone:
         names = values.get("model") or tuple(word for word in first if not word.text.startswith("-"))
         names, unnamed = names[:1], bool(names)
     named_by = spelled.get("servedName") or next(iter(engine.get("servedName") or ()), "")
-    hides = _hides_options(line, in_script)
-    starts_with_model = engine.get("modelFirst") and line[end : end + 1] and not line[end].text.startswith("-")
+    runs_shell = not has_command and bool(line) and is_shell(line[0].text)
+    hides = runs_shell or _hides_options(line, in_script)
+    may_be_model = (engine.get("modelFirst") or runs_shell) and line[end : end + 1]
+    starts_with_model = may_be_model and not line[end].text.startswith("-")
     return EngineCommand(
         words=tuple(line),
         backend=engine.get("backend", ""),
+        program=_command_texts(line[:start]),
+        repeated=tuple(line[start:end]),
         arguments=tuple(line[end + bool(starts_with_model) :]),
         first_model=line[end] if starts_with_model else None,
         is_alone=script_alone is not False,
@@ -189,6 +263,12 @@ def _read_line(engine: Mapping[str, Any], line: Sequence[Word], *, script_alone:
         unnamed=unnamed,
         ports=values.get("port", ())[:1],
     )
+
+
+def _command_texts(words: Sequence[Word]) -> tuple[str, ...]:
+    """A command without what stands before it, such as `exec`; its first word by its last part."""
+    texts = [word.text for word in itertools.dropwhile(lambda word: _PREFIX.fullmatch(word.text), words)]
+    return tuple([os.path.basename(text) if not i else text for i, text in enumerate(texts)])
 
 
 def _hides_options(line: Sequence[Word], in_script: bool) -> bool:

@@ -16,11 +16,15 @@ from msgspec import Struct
 from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.option_lists import Option, OptionList
+from renderer.text.suggestions import closest
 
 _LONG = 60
 _MOST_VALUES = 8
+_NEAR = 0.75  # how similar the name of an option has to be that is proposed
+_SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
+_JSON_HINT = "write it as JSON: keys and texts in double quotes, no comma behind the last one, true, false and null"
 _TYPES = {
     "int": "a whole number",
     "float": "a number",
@@ -57,6 +61,9 @@ _UNCERTAIN = {
     "E441": "W441",
     "E443": "W443",
     "E445": "W445",
+    "E465": "W465",
+    "E466": "W466",
+    "E467": "W467",
 }
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
@@ -96,16 +103,22 @@ def plugged_options(rules: OptionRules, args: Iterable[str]) -> frozenset[str]:
 
 
 def validate_options(
-    rules: OptionRules, args: Sequence[str], positional: int = 0, plugged: Container[str] = ()
+    rules: OptionRules,
+    args: Sequence[str],
+    positional: int = 0,
+    plugged: Container[str] = (),
+    *,
+    model_option: str = "",
 ) -> tuple[OptionFinding, ...]:
     """The findings about one layer's arguments, by index. `positional`: how many positional arguments are allowed;
-    `plugged`: the options that may take other values than those of the list.
+    `plugged`: the options that may take other values than those of the list; `model_option`: the option to which a
+    positional argument may belong, since nothing names the model yet.
 
     After as many errors as are told of an object the rest is not judged.
     """
     findings: list[OptionFinding] = []
     errors = 0
-    for finding in _walk_args(rules, args, positional, plugged):
+    for finding in _walk_args(rules, args, positional, plugged, model_option):
         findings.append(finding)
         errors += finding.code.startswith("E")
         if errors > MAX_PROBLEMS:
@@ -121,8 +134,16 @@ def _split_args(args: Sequence[str]) -> Iterator[OptionFinding]:
             yield OptionFinding(i, "E436", {"arg": _quote(args, i)})
 
 
+def positional_indexes(rules: OptionRules, args: Sequence[str]) -> tuple[int, ...]:
+    """The indexes of the arguments that belong to no option, of several in a row the first."""
+    findings = validate_options(rules, args)
+    return tuple(
+        [finding.index for finding in findings if finding.code == rules.code("E437") and args[finding.index][:1] != "-"]
+    )
+
+
 def _walk_args(
-    rules: OptionRules, args: Sequence[str], positional: int, plugged: Container[str]
+    rules: OptionRules, args: Sequence[str], positional: int, plugged: Container[str], model_option: str
 ) -> Iterator[OptionFinding]:
     style, seen, forms = rules.style, dict[str, int](), dict[str, str]()
     i = unknown = 0
@@ -134,11 +155,15 @@ def _walk_args(
                 yield rules.finding(index, "E437", value=_quote(args, index), hint=_SPLIT_HINT)
             return
         if token == "--" or not style.is_option(token):  # noqa: S105
-            if positional:
+            if positional and (token[:1] != "-" or token.split() == [token]):
                 positional -= 1
                 continue
-            yield rules.finding(start, "E437", value=_quote(args, start), hint=_stray_hint(rules, args, start))
-            i = _next_option(style, args, i)
+            following = _next_option(style, args, i)
+            # Of several in a row the first, and options that stand in one item with their values.
+            for index in (start, *(n for n in range(i, following) if args[n][:1] == "-" and args[n] != "--")):
+                hint = _stray_hint(rules, args, index, model_option)
+                yield rules.finding(index, "E437", value=_quote(args, index), hint=hint)
+            i = following
             continue
         if unknown > MAX_PROBLEMS and style.head(token)[0] not in rules.option_list.options:
             continue  # as many are told already
@@ -181,9 +206,11 @@ def _count_option(
     value_count, enough = _count_values(style, option.arity, args, i)
     if not enough:
         yield rules.finding(start, "E433", option=spelling, hint=_value_hint(option, spelling))
-    for value in args[i : i + value_count] if style.kind in _GREEDY and not option.choices.values else ():
-        if style.head(value)[0] in rules.option_list.options:
-            yield rules.finding(start, "W439", option=spelling, value=value, hint="write a value between the two")
+    for n in range(i, i + value_count):
+        if style.kind in _GREEDY and not option.choices.values and style.head(args[n])[0] in rules.option_list.options:
+            yield rules.finding(start, "W439", option=spelling, value=args[n], hint="write a value between the two")
+        elif hint := _glued_hint(rules, args, n):
+            yield rules.finding(n, "W439", option=spelling, value=_quote(args, n), hint=hint)
     return i + value_count, args[i : i + value_count]
 
 
@@ -212,7 +239,8 @@ def _refused_values(
                 hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
                 yield rules.finding(index, "E440", **words, hint=hint)
         elif mismatch:
-            yield rules.finding(index, "E441", **words, type=mismatch)
+            hint = _type_hint(rules.style, option, value)
+            yield rules.finding(index, "E441", **words, type=mismatch, hint=hint)
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
             yield rules.finding(index, "W442", **words, read=read)
 
@@ -256,6 +284,22 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
     if all(_COMPARISONS[sign](number, bound) for sign, bound in option.bounds):
         return ""
     return f"{words} {' and '.join(f'{_BOUND_WORDS[sign]} {bound:g}' for sign, bound in option.bounds)}"
+
+
+def _type_hint(style: Dialect, option: Option, value: str) -> str:
+    """What to write in place of a value of another type; '' where nobody can tell."""
+    bare = value.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"" and not _type_mismatch(style, option, bare[1:-1]):
+        return f"leave out the {bare[0]} at both ends of the value: the engine gets them as a part of it"
+    parts = [part for part in re.split(r"[,\s]+", bare.strip("[]()")) if part]
+    if option.arity in "+*" and len(parts) > 1 and not any(_type_mismatch(style, option, part) for part in parts):
+        return f"write {_list_words(parts)} as separate items of the list"
+    return _JSON_HINT if option.type in ("json", "object") and bare[:1] in ("{", "[", "'", '"') else ""
+
+
+def _list_words(words: Sequence[str]) -> str:
+    """Words in quotes, as a hint asks for them."""
+    return ", ".join(f"'{word}'" for word in words)
 
 
 def _read_part(option: Option, value: str) -> str:
@@ -325,6 +369,9 @@ def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool)
         return ""
     instead, until = removed.get(word, ""), ended.get(word, "")
     instead = removed.get(f"{word}={value}", instead)
+    option, dot, key = instead.partition(".")
+    if dot and not rules.style.dotted:
+        instead = f"{option} with JSON that has the key '{key}'"
     advice = f"use {instead} instead" if instead else "leave it out"
     return f"{advice}; '{word}' was removed {until}" if until else advice
 
@@ -346,11 +393,33 @@ def _unknown_hint(option_list: OptionList, head: str) -> str:
     longer = [word for word in option_list.options if word.startswith(head)]
     if longer and head.startswith("--"):
         return f"did you mean '{min(longer, key=len)}'?"
-    return suggestion(head, [word for word in option_list.options if word.startswith("--")])
+    # What switches something off is never meant by the name of what switches it on.
+    switches_off = head.startswith("--no-")
+    named_like = [word for word in option_list.options if word[:2] == "--" and word.startswith("--no-") == switches_off]
+    near = closest(head.lower(), named_like, _NEAR)
+    further_words = {*near.split("-")} - {*head.lower().split("-")} - _SWITCH_WORDS
+    if near and not ({*head.lower().split("-")} <= {*near.split("-")} and further_words):
+        return f"did you mean '{near}'?"
+    return "leave it out: no option of this version has a similar name"
 
 
-def _stray_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
+def _glued_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
+    """What to do about an argument that is an option and its value in one item; '' for another."""
+    parts = args[index].split()
+    if len(parts) < 2 or not parts[0].startswith("-") or parts == [args[index]]:
+        return ""
+    if rules.style.head(parts[0])[0] not in rules.option_list.options:
+        return ""
+    shown = _quote(args, index).split()
+    if len(shown) == 2:
+        return f"write {_list_words(shown)} as two items of the list"
+    return f"write '{shown[0]}' and what follows it as separate items of the list"
+
+
+def _stray_hint(rules: OptionRules, args: Sequence[str], index: int, model_option: str) -> str:
     """What to do about an unexpected positional argument."""
+    if hint := _glued_hint(rules, args, index):
+        return hint
     word = args[index].lstrip(_DASHES)
     name = word.partition("=")[0].partition(" ")[0]
     if rules.style.underscores:
@@ -364,7 +433,11 @@ def _stray_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
     if index and rules.style.is_option(args[index - 1]):
         option, _ = _find_option(rules, args[index - 1], index - 1)
         if option and option.arity == "0":
-            return f"{args[index - 1]} takes no value"
+            return f"leave it out: {args[index - 1]} takes no value"
+    if model_option and word == args[index]:
+        return (
+            f"if it is the model, write '{model_option}', {_list_words([_quote(args, index)])} as two items of the list"
+        )
     return _SPLIT_HINT
 
 

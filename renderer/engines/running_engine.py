@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from renderer.diagnostics import Origin, Path
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, Dialect
+from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_validation import OptionFinding, OptionRules
 from renderer.plan import Container, Pod
@@ -28,10 +29,8 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     length_options: frozenset[str] = frozenset()  # that set the context length
     names: EngineNames = EngineNames()  # besides options
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
-    # A cache, by version and arguments:
-    option_findings: dict[tuple[str, frozenset[str], Sequence[str]], tuple[OptionFinding, ...]] = field(
-        default_factory=dict
-    )
+    # A cache, by version, arguments and how words without an option are read:
+    option_findings: dict[tuple[object, ...], tuple[OptionFinding, ...]] = field(default_factory=dict)
 
 
 class Subject(Struct, frozen=True):
@@ -52,6 +51,20 @@ class SharedAccelerators(Struct, frozen=True):
     hosts: int  # pods of a replica
 
 
+class LineStart(Struct, frozen=True):
+    """How the program of a command line reads words that belong to no option, and what stands before the options."""
+
+    program: EngineProgram
+    is_entrypoint: bool  # of the image; else the line begins with it
+    repeated: Sequence[Word]  # what repeats the program
+    first_model: Word | None  # the model that stands first
+
+    @property
+    def shown(self) -> str:
+        """The program as messages have it."""
+        return " ".join(self.program.command)
+
+
 class EngineLine(Struct, frozen=True):
     """The command line of an engine."""
 
@@ -63,6 +76,8 @@ class EngineLine(Struct, frozen=True):
     option_rules: OptionRules | None  # None where nobody knows the version's options
     shared: SharedAccelerators
     is_own_image: Callable[[], bool]  # whether the engine's project publishes the image, or it is a mirror of such one
+    start: LineStart | None = None  # None where somebody else wrote what stands there, or nobody knows how it is read
+    hides_options: bool = False  # what is filled in at run time may be an option, so `args` has none
 
 
 class MemoryNeed(Struct, frozen=True):

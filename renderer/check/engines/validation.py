@@ -62,6 +62,7 @@ def _surroundings(container: EngineContainer) -> Surroundings:
         limits=map_at(container.body, *limits),
         limits_origin=container.origin(*limits),
         hosts=container.hosts,
+        is_whole=container.replica is not None,
     )
 
 

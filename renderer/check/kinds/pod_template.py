@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -19,6 +20,8 @@ from renderer.yamlio import SharedMap
 _NAME: Callable[[Body], object] = itemgetter("name")
 _PATH: Callable[[Body], object] = itemgetter("mountPath")
 
+_PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+_SHELL_SIGNS = re.compile(r"[;&|<>$`\"'*?\\]")
 _BYTES = frozenset(("memory", "ephemeral-storage"))
 _MEBI = 2**20 * 10**9  # in billionths, as quantities are counted
 _MAX_ENTRIES = 1_000
@@ -201,6 +204,7 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
         field = as_map(as_map(entry["valueFrom"]).get("fieldRef"))
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield Finding("E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]})
+    yield from _command_lines(container)
     for key in ("command", "args"):
         for index, name in _plain_secrets(as_texts(container[key])) if key in container else ():
             words = {"name": name, "what": f"the option '{name}'"}
@@ -216,12 +220,45 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
         for i, mount in enumerate(mounts):
             if mount["name"] not in volumes:
                 yield Finding("E521", ("volumeMounts", i, "name"), {"name": mount["name"]})
-    for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+    for key in _PROBES:
         for action, name in _named_probe_ports(probe) if isinstance(probe := container.get(key), dict) else ():
             if name not in ports:
                 yield Finding("E522", (key, action, "port"), {"name": name})
     if isinstance(sides := container.get("resources"), dict):
         yield from _resource_findings(sides)
+
+
+def _command_lines(container: Body) -> Iterator[Finding]:
+    """A finding for each program with a whole command line for its name: no shell takes it apart, so the container's
+    runtime looks for a file of that name (https://kubernetes.io/docs/tasks/inject-data-application/
+    define-command-argument-container/).
+    """
+    if "command" in container and (words := _line_words(container)):
+        yield Finding("E529", ("command", 0), words)
+    lifecycle = as_map(container.get("lifecycle"))
+    handlers: list[tuple[Path, Body]] = [((key,), as_map(container.get(key))) for key in _PROBES if key in container]
+    handlers += [(("lifecycle", hook), as_map(lifecycle.get(hook))) for hook in lifecycle]
+    for path, handler in handlers:
+        if "exec" in handler and (words := _line_words(as_map(handler["exec"]))):
+            yield Finding("E529", (*path, "exec", "command", 0), words)
+
+
+@_cache_shared
+def _line_words(holder: Body) -> dict[str, str]:
+    """The words of the message about a command whose first item is a whole command line; {} for another. A path may
+    have blanks in it.
+    """
+    program = "".join(as_texts(holder.get("command"))[:1])
+    words = program.split()
+    if len(words) < 2 or "$(" in program or "{{" in program:
+        return {}
+    if words[0][:1] in "/." and not any(word[:1] == "-" for word in words[1:]):
+        return {}
+    rest = ", …" if len(words) > 2 else ""
+    hint = f"write each word as an item of the list: '{words[0]}', '{words[1]}'{rest}"
+    if _SHELL_SIGNS.search(program):
+        hint = "write 'sh' and '-c' as items in front of it"
+    return {"program": f"{words[0]} {words[1]}{rest[1:]}", "hint": hint}
 
 
 @_cache_shared

@@ -87,6 +87,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "raise terminationGracePeriodSeconds, or sleep less",
     ),
     "E528": Wording("the fields of a pod have apiVersion v1, not '{version}'", "leave it out"),
+    "E529": Wording("no program is named '{program}': nothing takes it apart at its blanks", "{hint}"),
     "E530": Wording("{what}", about="the bounds or the triggers of the autoscaler are refused: {what}"),
     "E531": Wording("{what}", about="the target of the metric is not valid: {what}"),
     "W536": Wording(

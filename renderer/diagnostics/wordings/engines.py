@@ -264,8 +264,8 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E440": Wording("{of}: '{option}' does not accept '{value}'", "{hint}"),
     "W440": Wording("{of}: '{option}' does not accept '{value}'", "{hint}"),
-    "E441": Wording("{of}: '{option}' needs {type}, not '{value}'"),
-    "W441": Wording("{of}: '{option}' needs {type}, not '{value}'"),
+    "E441": Wording("{of}: '{option}' needs {type}, not '{value}'", "{hint}"),
+    "W441": Wording("{of}: '{option}' needs {type}, not '{value}'", "{hint}"),
     "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
     "E410": Wording(
         "{name} is '{value}' in the engine, so the engine does not see {source}",
@@ -310,6 +310,12 @@ ENGINES: Final[dict[str, Wording]] = {
         "name a list under spec.engine.options.list (llmaz's scripts/make_options.py makes it of a --help), or write "
         "list: none",
     ),
+    "E465": Wording("{of}: '{words}' is one command too many: {giver} '{command}' already", "{hint}"),
+    "W465": Wording("{of}: '{words}' is one command too many: {giver} '{command}' already", "{hint}"),
+    "E466": Wording("{of}: {what}", "{hint}", about="'{command}' does not read the model '{value}' where it stands"),
+    "W466": Wording("{of}: {what}", "{hint}", about="'{command}' does not read the model '{value}' where it stands"),
+    "E467": Wording("{of}: no argument names the model{why}, and {what}", "{hint}"),
+    "W467": Wording("{of}: no argument names the model{why}, and {what}", "{hint}"),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "E462": Wording("{option} contradicts the task of '{model}', which is {task}", "{hint}"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.option_validation import plugged_options, validate_options
+from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine
 
 
@@ -17,12 +18,16 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
     if (rules := line.option_rules) is None:
         return
     plugged = plugged_options(rules, (arg for layer in line.written for arg in layer.args))
+    words = free_words(line)
+    model_option = unused_model_option(line)
     findings_by_args = line.engine.option_findings
     for layer in line.written:
-        key = line.version, plugged, tuple(layer.args)
+        key = line.version, plugged, words, model_option, tuple(layer.args)
         findings = findings_by_args.get(key)
         if findings is None:
-            findings = findings_by_args[key] = validate_options(rules, layer.args, plugged=plugged)
+            findings = findings_by_args[key] = validate_options(
+                rules, layer.args, words, plugged=plugged, model_option=model_option
+            )
         for finding in findings:
             code = "W440" if finding.code == "E440" and not line.is_own_image() else finding.code
             yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)

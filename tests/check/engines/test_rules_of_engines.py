@@ -13,13 +13,14 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, rules
 from renderer.diagnostics.rules import Rule, rules_about
-from renderer.engines.rules import accelerators, memory, options
+from renderer.engines.rules import accelerators, memory, options, words
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from tests.conftest import Llmaz, Outcome
 
 MODEL = "/workspace/models/models--org--blue"
 IMAGE = "vllm/vllm-openai:v0.24.0"
+OURS = "its preset writes what stands before the options"
 HELD = "only kvCacheOffloading of a Playground says how much the engine holds outside of its accelerators"
 
 
@@ -29,6 +30,8 @@ class Fault(Struct, frozen=True):
     code: str
     args: Sequence[str] = ()
     accelerators: int = 1
+    first: Sequence[str] = ()  # in front of the arguments
+    model: str = f"--model={MODEL}"
     not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
 
 
@@ -42,6 +45,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E441", ["--max-num-seqs", "long"]),
     ),
     options.options_without_companions: (Fault("E443", ["--enable-auto-tool-choice"]),),
+    words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
+    words.misplaced_model: (Fault("E466", first=["sh", "-c"], not_of={"Playground": OURS}),),
+    words.unnamed_model: (Fault("E467", ["--max-num-seqs", "8"], model="", not_of={"Playground": OURS}),),
     accelerators.wrong_number: (
         Fault("E416", ["--tensor-parallel-size", "4"], accelerators=2),
         Fault("W236", ["--tensor-parallel-size", "2"], accelerators=4),
@@ -143,7 +149,7 @@ def test_a_rule_sees_the_whole_pod(kind: str, folder: Path, llmaz: Llmaz, monkey
 
 def manifest(kind: str, fault: Fault) -> dict[str, Any]:
     """An object of the kind that runs an engine with this fault."""
-    line = [f"--model={MODEL}", "--served-model-name=blue", *fault.args]
+    line = [*fault.first, *filter(None, [fault.model]), "--served-model-name=blue", *fault.args]
     container: dict[str, Any] = {"name": "model-runner", "image": IMAGE, "args": line}
     metadata = {"name": "chat", "namespace": "llm"}
     if kind == "Playground":
