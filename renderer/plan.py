@@ -271,6 +271,15 @@ class RewriteClaim(Struct, frozen=True, order=True):
         return self.namespace, self.kind, self.owner
 
 
+class UnroutedModel(Struct, frozen=True, order=True):
+    """The want of a route to a model, since the AI gateway has no path for its task."""
+
+    namespace: str
+    app: str
+    task: str
+    services: tuple[str, ...]  # where clients reach it
+
+
 class HeldName(Struct, frozen=True, order=True):
     """The claim of a public name by which the interceptor knows one workload of the cluster."""
 
@@ -290,6 +299,7 @@ SharedNeed: TypeAlias = (
     | NameClaim
     | RewriteClaim
     | HeldName
+    | UnroutedModel
 )
 """What an app contributes to what several apps share, in plain types, since processes exchange these records."""
 
@@ -465,6 +475,8 @@ class Plan(Struct, frozen=True):
     model: str = ""  # the name of the OpenModel
     public_name: str = ""
     name_in_engine: str = ""  # the model name that the engine knows
+    task: str = ""  # of the model
+    schema: Mapping[str, str] = {}  # of its AIServiceBackend, empty where the AI gateway has no path for its task
     host: str = ""  # the host name of its leaders, '' when no route leads there
     backend: str = ""  # its BackendRuntime, '' where none is known
     metrics: Body = {}  # of its BackendRuntime

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from renderer.build.metadata import name_origins, route_labels
 from renderer.plan import Manifest, Plan
-from renderer.yamlio import SharedMap
-
-_SCHEMA = SharedMap({"name": "OpenAI"})
 
 
 def backends(plan: Plan) -> list[Manifest]:
@@ -30,6 +27,6 @@ def backends(plan: Plan) -> list[Manifest]:
         "apiVersion": "aigateway.envoyproxy.io/v1beta1",
         "kind": "AIServiceBackend",
         "metadata": metadata,
-        "spec": {"schema": _SCHEMA, "backendRef": reference},
+        "spec": {"schema": plan.schema, "backendRef": reference},
     }
     return [Manifest(body, lambda: name_origins(plan.origin)) for body in (backend, service_backend)]

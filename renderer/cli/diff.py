@@ -151,7 +151,12 @@ def _compare_sides(context: click.Context, between: str, form: str, tells: bool,
         from renderer.diff.formats import FORMS
 
         comparison = compare(
-            sides.before, sides.after, fits=sides.fits, replaces=not flags["older"], show=flags["show"]
+            sides.before,
+            sides.after,
+            fits=sides.fits,
+            pathless=sides.pathless,
+            replaces=not flags["older"],
+            show=flags["show"],
         )
         comparison = replace(comparison, notes=tuple(sides.notes), risks=(*sides.risks, *comparison.risks))
         text = FORMS[form](comparison, sides.environment)

@@ -90,12 +90,14 @@ def compare(
     after: Sequence[OutputFile],
     *,
     fits: tuple[Fits, Fits] = ({}, {}),
+    pathless: Mapping[tuple[str, str], str] = {},
     replaces: bool = True,
     show: bool = False,
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
-    `fits`: whether the models of each side fit on their accelerators; `replaces`: the second side replaces the first;
+    `fits`: whether the models of each side fit on their accelerators; `pathless`: the task of each app of the second
+    side for which the AI gateway has no path; `replaces`: the second side replaces the first;
     False for two clusters side by side, where only the risks of STANDING count. `show`: also shows values that may be
     secrets.
     """
@@ -110,7 +112,7 @@ def compare(
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, names) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
-    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new, unchanged)
+    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new, unchanged, pathless)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     traffic = tuple(traffic_changes(old, new, keys))
     return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import load
+from renderer import load, resolve
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diff.base_policy import judged_by_base
@@ -45,6 +45,8 @@ class Sides(Struct, frozen=True):
     environment: str = ""  # its name, or two names with `-` between them where environments are compared
     risks: tuple[Risk, ...] = ()  # of changed settings
     fits: tuple[Fits, Fits] = ({}, {})  # of both sides
+    # By namespace and name, the task of the model of each app of the later side for which the gateway has no path.
+    pathless: Mapping[tuple[str, str], str] = {}
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
@@ -101,7 +103,8 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         texts, problems = later_result.texts, later_result.problems
     notes = [*(env_notes if base_side.files else ()), *dict.fromkeys([*base_side.notes, *judgement.notes])]
     fits = base_side.fits, later_result.fits if later_result else {}
-    return Sides(base_side.files, texts, problems, notes, now.env, judgement.risks, fits)
+    pathless = resolve.pathless_apps(later_result.inputs) if later_result else {}
+    return Sides(base_side.files, texts, problems, notes, now.env, judgement.risks, fits, pathless)
 
 
 def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:
@@ -152,7 +155,15 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
     problems = [*before.problems, *after.problems]
     if has_errors(problems, options.strict):
         return Sides([], [], problems, [], f"{older}-{newer}")
-    return Sides(before.texts, after.texts, problems, [], f"{older}-{newer}", fits=(before.fits, after.fits))
+    return Sides(
+        before.texts,
+        after.texts,
+        problems,
+        [],
+        f"{older}-{newer}",
+        fits=(before.fits, after.fits),
+        pathless=resolve.pathless_apps(after.inputs),
+    )
 
 
 def _repository_top(paths: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import tempfile
 
 from msgspec.structs import replace
 
-from renderer import load, pipeline
+from renderer import load, pipeline, resolve
 from renderer.api import RenderOptions
 from renderer.check.programs.other_renderer import RendererSource, render_by
 from renderer.diagnostics import Diagnostic, RenderError, has_errors
@@ -27,7 +27,8 @@ def upgrade(source: RendererSource, options: RenderOptions) -> Sides:
         output = os.path.join(os.path.realpath(scratch), "rendered")
         render_by(source, _render_arguments(options), output)
         before = _rendered_files(os.path.join(output, options.env))
-    return Sides(before, later.texts, later.problems, [], options.env, fits=({}, later.fits))
+    pathless = resolve.pathless_apps(later.inputs)
+    return Sides(before, later.texts, later.problems, [], options.env, fits=({}, later.fits), pathless=pathless)
 
 
 def _render_arguments(options: RenderOptions) -> list[str]:

@@ -15,9 +15,13 @@ from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
 from renderer.resolve.flavors import accelerates, device_resource
 from renderer.resolve.gateway.public_names import claimed_names
+from renderer.resolve.gateway.task_routes import pathless_apps
 from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.tasks import CHAT, PATHS
 
 __all__ = [
+    "CHAT",
+    "PATHS",
     "AppPlacement",
     "RunContext",
     "accelerates",
@@ -28,6 +32,7 @@ __all__ = [
     "fit_verdicts",
     "flavor_origin",
     "name_conflicts",
+    "pathless_apps",
     "plan",
     "queue_metric",
     "referenced_objects",

@@ -152,6 +152,20 @@ def _unfit_adapters(app: App, models: list[ClaimedModel]) -> Iterator[Diagnostic
             yield make_diagnostic("E362", origin, name=name, base=base, main=main.name, id=main_id)
 
 
+def main_model(inputs: Inputs, app: App) -> OpenModel | None:
+    """The main model of an app; None where it is not known, which others tell."""
+    name = (app.spec.get("modelClaim") or {}).get("modelName")
+    if name is None:
+        entries = (app.spec.get("modelClaims") or {}).get("models") or ()
+        name = next((entry.get("name") for entry in entries if entry.get("role", "main") == "main"), None)
+    return inputs.models.get(name) if name else None
+
+
+def claim_origin(app: App) -> Origin:
+    """Where an app claims its models."""
+    return app.origin("spec", "modelClaim" if "modelClaim" in app.spec else "modelClaims")
+
+
 def public_name(model: OpenModel, app: App | None = None) -> str:
     """The public name of an OpenModel: `servedModelName` of the app that serves it, else its own, else its name
     (docs/design/contract.md#served-name).

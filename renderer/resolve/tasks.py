@@ -11,21 +11,29 @@ from renderer.text.suggestions import closest
 
 CHAT: Final = "chat"
 RERANKER: Final = "reranker"
+TRANSCRIPTION: Final = "transcription"
 # By task, the schema of an AIServiceBackend with which the AI gateway has a path for it; '' for none: its paths are
 # registered in cmd/extproc/mainlib/main.go (v1.0.0), and none of them classifies or scores.
 SCHEMAS: Final[Mapping[str, str]] = {
     CHAT: "OpenAI",
     "embedding": "OpenAI",
-    "transcription": "OpenAI",
+    TRANSCRIPTION: "OpenAI",
     RERANKER: "Cohere",
     "classifier": "",
 }
+PATHS: Final[Mapping[str, str]] = {
+    CHAT: "/v1/chat/completions",
+    "embedding": "/v1/embeddings",
+    TRANSCRIPTION: "/v1/audio/transcriptions",
+    RERANKER: "/cohere/v2/rerank",
+}
+"""By task, the path at a Gateway."""
 _LIKENESS = 0.66  # of a misspelt task: `rerank`, `embeddings` and `classification` are, `vision` and `reward` are none
 # Words in the names of repositories, by task. The first that matches counts: a reranker may be made of embeddings.
 _NAMES = {
     RERANKER: re.compile(r"(?i)(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
     "embedding": re.compile(r"(?i)(?<![a-z])embed(?:ding)?s?(?![a-z])"),
-    "transcription": re.compile(r"(?i)(?<![a-z])whisper(?![a-z])"),
+    TRANSCRIPTION: re.compile(r"(?i)(?<![a-z])whisper(?![a-z])"),
 }
 
 

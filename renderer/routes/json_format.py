@@ -35,6 +35,7 @@ def _route(row: RouteRow) -> dict[str, object]:
         **_name_fields(row),
         "allow": row.allowed,
         "route": {"namespace": row.namespace, "name": row.route},
+        "path": row.path or None,
         "requestTimeout": row.request,
         "streamIdleTimeout": row.idle or None,
         "retries": row.retries,

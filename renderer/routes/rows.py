@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from renderer import resolve
 from renderer.api import App, RenderOptions, TrafficInput
 from renderer.diagnostics import Diagnostic, naming_file
-from renderer.plan import Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan
+from renderer.plan import Plan, ProviderPlan, RoutePlan, TokenLimit, TrafficPlan, UnroutedModel
 from renderer.planning import plan_tree
 from renderer.resolve.gateway.settings import gateway_settings
 
@@ -19,7 +19,7 @@ _AUTH_METHODS = {
     "apiKeyAuth": "apiKeys",
     "jwt": "jwt",
 }  # key of a SecurityPolicy → method in RenderConfig's gateway.auth
-OFF, KEPT = "gateway.mode: off", "its name is reserved"  # reasons why an app has no route
+OFF, KEPT, PATHLESS = "gateway.mode: off", "its name is reserved", "no path for its task"  # why an app has no route
 
 
 class WorkloadBehind(Struct, frozen=True):
@@ -33,6 +33,7 @@ class WorkloadBehind(Struct, frozen=True):
     low: int
     high: int  # bound of its replicas, as `low`
     picker: str  # the name of the pool's picker, '' without a pool
+    task: str  # of the model
     adapters: Mapping[str, str] = {}  # the OpenModels of its adapters, by the names in requests to the engine
     prefill: tuple[int, int] | None = None  # bounds of the replicas that read prompts, where others decode
 
@@ -80,6 +81,11 @@ class RouteRow(Struct, frozen=True):
     objective_priority: int | None = None  # the priority that a picker gets
     legs: tuple[RouteLeg, ...] = ()
     adapter: str = ""  # the OpenModel of the adapter that has the name, beside other names of its owner
+
+    @property
+    def path(self) -> str:
+        """The path on which clients ask for the name; '' where no workload tells."""
+        return next((resolve.PATHS.get(leg.workload.task, "") for leg in self.legs if leg.workload), "")
 
 
 class UnroutedApp(Struct, frozen=True, order=True):
@@ -165,7 +171,8 @@ def _item_routes(
     if isinstance(item, App):
         workloads = _workloads(item, plans)
         if not plans[-1].route and not _has_route_from_outside(context, item, plans[-1]):
-            why = KEPT if _reachable(plans[-1]) else OFF
+            is_pathless = any(isinstance(need, UnroutedModel) for need in plans[-1].shared)
+            why = PATHLESS if is_pathless else KEPT if _reachable(plans[-1]) else OFF
             unrouted.append(UnroutedApp(item.kind, item.namespace, item.name, why))
     elif not plans[0].route and (steering := plans[0].steering):
         names = steering.rewrites[0].targets if steering.rewrites else ()
@@ -199,6 +206,7 @@ def _workload(app: App, plan: Plan, prefill: tuple[int, int] | None) -> Workload
         low=low,
         high=high,
         picker=plan.pool.name if plan.pool else "",
+        task=plan.task,
         prefill=prefill,
         adapters={adapter.name_in_engine: adapter.model or adapter.name for adapter in plan.adapters},
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from renderer.diagnostics import counted
+from renderer.resolve import CHAT, PATHS
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.routes.wording import describe_gateway, describe_target, replicas, shorten
 from renderer.text import escapes
@@ -37,6 +38,7 @@ _COLUMNS = (
     TableColumn("public name"),
     TableColumn("owner"),
     TableColumn("route", spare=True),
+    TableColumn("path", spare=True),
     TableColumn("leads to"),
     TableColumn("model"),
     TableColumn("replicas", code=False),
@@ -101,6 +103,7 @@ def _cells(row: RouteRow) -> Iterator[list[str]]:
             row.name if i == 0 else "",
             f"{row.kind} {row.namespace}/{row.owner}" if i == 0 else "",
             row.route if i == 0 and row.route != row.owner else "",
+            row.path if i == 0 and row.path != PATHS[CHAT] else "",
             describe_target(leg) if leg else "nothing (reserved)",
             _model(line),
             replicas(leg) if leg else "",

@@ -49,7 +49,7 @@ OTHERS: Mapping[str, str] = {
         " scale-to-one autoscaler download"
     ),
     "routes, Gateways, access and claims, which have no pods": (
-        "guard listener-gone listener closed no-backend rights provider-host new-claim"
+        "guard listener-gone listener closed no-backend path rights provider-host new-claim"
     ),
 }
 

@@ -417,6 +417,28 @@ def test_a_route_loses_its_last_backend() -> None:
     assert risks(compare(texts(only, chat), texts(after))) == [("no-backend", words)]
 
 
+def test_a_model_for_whose_task_there_is_no_path() -> None:
+    before = texts(route("blue", ("chat", 1)))
+    diff = compare(before, [], pathless={("llm", "chat"): "classifier", ("llm", "blue"): "reranker"})
+    what = "nothing answers to blue any more, and no request could pass before: the AI gateway has no path for task"
+    assert risks(diff) == [("no-backend", f"{what} classifier")]
+    assert diff.risks[0].remedy == "let clients ask the Service chat-lb"
+    assert risks(compare(before, [], pathless={("other", "chat"): "classifier"})) == [
+        ("no-backend", "nothing answers to blue any more")
+    ]
+
+
+def test_an_api_that_is_asked_on_another_path() -> None:
+    def spoken(name: str, **more: str) -> dict[str, Any]:
+        backend = {"apiVersion": "aigateway.envoyproxy.io/v1beta1", "kind": "AIServiceBackend"}
+        return {**backend, "metadata": {"name": "a", "namespace": "llm"}, "spec": {"schema": {"name": name, **more}}}
+
+    words = "its API is Cohere in place of OpenAI: requests on the old paths fail"
+    assert risks(between(spoken("OpenAI"), spoken("Cohere", version="v2"))) == [("path", words)]
+    assert risks(between(spoken("Cohere", version="v1"), spoken("Cohere", version="v2"))) == []
+    assert risks(compare([], texts(spoken("Cohere")))) == []
+
+
 def at_door(body: dict[str, Any], namespace: str = "llm", gateway: str = "g", hosts: tuple[str, ...] = ()) -> Any:
     """A route in this namespace, at this Gateway and these hosts."""
     copied = copy.deepcopy(body)

@@ -232,4 +232,30 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "one of the two gets no request",
         "match exact names, with type: Exact",
     ),
+    "N677": Wording(
+        "no route leads to {models}: the AI gateway has no path to what their engines answer ({tasks})",
+        "clients reach them at their Services: {services}; write gateway: {{mode: off}} where that is meant",
+    ),
+    "E678": Wording(
+        "the AI gateway has no path that leads to '{name}': the task of its model is {task}",
+        "leave it out; clients reach it at its Service {service}",
+    ),
+    "E679": Wording(
+        "no path of the AI gateway leads both to '{name}' ({task}) and to '{other}' ({other_task})",
+        "{hint}",
+    ),
+    "W680": Wording(
+        "no tokens are counted for '{name}': the AI gateway reads those of a reranker from meta.tokens, which engines "
+        "do not send, so this budget is never spent",
+        "leave the budget out",
+    ),
+    "E681": Wording(
+        "no request for '{model}' could pass a pool: there the AI gateway speaks OpenAI's API alone, and the task of "
+        "the model is {task}",
+        "write gateway: {{mode: backend}} in the Playground",
+    ),
+    "W682": Wording(
+        "without a version the AI gateway asks {host} for /rerank, and its path is /v2/rerank",
+        "write version: v2",
+    ),
 }

@@ -4,7 +4,7 @@ no finding of a rule about one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
@@ -12,7 +12,7 @@ from renderer.diff.risks.access import access_risks, listener_risks, policy_risk
 from renderer.diff.risks.hosts import provider_risks
 from renderer.diff.risks.images_and_secrets import pod_risks
 from renderer.diff.risks.kinds import ObjectPair, Risk, sort_risks
-from renderer.diff.risks.names import unanswered_names
+from renderer.diff.risks.names import other_paths, unanswered_names
 from renderer.diff.risks.privileges import privilege_risks
 from renderer.diff.risks.replicas import replica_risks
 from renderer.diff.risks.requests import lost_requests, unlike_roles
@@ -27,9 +27,10 @@ def find_risks(
     before: Items,
     after: Items,
     unchanged: Sequence[OutputFile] = (),
+    pathless: Mapping[tuple[str, str], str] = {},
 ) -> list[Risk]:
     """All risks without duplicates, those that cost most first. `unchanged`: the files that are the same on both
-    sides.
+    sides; `pathless`: the task of each app for which the AI gateway has no path, by namespace and name.
     """
     listed, changed_models = list(pairs), list(models)
     removed = {pair.key for pair in listed if not pair.after}
@@ -40,7 +41,8 @@ def find_risks(
     all_risks += unlike_roles(changed_models)
     all_risks += lost_requests(listed, before)
     all_risks += downloads(listed, changed_models)
-    all_risks += unanswered_names(before, after)
+    all_risks += unanswered_names(before, after, pathless)
+    all_risks += other_paths(listed)
     return sort_risks(all_risks)
 
 

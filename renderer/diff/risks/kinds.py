@@ -69,6 +69,9 @@ KINDS: Mapping[str, RiskKind] = {
         "names",
         "keep the old name, as `servedModelName` of the app that takes over or as `modelName` of a ModelRoute",
     ),
+    "path": RiskKind(
+        "clients ask on another path", "names", "tell clients the path that `llmaz routes` shows before the merge"
+    ),
     "model-deleted": RiskKind(
         "model deleted",
         "names",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diff.objects import Items
-from renderer.diff.risks.kinds import Risk, marked
+from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.diff.traffic import PublicName, public_names
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.wellknown import LB_SERVICE
 
 
-def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
-    """Risks for public names that lose their last backend: everywhere, or on one Gateway or host."""
+def unanswered_names(before: Items, after: Items, pathless: Mapping[tuple[str, str], str]) -> Iterator[Risk]:
+    """Risks for public names that lose their last backend: everywhere, or on one Gateway or host. `pathless`: the task
+    of each app for which the AI gateway has no path.
+    """
     removed = {(key.namespace, key.name) for key in before if key.kind == "AIServiceBackend" and key not in after}
     new: dict[str, list[PublicName]] = {}
     for name in public_names(after):
@@ -20,7 +24,13 @@ def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
             continue
         same_name = new.get(was.name, [])
         remaining = [public for public in same_name if _has_backend(public, removed)]
-        if not same_name:
+        led = ((app, pathless[was.route.namespace, app]) for app in was.legs if (was.route.namespace, app) in pathless)
+        if not same_name and (app_and_task := next(led, None)):
+            app, task = app_and_task
+            what = f"nothing answers to {marked(was.name)} any more, and no request could pass before: the AI gateway"
+            remedy = f"let clients ask the Service {marked(app + LB_SERVICE)}"
+            yield Risk("no-backend", was.route, f"{what} has no path for task {marked(task)}", remedy)
+        elif not same_name:
             yield Risk("no-backend", was.route, f"nothing answers to {marked(was.name)} any more")
         elif not remaining:
             route = was.route if was.route in {public.route for public in same_name} else same_name[0].route
@@ -31,6 +41,16 @@ def unanswered_names(before: Items, after: Items) -> Iterator[Risk]:
                 yield Risk(
                     "no-backend", was.route, f"nothing answers to {marked(was.name)} at {where} any more", remedy
                 )
+
+
+def other_paths(pairs: Sequence[ObjectPair]) -> Iterator[Risk]:
+    """Risks for backends of routes that clients have to ask on other paths, since their API is another one."""
+    for pair in pairs:
+        if pair.key.kind == "AIServiceBackend" and pair.before and pair.after:
+            was, now = (text_at(body, "spec", "schema", "name") for body in (pair.before, pair.after))
+            if was != now:
+                what = f"its API is {marked(now)} in place of {marked(was)}: requests on the old paths fail"
+                yield Risk("path", pair.key, what)
 
 
 def _has_backend(public: PublicName, removed: set[tuple[str, str]]) -> bool:

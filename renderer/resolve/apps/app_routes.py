@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from renderer.api import App
 from renderer.diagnostics import Collector
-from renderer.plan import Plan, RouteTarget, SharedNeed
+from renderer.kubernetes import wellknown
+from renderer.plan import Plan, RouteTarget, SharedNeed, UnroutedModel
 from renderer.resolve import claims
 from renderer.resolve.apps import adapters
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
+from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing, task_routes
 from renderer.resolve.gateway.pools import PickedApp, SteeredPool
 from renderer.resolve.gateway.routing import RouteRequest
 from renderer.resolve.gateway.settings import gateway_settings
@@ -23,9 +24,14 @@ from renderer.resolve.traffic import model_route_records
 def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
     """The plans with their route and pool. Raises Stop where no picker can choose among the pods."""
     settings = gateway_settings(context, app.namespace)
-    mode = routing.mode(app, settings)
+    mode = task_routes.app_mode(context.inputs, app, settings)
     if mode == "off":
-        return plans
+        return _without_route(app, plans) if routing.mode(app, settings) != "off" else plans
+    if mode == "pool" and plans[-1].schema != task_routes.OPENAI:
+        origin = app.origin("spec", "gateway", "mode")
+        if "mode" not in (app.spec.get("gateway") or {}):
+            origin = claims.claim_origin(app)
+        diagnostics.stop("E681", origin, model=plans[-1].model, task=plans[-1].task)
     targets = [pools.pool_target(plans[-1])] if mode == "pool" else route_backends.workload_targets(plans)
     if mode == "pool":
         plans = _add_pool(context, app, plans, diagnostics)
@@ -44,6 +50,13 @@ def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Co
     route = routing.route(run_rules_or_stop(request, diagnostics))
     needs = (*routing.route_needs(settings, route), *public_names.route_claims(app, settings, route))
     return [*plans[:-1], replace(_with_needs(plans[-1], needs), route=route)]
+
+
+def _without_route(app: App, plans: list[Plan]) -> list[Plan]:
+    """The plans of an app for whose model the AI gateway has no path."""
+    services = tuple(dict.fromkeys(f"{plan.shared_name}{wellknown.LB_SERVICE}" for plan in plans))
+    need = UnroutedModel(app.namespace, app.label, plans[-1].task, services)
+    return [*plans[:-1], _with_needs(plans[-1], [need])]
 
 
 def _add_pool(context: RunContext, app: App, plans: Sequence[Plan], diagnostics: Collector) -> list[Plan]:

@@ -24,10 +24,12 @@ def name_conflicts(inputs: Inputs) -> list[Diagnostic]:
 
 def route_conflicts(inputs: Inputs, needs: Iterable[SharedNeed]) -> list[Diagnostic]:
     """Diagnostics about public names that are claimed twice on one Gateway, routes and rewrites that two inputs would
-    create, and Gateways with too many public names.
+    create, Gateways with too many public names, and models to which no route can lead.
     """
     diagnostics, needs = Collector(), list(needs)
     run_rules_or_stop(claims.run_claims(inputs, needs), diagnostics)
+    if unrouted := claims.unrouted_models(inputs, needs):
+        run_rules_or_stop(unrouted, diagnostics)
     for names in claims.names_of_gateways(inputs, needs):
         run_rules_or_stop(names, diagnostics)
     return diagnostics.problems

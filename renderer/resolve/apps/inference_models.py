@@ -18,7 +18,7 @@ from renderer.plan import Rewrite, RouteTarget, Steering, TrafficPlan
 from renderer.resolve.apps.model_routes import reachable_workloads, referenced_objects
 from renderer.resolve.apps.workloads import apps_by_public_name, is_broken
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pickers, public_names, route_backends, routing
+from renderer.resolve.gateway import pickers, public_names, route_backends, routing, task_routes
 from renderer.resolve.gateway.adapter_names import served_names
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
@@ -130,7 +130,7 @@ def _find_pool(models: TargetModels, app: App | None, diagnostics: Collector) ->
     if app is None:
         return ServedPool(models, None, (), in_pool=True)
     plans = reachable_workloads(context, app, item.origin("spec", "poolRef", "name"), diagnostics)
-    in_pool = routing.mode(app, gateway_settings(context, item.namespace)) == "pool"
+    in_pool = task_routes.app_mode(context.inputs, app, gateway_settings(context, item.namespace)) == "pool"
     return ServedPool(models, app, plans, in_pool)
 
 
@@ -158,7 +158,7 @@ def _share_target(
         diagnostics.stop("E667", target.origin, name=target.name, these=" or ".join(owners[:3]))
     if apps:
         app = apps[0]
-        if routing.mode(app, gateway_settings(context, app.namespace)) == "pool":
+        if task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace)) == "pool":
             diagnostics.stop("E644", target.origin, name=app.name)
         plans = reachable_workloads(context, app, target.origin, diagnostics)
         return BackendShare(route_backends.workload_targets(plans), weight), app

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from renderer.api import App, TrafficInput
 from renderer.diagnostics import Collector, Origin, Stop, suggestion
+from renderer.kubernetes import wellknown
 from renderer.plan import Plan, ProviderPlan, Rewrite, RouteTarget, Steering, TokenLimit, TrafficPlan
 from renderer.resolve.apps.workloads import is_broken, plan_workloads
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing
+from renderer.resolve.gateway import pickers, pools, public_names, route_backends, routing, task_routes
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.routing import RouteRequest
@@ -90,7 +91,7 @@ def _share_app(backend: RouteBackend, diagnostics: Collector) -> PlannedBackend:
         return PlannedBackend(BackendShare((RouteTarget(app.name, 1, ""),), weight, priority))
     plans = reachable_workloads(route.context, app, origin, diagnostics)
     run_rules_or_stop(BackendWorkloads(of_app, plans), diagnostics)
-    in_pool = routing.mode(app, route.settings) == "pool"
+    in_pool = task_routes.app_mode(route.context.inputs, app, route.settings) == "pool"
     targets = [pools.pool_target(plans[-1])] if in_pool else route_backends.workload_targets(plans)
     if "adapter" in spec:
         adapter, origin = find_adapter(plans[0], spec["adapter"]), backend.adapter_origin
@@ -127,7 +128,11 @@ def reachable_workloads(context: RunContext, app: App, origin: Origin, diagnosti
     """The plans of an app to which a ModelRoute or InferenceModel leads. Raises Stop where the app turns routes off."""
     if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
         diagnostics.stop("E643", origin, name=app.name)
-    return plan_workloads(context, app, diagnostics)
+    plans = plan_workloads(context, app, diagnostics)
+    if not plans[-1].schema:
+        service = f"{plans[-1].shared_name}{wellknown.LB_SERVICE}"
+        diagnostics.stop("E678", origin, name=app.name, task=plans[-1].task, service=service)
+    return plans
 
 
 def _share_provider(backend: RouteBackend) -> PlannedBackend:

@@ -10,13 +10,14 @@ from renderer.diagnostics import Collector, Diagnostic, Origin, Stop
 from renderer.fit.verdict import FitVerdict
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, Plan, Port, Role, SharedNeed
-from renderer.resolve import disruptions, monitoring
+from renderer.resolve import disruptions, monitoring, tasks
 from renderer.resolve.autoscaling import keda_triggers
+from renderer.resolve.chosen_backend import backend_origin, default_backend
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine import adapters, backend_runtime, compilation, disaggregation, lora, ports
 from renderer.resolve.engine.parallel_sizes import own_size_origin
 from renderer.resolve.engine.template_words import ConstantWords
-from renderer.resolve.gateway import drain, routing
+from renderer.resolve.gateway import drain, routing, task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import run_rules_or_stop
@@ -27,7 +28,7 @@ from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, Engine
 from renderer.resolve.workload.gpu_fit import gpu_fit
 from renderer.resolve.workload.handwritten_pod import patched_pod
 from renderer.resolve.workload.planned_pod import plan_pod
-from renderer.resolve.workload.run_context import backend_origin, default_backend, find_engine
+from renderer.resolve.workload.run_context import find_engine
 from renderer.resolve.workload.running_playground import engine_line, running_engine
 from renderer.resolve.workload.scaling import PlannedScaling, plan_scaling
 from renderer.resolve.workload.written_app import WrittenPlayground
@@ -37,7 +38,7 @@ from renderer.template import TemplateError
 def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     """The plan of a Playground or of one of its variants. Raises Stop when the engine or a model is not known."""
     run_rules_or_stop(WrittenPlayground(context, app), diagnostics)
-    mode = routing.mode(app, gateway_settings(context, app.namespace))
+    mode = task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace))
     app_engine = run_rules_or_stop(_find_engine(context, app, mode, diagnostics), diagnostics)
     choice = run_rules_or_stop(engine_run.choose_config(app_engine, diagnostics), diagnostics)
     if choice.engine.templated and _has_unreadable_limits(diagnostics.problems):
@@ -119,6 +120,8 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         model=base.claim.main.name,
         public_name=run.served_name,
         name_in_engine=run.name_in_engine,
+        task=tasks.task_of(base.claim.main),
+        schema=task_routes.schema_of(base.context.inputs, app),
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",
         metrics=engine.spec.get("metrics") or {},
@@ -152,8 +155,8 @@ def _needs(scaling: PlannedScaling) -> tuple[SharedNeed, ...]:
 
 def _compile_backend(context: RunContext, app: App, mode: str, diagnostics: Collector) -> backend_runtime.Engine:
     """The compiled runtime of the Playground's backend. Raises Stop where it is not known or broken."""
-    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(context)
-    origin = backend_origin(context, app) or app.origin("spec")
+    name = (app.spec.get("backendRuntimeConfig") or {}).get("backendName") or default_backend(context.inputs)
+    origin = backend_origin(context.inputs, app) or app.origin("spec")
     runtime = backend_runtime.find_runtime(context.inputs, name, origin, diagnostics)
     sleep = drain.drain(gateway_settings(context, app.namespace), mode)
     engine, problems = find_engine(context, runtime, ConstantWords(sleep, ports.request_port(app)))

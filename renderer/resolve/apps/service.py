@@ -11,11 +11,11 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.wellknown import PORT, RUNNER
 from renderer.plan import Plan, Pod, Port, Rollout
-from renderer.resolve import claims, disruptions, monitoring, target_versions
+from renderer.resolve import claims, disruptions, monitoring, target_versions, tasks
 from renderer.resolve.apps import workload_settings
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import routing, task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pod_origins
 from renderer.resolve.pod.needs import device_template
@@ -88,7 +88,9 @@ def _plan(service: ServicePods) -> Plan:
         disruption_budget=context.disruption_budget
         if disruptions.needs_disruption_budget(written.size, service.foreign, written.count)
         else {},
-        host=routing.host(app, settings, routing.mode(app, settings)),
+        task=tasks.task_of(base.claim.main),
+        schema=task_routes.schema_of(context.inputs, app),
+        host=routing.host(app, settings, task_routes.app_mode(context.inputs, app, settings)),
         shared=(*base.shared, *monitor_needs),
         devices=device_template(base.pod_needs),
         set_fields={key: value for key, value in spec.items() if key in _SET_FIELDS and value},

@@ -17,7 +17,7 @@ from renderer.plan import Body, HeldName, Interceptor, KedaTrigger, PickerMonito
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 from renderer.text import escapes
 
@@ -59,7 +59,7 @@ def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnosti
         return ""
     origin, config = app.origin("spec", "elasticConfig", "minReplicas"), context.inputs.config
     if is_chosen(config):
-        mode = routing.mode(app, settings)
+        mode = task_routes.app_mode(context.inputs, app, settings)
         if mode == "pool" and _flow_control(context, app, settings):
             return "picker"
         if mode == "backend" and config.get(*_INTERCEPTOR):
@@ -144,7 +144,7 @@ def _flow_control(context: RunContext, app: App, settings: GatewaySettings) -> t
     """How the picker of the app's pool counts requests, and where that is said; None where there is no pool, or its
     picker cannot.
     """
-    if routing.mode(app, settings) != "pool":
+    if task_routes.app_mode(context.inputs, app, settings) != "pool":
         return None
     document = context.inputs.pickers.get(str(settings.get("picker")))
     spec: FlowControlSpec | None = document.value["spec"].get("flowControl") if document else None

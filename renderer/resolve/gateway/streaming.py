@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from renderer.api import App, Inputs, TrafficInput
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
-from renderer.resolve.gateway import routing, settings
+from renderer.resolve.gateway import settings, task_routes
 
 
 def streamed_token_counts(inputs: Inputs) -> Iterator[Diagnostic]:
@@ -65,4 +65,4 @@ def _pool_name(item: TrafficInput) -> str:
 
 def _has_picker(inputs: Inputs, item: TrafficInput, app: App | None) -> bool:
     """Whether a picker chooses the pod and writes the name; for a workload in backend mode the gateway does."""
-    return app is None or routing.mode(app, settings.read_gateway_settings(inputs.config, item.namespace)) == "pool"
+    return app is None or task_routes.has_pool(inputs, app)

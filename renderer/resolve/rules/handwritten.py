@@ -13,7 +13,7 @@ from renderer.kubernetes.json_values import map_at, text_at, texts_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body
 from renderer.resolve import claims
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod.containers import is_empty_dir, running_containers, volume_at, written_volumes
 from renderer.resolve.pod.loaders import VOLUME
@@ -56,7 +56,7 @@ def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
     command, context, app = written.command, written.base.context, written.base.app
     if not (written.answers and command.names and all(word.known for word in command.names)):
         return
-    if routing.mode(app, gateway_settings(context, app.namespace)) == "off":
+    if task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace)) == "off":
         return
     if any(item.kind == "InferenceModel" for item in context.traffic.get((app.namespace, app.name), ())):
         return  # its targets are names of their own

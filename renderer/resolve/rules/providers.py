@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
-from renderer.resolve.traffic.model_route_records import RouteBackend
+from renderer.resolve.target_versions import targets_at_least
+from renderer.resolve.traffic.model_route_records import RouteBackend, RouteShares
 
 # By schema of an API: the usual type of key, and which have a version and a prefix.
 _AUTH_TYPES = {
@@ -19,8 +20,11 @@ _AUTH_TYPES = {
 # APIs to which the AI gateway translates no chat completions, and the one path that they serve
 # (https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/endpointspec/endpointspec.go, GetTranslator).
 _ONLY_PATHS = {"Anthropic": "/anthropic/v1/messages", "Cohere": "/cohere/v2/rerank"}
-_WITH_VERSION = ("AzureOpenAI",)
-_WITH_PREFIX = ("OpenAI", "Cohere")
+# Which of the two the AI gateway reads (schemaToFilterAPI in internal/controller/gateway.go); it drops the other one.
+_WITH_VERSION = ("AzureOpenAI", "AWSAnthropic", "Cohere")
+_NEEDS_VERSION = ("AzureOpenAI",)
+_WITH_PREFIX = {"OpenAI": "0.6", "Anthropic": "0.7"}  # by schema, the first AI gateway that reads it
+_COHERE = ("api.cohere.com", "api.cohere.ai")
 _MAX_NAME = 63
 
 
@@ -40,25 +44,38 @@ def refused_object_name(backend: RouteBackend) -> Iterator[Diagnostic]:
         yield make_diagnostic("E663", backend.origin.at("hostname"), name=name, why=f"like those of a {app.kind}")
 
 
-@rule(of=RouteBackend, when=_is_provider)
-def one_path(backend: RouteBackend) -> Iterator[Diagnostic]:
-    """A warning for an API that answers no chat completions."""
-    schema = backend.spec["provider"]["schema"]
-    if path := _ONLY_PATHS.get(schema):
-        yield make_diagnostic("W272", backend.origin.at("schema"), schema=schema, path=path)
+@rule(of=RouteShares, when=lambda shares: shares.providers)
+def one_path(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for an API that answers no chat completions; none beside apps that are asked as it is."""
+    schemas = {plan.schema.get("name") for plan in shares.plans}
+    for index in shares.route.provider_names:
+        backend = RouteBackend(shares.route, index)
+        schema = backend.spec["provider"]["schema"]
+        if (path := _ONLY_PATHS.get(schema)) and schemas != {schema}:
+            yield make_diagnostic("W272", backend.origin.at("schema"), schema=schema, path=path)
 
 
 @rule(of=RouteBackend, when=_is_provider)
 def unfit_fields(backend: RouteBackend) -> Iterator[Diagnostic]:
     """Errors where an API lacks its version or has a field of another API."""
     spec, origin, schema = backend.spec["provider"], backend.origin, backend.spec["provider"]["schema"]
-    if schema in _WITH_VERSION and "version" not in spec:
+    if schema in _NEEDS_VERSION and "version" not in spec:
         params = {"what": "needs a version", "hint": "write version, such as 2025-01-01-preview"}
         yield make_diagnostic("E666", origin, schema=schema, **params)
-    for key, schemas in (("version", (*_WITH_VERSION, "AWSAnthropic")), ("prefix", _WITH_PREFIX)):
-        if key in spec and schema not in schemas:
+    config = backend.route.context.inputs.config
+    reads_prefix = schema in _WITH_PREFIX and targets_at_least(config, "aiGateway", _WITH_PREFIX[schema])
+    for key, is_read in (("version", schema in _WITH_VERSION), ("prefix", reads_prefix)):
+        if key in spec and not is_read:
             params = {"what": f"has no {key}", "hint": "leave it out"}
             yield make_diagnostic("E666", origin.at(key, key=True), schema=schema, **params)
+
+
+@rule(of=RouteBackend, when=_is_provider)
+def missing_version(backend: RouteBackend) -> Iterator[Diagnostic]:
+    """A warning where the path that the AI gateway makes without a version is none of Cohere's."""
+    spec = backend.spec["provider"]
+    if spec["schema"] == "Cohere" and "version" not in spec and spec["hostname"] in _COHERE:
+        yield make_diagnostic("W682", backend.origin.at("schema"), host=spec["hostname"])
 
 
 @rule(of=RouteBackend, when=_is_provider)

@@ -10,7 +10,7 @@ from renderer.kubernetes.gateway_limits import MANY_ROUTES, MANY_WITH_KEYS, MESS
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.plan import NameClaim, RewriteClaim
 from renderer.resolve.claims import claimed_adapters, public_name
-from renderer.resolve.gateway import capacity, public_names, routing, settings
+from renderer.resolve.gateway import capacity, public_names, task_routes
 from renderer.resolve.traffic.claims import Claims, NamesOfGateway
 
 
@@ -65,7 +65,7 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
 
 
 def _has_pool(inputs: Inputs, app: App) -> bool:
-    return routing.mode(app, settings.read_gateway_settings(inputs.config, app.namespace)) == "pool"
+    return task_routes.has_pool(inputs, app)
 
 
 @rule(of=Claims, when=lambda claims: claims.contested)

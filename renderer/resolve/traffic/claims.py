@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.api import App, Inputs, TrafficInput
-from renderer.plan import HeldName, NameClaim, RewriteClaim, SharedNeed
+from renderer.plan import HeldName, NameClaim, RewriteClaim, SharedNeed, UnroutedModel
 from renderer.resolve.gateway import public_names, settings
 from renderer.resolve.gateway.settings import GatewaySettings
 from renderer.resolve.shared_needs import needs_of
@@ -22,6 +22,13 @@ class Claims(Struct, frozen=True, eq=False):
     rewrites: Sequence[RewriteClaim]
     interceptor_names: Sequence[HeldName]
     owners: Mapping[tuple[str, str, str], App | TrafficInput]  # by NameClaim.owner, where one is asked for
+
+
+class UnroutedModels(Struct, frozen=True, eq=False):
+    """The models of a run to which no route can lead."""
+
+    models: Sequence[UnroutedModel]  # at least one
+    first: App  # the app of the first one
 
 
 class NamesOfGateway(Struct, frozen=True, eq=False):
@@ -50,6 +57,15 @@ def _contested_claims(claims: Iterable[NameClaim]) -> list[NameClaim]:
         if rival is not claim or same is not claim:
             contested |= {claim, rival, same}
     return sorted(contested)
+
+
+def unrouted_models(inputs: Inputs, needs: Iterable[SharedNeed]) -> UnroutedModels | None:
+    """The models among the needs of a run to which no route can lead; None without one."""
+    models = needs_of(UnroutedModel, needs)
+    if not models:
+        return None
+    place = models[0].namespace, models[0].app
+    return UnroutedModels(models, next(app for app in inputs.apps if (app.namespace, app.name) == place))
 
 
 def names_of_gateways(inputs: Inputs, needs: Iterable[SharedNeed]) -> Iterator[NamesOfGateway]:

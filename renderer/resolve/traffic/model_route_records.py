@@ -11,7 +11,7 @@ from renderer.api import App, TrafficInput
 from renderer.diagnostics import Origin
 from renderer.plan import Plan, ProviderPlan
 from renderer.resolve.context import RunContext
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.route_backends import BackendShare
 from renderer.resolve.gateway.settings import GatewaySettings, gateway_settings
 
@@ -49,7 +49,7 @@ def _backend_key(backend: BackendSpec) -> tuple[str, str, int]:
 def _wants_route(context: RunContext, item: TrafficInput, backend: BackendSpec, settings: GatewaySettings) -> bool:
     """Whether a backend turns routes on for itself although RenderConfig turns them off."""
     app = context.apps.get((item.namespace, backend.get("playground") or backend.get("service") or ""))
-    return app is not None and routing.mode(app, settings) != "off"
+    return app is not None and task_routes.app_mode(context.inputs, app, settings) != "off"
 
 
 def provider_names(item: TrafficInput) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs
 from renderer.kubernetes import wellknown
-from renderer.resolve.gateway import routing, settings
+from renderer.resolve.gateway import task_routes
 
 _SERVICES = (wellknown.LB_SERVICE, wellknown.LEADERS_SERVICE)  # suffixes of the Services of a LeaderWorkerSet
 
@@ -31,7 +31,7 @@ class TreeNames(Struct, frozen=True, eq=False):
 
     def has_pool(self, app: App) -> bool:
         """Whether a picker is rendered for the app."""
-        return routing.mode(app, settings.read_gateway_settings(self.inputs.config, app.namespace)) == "pool"
+        return task_routes.has_pool(self.inputs, app)
 
     def workload_services(self) -> Iterator[tuple[App, str]]:
         """Each app and variant with the name of each Service of its workload, where these may clash with others."""

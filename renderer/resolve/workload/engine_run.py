@@ -28,7 +28,7 @@ from renderer.resolve.engine.kv_offloading import KVOffloading, SumOrigin
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallel_sizes import resolve_parallelism, size_origin
 from renderer.resolve.engine.template_words import NO_OFFLOADING
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.kube import resources
 from renderer.resolve.kube.resources import MergedResources
@@ -284,7 +284,7 @@ def client_model_name(run: EngineRun) -> str:
     """
     context, app = run.base.context, run.base.app
     name_matters = run.engine.spec.get("servedName") in ("directory", "model")
-    if name_matters and routing.mode(app, gateway_settings(context, app.namespace)) == "off":
+    if name_matters and task_routes.app_mode(context.inputs, app, gateway_settings(context, app.namespace)) == "off":
         return run.name_in_engine
     return run.served_name
 

@@ -19,6 +19,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Pod
 from renderer.resolve import app_annotations, claims
+from renderer.resolve.chosen_backend import backend_origin
 from renderer.resolve.engine import arg_merge, disaggregation, grace_period
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, own_size_origin
@@ -30,7 +31,6 @@ from renderer.resolve.pod.needs import device_template, source_volume_name
 from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.claimed import AppBase, hardening_origin
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
-from renderer.resolve.workload.run_context import backend_origin
 from renderer.resolve.workload.scaling import PlannedScaling
 
 _TEMPLATE: Path = ("explain", "template")
@@ -182,7 +182,7 @@ def _own_env_origins(app: App, part: str, pod: Pod, env: _LayerOrigins) -> _Orig
 
 def _annotation_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     base = run.base
-    if origin := backend_origin(base.context, base.app):
+    if origin := backend_origin(base.context.inputs, base.app):
         yield wellknown.BACKEND, origin
     yield wellknown.ENGINE_VERSION, run.version_layers[-1].origin
     if run.offloading:

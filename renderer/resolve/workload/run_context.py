@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from renderer.api import App, BackendRuntime, Inputs, OpenModel, TrafficInput
-from renderer.diagnostics import Collector, Diagnostic, Origin, Stop, has_errors
+from renderer.api import BackendRuntime, Inputs, OpenModel, TrafficInput
+from renderer.diagnostics import Collector, Diagnostic, Stop, has_errors
 from renderer.engines.catalog import EngineCatalog
 from renderer.resolve import disruptions, flavors, model_cache, monitoring, pod_defaults, weight_sources
 from renderer.resolve.autoscaling import foreign_scalers
@@ -16,7 +16,6 @@ from renderer.resolve.context import RunContext
 from renderer.resolve.engine import backend_runtime, compilation
 from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.pod import loaders
-from renderer.schema_validation import spec_default
 
 _USUAL = ConstantWords()
 
@@ -68,21 +67,6 @@ def _traffic_by_app(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tu
         for name in dict.fromkeys(traffic_input.apps):
             by_app[traffic_input.namespace, name] = (*by_app.get((traffic_input.namespace, name), ()), traffic_input)
     return by_app
-
-
-def default_backend(context: RunContext) -> str:
-    """The backend of Playgrounds that name none: RenderConfig's, else the CRD's default."""
-    return str(
-        context.inputs.config.get("backend") or spec_default("Playground", "backendRuntimeConfig", "backendName")
-    )
-
-
-def backend_origin(context: RunContext, app: App) -> Origin | None:
-    """Where the backend of a Playground is said; None where it is the CRD's default."""
-    config = context.inputs.config
-    if (app.spec.get("backendRuntimeConfig") or {}).get("backendName"):
-        return app.origin("spec", "backendRuntimeConfig", "backendName")
-    return config.origin("backend") if config.get("backend") else None
 
 
 def find_weights(context: RunContext, model: OpenModel) -> tuple[weight_sources.Weights | None, list[Diagnostic]]:
