@@ -476,6 +476,7 @@ class Plan(Struct, frozen=True):
     public_name: str = ""
     name_in_engine: str = ""  # the model name that the engine knows
     task: str = ""  # of the model
+    task_origin: Origin | None = None  # where it is said, None where nobody does
     schema: Mapping[str, str] = {}  # of its AIServiceBackend, empty where the AI gateway has no path for its task
     host: str = ""  # the host name of its leaders, '' when no route leads there
     backend: str = ""  # its BackendRuntime, '' where none is known

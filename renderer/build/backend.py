@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from renderer.build.metadata import name_origins, route_labels
+from renderer.diagnostics import Origin, Path
 from renderer.plan import Manifest, Plan
 
 
@@ -29,4 +30,9 @@ def backends(plan: Plan) -> list[Manifest]:
         "metadata": metadata,
         "spec": {"schema": plan.schema, "backendRef": reference},
     }
-    return [Manifest(body, lambda: name_origins(plan.origin)) for body in (backend, service_backend)]
+    return [Manifest(body, lambda: _origins(plan)) for body in (backend, service_backend)]
+
+
+def _origins(plan: Plan) -> dict[Path, Origin]:
+    origins = name_origins(plan.origin)
+    return {**origins, ("spec", "schema"): plan.task_origin} if plan.task_origin else origins

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from renderer.api import OpenModel
+from renderer.diagnostics import Origin
 from renderer.text.suggestions import closest
 
 CHAT: Final = "chat"
@@ -46,6 +47,11 @@ def task_of(model: OpenModel) -> str:
     """The task of a model; chat where nobody says one that has a meaning."""
     kind = written_task(model)
     return kind if kind in SCHEMAS else CHAT
+
+
+def task_origin(model: OpenModel) -> Origin | None:
+    """Where the task of a model is said; None where nobody says one."""
+    return Origin(model.document, ("spec", "facts", "kind")) if written_task(model) else None
 
 
 def meant_task(kind: str) -> str:

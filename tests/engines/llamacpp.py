@@ -31,6 +31,7 @@ from tests.engines.trial import (
     listed,
     long_chat,
     movement,
+    reranked,
     served,
     streamed,
     together,
@@ -205,6 +206,20 @@ def embedding(bench: Bench) -> Iterator[Result]:
         yield Result("embeddings", embedded(client, workload.served_name, MODELS["small"].width))
 
 
+def tasks(bench: Bench) -> Iterator[Result]:
+    """Models of the user's for embeddings and for reranking, each with the options of its task."""
+    for name, path in (("vectors", "/v1/embeddings"), ("ranker", "/v1/rerank")):
+        workload = rendered(name, f"{INPUTS}/ranker.yaml")
+        with bench.pod(workload, bench.weights(workload)) as pod:
+            pod.wait_ready(PATIENCE)
+            client = Client(pod.connect)
+            if name == "vectors":
+                yield Result(f"{path} of an own model", embedded(client, name, MODELS["small"].width))
+            else:
+                yield Result(f"{path} of an own model", reranked(client, path, name))
+            yield Result(f"{name}: chat is refused", unexpected(client.send(CHAT, chat(name)), 501))
+
+
 def speculative(bench: Bench) -> Iterator[Result]:
     """Drafts are accepted; and a server that hangs is ended."""
     workload = rendered("on-llamacpp", "tests/cases/speculative-decoding/input", "--set", "gateway.mode=off")
@@ -310,5 +325,6 @@ TRIALS: Mapping[str, Trial] = {
     "autoscaling": autoscaling,
     "restricted": restricted,
     "embedding": embedding,
+    "tasks": tasks,
     "missing-model": missing_model,
 }

@@ -135,6 +135,16 @@ def embedded(client: Client, name: str, width: int) -> str:
     return "" if vectors[0] != vectors[1] else "both texts have the same vector"
 
 
+def reranked(client: Client, path: str, name: str) -> str:
+    """Whether each of two documents gets a score, in the format of Cohere."""
+    reply = client.send(path, {"model": name, "query": "one", "documents": ["one", "another"]})
+    if fault := unexpected(reply):
+        return fault
+    results = reply.body.get("results", ()) if isinstance(reply.body, dict) else ()
+    scored = sorted(entry["index"] for entry in results if isinstance(entry.get("relevance_score"), float))
+    return "" if scored == [0, 1] else f"no score for each document: {reply.text[:300]}"
+
+
 def probed(pod: Pod) -> str:
     """Whether each probe of the container succeeds, once each has been asked."""
     kinds = [kind for kind in PROBES if f"{kind}Probe" in pod.main]

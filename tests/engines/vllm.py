@@ -30,9 +30,11 @@ from tests.engines.trial import (
     chat,
     chatted,
     drained,
+    embedded,
     full_contexts,
     long_chat,
     movement,
+    reranked,
     served,
     together,
     unexpected,
@@ -62,7 +64,7 @@ def trials(version: str) -> Mapping[str, Trial]:
         return TRIALS
     from tests.engines import vllm_groups
 
-    return {**TRIALS, **vllm_groups.TRIALS}
+    return {**TRIALS, "tasks": tasks, **vllm_groups.TRIALS}
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -134,6 +136,19 @@ def serving(bench: Bench) -> Iterator[Result]:
             yield Result(f"series {series}", seen.fault(series))
         own = numbers(bench.version) >= DRAINS
         yield drained(pod, client, workload, long_chat(name, 1024 if own else 64), callers=4, outlasting=own)
+
+
+def tasks(bench: Bench) -> Iterator[Result]:
+    """Models for embeddings and for reranking, by the options of their tasks: neither chats."""
+    for name, path in (("vectors", "/v1/embeddings"), ("ranker", "/v2/rerank")):
+        workload = bench.rendered(name, f"{INPUTS}/tasks.yaml", tag(bench))
+        with bench.pod(workload, bench.weights(workload)) as pod:
+            pod.wait_ready(PATIENCE)
+            client = Client(pod.connect)
+            works = embedded(client, name, SHAPE.width) if name == "vectors" else reranked(client, path, name)
+            yield Result(f"{path} of an own model", works)
+            status = client.send(CHAT, chat(name)).status
+            yield Result(f"{name}: chat is refused", "" if status in (400, 404) else f"{status} instead of 404")
 
 
 def answered_embeddings(client: Client, name: str) -> Result:

@@ -21,6 +21,7 @@ from tests.gateway.clients import (
     EMBEDDINGS,
     MODELS,
     PROVIDER,
+    RERANK,
     Answer,
     Client,
     chi_square,
@@ -87,6 +88,13 @@ NAMES: Mapping[str, Names] = {
         "qwen3-8b": Public(("llm/chat",), "qwen3-8b"),
         "chat-nightly": Public(("llm/chat",), "qwen3-8b"),
         "bge-m3": Public(("llm/embed",), "bge-m3"),
+    },
+    "tasks-of-models": {
+        name: Public((f"default/{name}",), name)
+        for name in (
+            *("ears", "ollama-vectors", "ranker", "ranker-old", "small-ranker", "small-vectors"),
+            *("vectors", "vectors-old", "vectors-sglang"),
+        )
     },
     "wide-experts-pool": {
         "deepseek-r1": Public(("llm/r1", "llm/r1-0"), "deepseek-r1"),  # its leader, and the workers of its group
@@ -434,6 +442,28 @@ def adapters(site: Site) -> Iterator[Result]:
         yield question(f"{name} is no public name", answer.status == 404, answer)
 
 
+def _first_served(site: Site, client: Client, name: str, path: str) -> Answer:
+    """The first good answer to a name on a path; the last one where there is none."""
+    site.until(lambda: client.ask(name, path=path).status == 200, SERVING)
+    return client.ask(name, path=path)
+
+
+def tasks_of_models(site: Site) -> Iterator[Result]:
+    """Embeddings and reranking, each on the path of its task alone; the engine is asked on its own path."""
+    client = site.client()
+    names = NAMES["tasks-of-models"]
+    paths_by_name = {"vectors": (EMBEDDINGS, EMBEDDINGS), "small-vectors": (EMBEDDINGS, EMBEDDINGS)}
+    paths_by_name |= {"ranker": (RERANK, "/v2/rerank"), "small-ranker": (RERANK, "/v1/rerank")}
+    for name, (path, engine_path) in paths_by_name.items():
+        answer = _first_served(site, client, name, path)
+        is_asked = answer.witness is not None and answer.witness["path"] == engine_path
+        holds = is_asked and answer.workload in names[name].workloads and answer.requested_model == name
+        yield question(f"{name}: {path} reaches {engine_path} of its engine", holds, answer)
+        other = client.ask(name, path=RERANK if path == EMBEDDINGS else CHAT)
+        yield question(f"{name}: another task is refused", other.status == 500, other)
+    yield listed(client, names, None)
+
+
 def gateway_pool(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["gateway-pool"])
@@ -688,7 +718,10 @@ CASES: Mapping[str, Case] = {
     "gateway-pool": Case(gateway_pool, _nothing),
     "wide-experts-pool": Case(wide_experts_pool, _platform),
     "keda-from-zero": Case(keda_from_zero, _interceptor),
+    "tasks-of-models": Case(tasks_of_models, _platform),
 }
 
 # Where those lie that are no examples.
-FOLDERS: Mapping[str, Path] = {"wide-experts-pool": TESTS / "cases" / "wide-experts-pool" / "input"}
+FOLDERS: Mapping[str, Path] = {
+    name: TESTS / "cases" / name / "input" for name in ("wide-experts-pool", "tasks-of-models")
+}

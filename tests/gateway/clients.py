@@ -20,6 +20,7 @@ Body: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
 CHAT, COMPLETIONS, EMBEDDINGS, MODELS = "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/models"
+RERANK = "/cohere/v2/rerank"
 MESSAGES = "/anthropic/v1/messages"
 LANES = 8
 NO_ANSWER, BROKEN = -1, -2  # in the place of a status
@@ -108,6 +109,8 @@ class Client:
             body["input"] = prompt
         elif path == COMPLETIONS:
             body["prompt"] = prompt
+        elif path == RERANK:
+            body |= {"query": prompt, "documents": ["one", "another"]}
         else:
             body["messages"] = [{"role": "user", "content": prompt}]
         if path == MESSAGES:

@@ -198,9 +198,12 @@ def witness(engine: Engine, place: tuple[str, int], request: Request, request_bo
     }
 
 
+_PROMPTS = ("messages", "prompt", "input", "query")
+
+
 def prompt(request_body: Body) -> str:
     """The text that a request asks about."""
-    return json.dumps(request_body.get("messages") or request_body.get("prompt") or request_body.get("input") or "")
+    return json.dumps(next((request_body[key] for key in _PROMPTS if request_body.get(key)), ""))
 
 
 def usage(options: Mapping[str, float]) -> Body:
@@ -216,6 +219,10 @@ def completion(path: str, request_body: Body, options: Mapping[str, float]) -> B
         data = [{"object": "embedding", "index": 0, "embedding": [0.1, 0.2]}]
         counted = {"prompt_tokens": PROMPT_TOKENS, "total_tokens": PROMPT_TOKENS}
         return {"object": "list", "model": model, "data": data, "usage": counted}
+    if path.endswith("/rerank"):
+        results = [{"index": index, "relevance_score": 0.5} for index in range(len(request_body["documents"]))]
+        counted = {"prompt_tokens": PROMPT_TOKENS, "total_tokens": PROMPT_TOKENS}
+        return {"id": "rerank", "model": model, "usage": counted, "results": results}  # no meta.tokens, as of vLLM
     if path.endswith("/v1/messages"):
         counted = {"input_tokens": PROMPT_TOKENS, "output_tokens": int(options.get("tokens", 20))}
         content = [{"type": "text", "text": "hello"}]

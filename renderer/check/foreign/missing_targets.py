@@ -88,7 +88,7 @@ class _TargetView(ObjectView):
         if self._is_disabled(name) or name.encode() in self._others:
             return Finding("", path, {})
         is_own = kind in _OWN_KINDS or (kind == "Service" and name.endswith(_SUFFIXES))
-        near = self._role_scalers(kind, namespace, name, path)
+        near = self._role_scalers(kind, namespace, name, path) or self._without_route(kind, namespace, name)
         near = near or self._similar(kind, namespace, name, _SIMILAR_TO_OWN if is_own else _SIMILAR)
         if not near and is_own and (spaces := self._namespaces.get((kind, name))):
             near = f"there is one in namespace '{min(spaces)}'"
@@ -108,6 +108,16 @@ class _TargetView(ObjectView):
         sets = {name, name.rpartition("-")[0]} if kind == disaggregated_sets.ROLE_SCALER else ()
         roles = [other for other in names if other.rpartition("-")[0] in sets]
         return f"there are {quoted(roles)}" if roles else ""
+
+    def _without_route(self, kind: str, namespace: str, name: str) -> str:
+        """A hint that names the Service of a model that no route of ours leads to, so that it has nothing for one; ''
+        for another name.
+        """
+        app = name.removesuffix(LEADERS_SERVICE)
+        is_of_route = kind in ("AIServiceBackend", "Backend") if app == name else kind == "Service"
+        service = app + LB_SERVICE
+        has_service = is_of_route and service in self._names.get(("Service", namespace), ())
+        return f"no route is rendered for '{app}', lead to its Service '{service}'" if has_service else ""
 
     def _similar(self, kind: str, namespace: str, name: str, cutoff: float) -> str:
         """A hint that names the rendered object that was meant; '' where none was."""

@@ -121,6 +121,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         public_name=run.served_name,
         name_in_engine=run.name_in_engine,
         task=tasks.task_of(base.claim.main),
+        task_origin=tasks.task_origin(base.claim.main),
         schema=task_routes.schema_of(base.context.inputs, app),
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",

@@ -47,11 +47,11 @@ def schema_of(inputs: Inputs, app: App) -> Mapping[str, str]:
 
 def pathless_apps(inputs: Inputs) -> dict[tuple[str, str], str]:
     """The task of the model of each app for which the AI gateway has no path, by namespace and name."""
-    found: dict[tuple[str, str], str] = {}
+    by_app: dict[tuple[str, str], str] = {}
     for app in inputs.apps:
         if not schema_of(inputs, app) and (model := claims.main_model(inputs, app)):
-            found[app.namespace, app.name] = tasks.task_of(model)
-    return found
+            by_app[app.namespace, app.name] = tasks.task_of(model)
+    return by_app
 
 
 def _rerank_version(inputs: Inputs, app: App) -> str:
