@@ -104,7 +104,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
     notes = [*(env_notes if base_side.files else ()), *dict.fromkeys([*base_side.notes, *judgement.notes])]
     fits = base_side.fits, later_result.fits if later_result else {}
     pathless = resolve.pathless_apps(later_result.inputs) if later_result else {}
-    return Sides(base_side.files, texts, problems, notes, now.env, judgement.risks, fits, pathless)
+    return Sides(base_side.files, texts, problems, notes, now.env, risks=judgement.risks, fits=fits, pathless=pathless)
 
 
 def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:

@@ -225,7 +225,7 @@ MODELS: Final[dict[str, Wording]] = {
         "the tasks are {known}",
     ),
     "W912": Wording(
-        "the repository's name says that '{model}' is of the task {task}, and it is served like a model for chat",
+        "{by} that '{model}' is of the task {task}, and it is served like a model for chat",
         "write facts: {{kind: {task}}}, or kind: chat where the name means something else",
     ),
     "N913": Wording(

@@ -99,22 +99,41 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
 
 @rule(of=EngineProcess, when=lambda process: process.run.engine.spec.get("tasks"))
 def unsaid_task(process: EngineProcess) -> Iterator[Diagnostic]:
-    """A warning where nobody says the task of a model, and the name of its repository speaks of another one than chat;
-    none where its arguments say that task already, and the route to it is the same. A note where somebody says another
-    one than the name does. Raises TemplateError.
+    """A warning where nobody says the task of a model, and the name of its repository, or an argument, speaks of
+    another one than chat; none where its arguments say that task already, and the route to it is the same. A note where
+    somebody says another one than the name does. Raises TemplateError.
     """
     run, main = process.run, process.run.base.claim.main
-    if main.ours or not (task := tasks.task_of_name(main)):
+    if main.ours:
         return
-    if kind := tasks.written_task(main):
-        if kind in tasks.SCHEMAS and kind not in (task, tasks.CHAT):
+    kind, task, by = tasks.written_task(main), tasks.task_of_name(main), "the repository's name says"
+    if kind:
+        if task and kind in tasks.SCHEMAS and kind not in (task, tasks.CHAT):
             yield make_diagnostic("N913", Origin(main.document, _KIND), model=main.name, task=task, kind=kind)
+        return
+    if not task and process.user_layers:
+        task, by = _task_of_options(process), "its arguments say"
+    if not task:
         return
     options = _task_options(run, task)
     written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
     is_said = options and options.keys() <= {option.name for option in written_options}
     if not is_said or tasks.SCHEMAS[task] != tasks.SCHEMAS[tasks.CHAT]:
-        yield make_diagnostic("W912", Origin(main.document, ("spec", "source"), key=True), model=main.name, task=task)
+        origin = Origin(main.document, ("spec", "source"), key=True)
+        yield make_diagnostic("W912", origin, model=main.name, task=task, by=by)
+
+
+def _task_of_options(process: EngineProcess) -> str:
+    """The task that users' arguments speak of, where it is asked on another path than a chat; '' for none."""
+    style, run = process.run.engine.style, process.run
+    written = {option.name: option.value for layer in process.user_layers for option in _given_options(style, layer)}
+    by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
+    for task, options in by_task.items():
+        is_said = options and options.items() <= written.items()
+        is_unique = list(by_task.values()).count(options) == 1
+        if is_said and is_unique and tasks.SCHEMAS[task] != tasks.SCHEMAS[tasks.CHAT]:
+            return task
+    return ""
 
 
 class _GivenOption(Struct, frozen=True):
