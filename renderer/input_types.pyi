@@ -705,6 +705,7 @@ class PrometheusSpec(TypedDict, total=False):
     serverAddress: str
 
 class KedaSpec(TypedDict, total=False):
+    cooldown: int
     interceptor: InterceptorSpec
     prometheus: PrometheusSpec
 
@@ -911,6 +912,11 @@ class OutputSpec(TypedDict, total=False):
     layout: Literal["app", "file", "object"]
     plainSecrets: Sequence[str]
 
+class CaBundleSpec(TypedDict, total=False):
+    configMap: str
+    key: str
+    secret: str
+
 class ImagePullSecretSpec(TypedDict, total=False):
     name: str
 
@@ -947,9 +953,11 @@ NetworkPolicySpec = TypedDict(
 
 class PodsSpec(TypedDict, total=False):
     annotations: Mapping[str, str]
+    caBundle: CaBundleSpec
     env: Sequence[EnvVar]
     imagePullSecrets: Sequence[ImagePullSecretSpec]
     labels: Mapping[str, str]
+    listenAddress: Literal["0.0.0.0", "::"]
     networkPolicy: bool | NetworkPolicySpec
     priorityClassName: str
     serviceAccountName: str

@@ -143,6 +143,13 @@ class KedaTrigger(Struct, frozen=True):
     prometheus: Located | None = None  # the settings of the one that it asks, None where it asks none
 
 
+class Cooldown(Struct, frozen=True):
+    """How long a workload that may have no replica keeps its last one."""
+
+    seconds: int  # after its last request
+    origin: Origin
+
+
 class Scaler(Struct, frozen=True):
     """An autoscaler."""
 
@@ -154,6 +161,7 @@ class Scaler(Struct, frozen=True):
     triggers: tuple[KedaTrigger, ...] = ()  # of KEDA, which then takes the place of the HPA
     picker_queue_seconds: int = 0  # how long the pool's picker holds requests, 0 where it holds none
     wake_seconds: int = 0  # how long a start from zero may take, 0 where there always is a replica
+    cooldown: Cooldown | None = None  # None where there always is a replica
     owner: str = ""  # kind and name of an autoscaler that somebody else has written, '' for one that is rendered
 
 

@@ -282,6 +282,7 @@ def test_the_complete_configuration(folder: Path, llmaz: Llmaz) -> None:
     spec = yaml.safe_load(block.text)["spec"]
     spec["gateway"]["auth"]["jwt"] = spec["gateway"]["perNamespace"]["search"]["auth"]["jwt"]  # not beside apiKeys
     spec["karpenter"]["instanceProfile"] = spec["karpenter"]["perFlavor"]["a100-80g"]["instanceProfile"]  # or a role
+    spec["pods"]["caBundle"]["secret"] = "tenants"  # noqa: S105 - or a Secret's name
     for key, _ in leaves(*spec_of("RenderConfig")):
         if key.startswith("modelCache.") and not key.startswith("modelCache.perPod."):
             continue  # one of three

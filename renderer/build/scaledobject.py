@@ -8,7 +8,7 @@ from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.plan import Manifest, Plan, Scaler
 
-_POLLING, _COOLDOWN = 15, 300  # seconds between two looks, and from the last request to none running
+_POLLING = 15  # seconds between two looks
 _FAILURES = 3  # looks without an answer until the fallback acts
 _RESOURCES = ("cpu", "memory")  # KEDA refuses a fallback where all triggers are of these types
 
@@ -38,8 +38,8 @@ def _spec(plan: Plan, scaler: Scaler) -> dict[str, object]:
         "scaleTargetRef": scale_target(plan),
         "pollingInterval": _POLLING,
     }
-    if not scaler.min_replicas:
-        spec["cooldownPeriod"] = _COOLDOWN
+    if scaler.cooldown:
+        spec["cooldownPeriod"] = scaler.cooldown.seconds
     spec |= {"minReplicaCount": scaler.min_replicas, "maxReplicaCount": scaler.max_replicas}
     if any(trigger.body["type"] not in _RESOURCES for trigger in scaler.triggers):
         # Where the metrics are lost, nothing that runs is taken away.
@@ -61,6 +61,8 @@ def _origins(plan: Plan, scaler: Scaler) -> dict[Path, Origin]:
         ("spec", "maxReplicaCount"): elastic.at("maxReplicas"),
         ("spec", "triggers"): elastic,
     }
+    if scaler.cooldown:
+        field_origins["spec", "cooldownPeriod"] = scaler.cooldown.origin
     if scaler.layers:
         origin = scaler.layers[-1].origin
         field_origins["spec", "triggers"] = origin.at("metrics")

@@ -55,6 +55,7 @@ class RunContext(Struct, frozen=True, eq=False):
     hardening: str  # the default of apps
     flavor_policy: str  # the default of apps
     scheduler: str  # '' without one
+    listen_address: str  # of all engines
     problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     claimed_models: frozenset[str]  # the names of single models that apps in PATHS claim

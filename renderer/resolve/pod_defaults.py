@@ -15,11 +15,28 @@ from renderer.kubernetes.json_values import list_at
 from renderer.plan import Body
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.layers import merge_items
+from renderer.yamlio import SharedMap
 
 _SCALARS = ("serviceAccountName", "priorityClassName")
 _OWN_DOMAINS = ("llmaz.io", "leaderworkerset.sigs.k8s.io")
 _OWN_LABELS = "app.kubernetes.io"
 _SET_LABELS = tuple(wellknown.own_labels("name", "component"))  # on every object
+
+
+CA_VOLUME = "ca-bundle"
+_CA_FOLDER = "/etc/ca-bundle"
+CA_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE")
+"""By which programs are told the file of the certificates that they trust: OpenSSL, Go, Rust and httpx; Python's
+requests; curl; AWS' libraries.
+"""
+
+
+class CaBundle(Struct, frozen=True):
+    """A file with the certificates of authorities, in place of those of images."""
+
+    env: tuple[Body, ...]
+    mount: Body
+    volume: Body
 
 
 class PodDefaults(Struct, frozen=True, eq=False):
@@ -28,6 +45,7 @@ class PodDefaults(Struct, frozen=True, eq=False):
     labels: Body = {}
     annotations: Body = {}
     env: tuple[Body, ...] = ()  # may hold a name twice
+    ca: CaBundle | None = None
     tolerations: tuple[Body, ...] = ()
     spread: tuple[Body, ...] = ()
     fields: Body = {}  # of a pod spec, the same for all apps
@@ -44,7 +62,7 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     parts = {
         key: template.share_maps(api_defaults.normalize_part(value, config.origin("pods", key), diagnostics))
         for key, value in spec.items()
-        if value and key not in ("env", "networkPolicy")
+        if value and key not in ("env", "networkPolicy", "listenAddress", "caBundle")
     }
     if "imagePullSecrets" in parts:
         parts["imagePullSecrets"] = list(merge_items([parts["imagePullSecrets"]]).items)
@@ -60,10 +78,23 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
         labels=parts.get("labels", {}),
         annotations=parts.get("annotations", {}),
         env=tuple(env),
+        ca=_ca_bundle(spec["caBundle"]) if "caBundle" in spec else None,
         tolerations=tuple(parts.get("tolerations", ())),
         spread=tuple(parts.get("topologySpreadConstraints", ())),
         part=ConfigPart(config, ("pods",)),
         fields={key: parts[key] for key in (*_SCALARS, "imagePullSecrets") if key in parts},
+    )
+
+
+def _ca_bundle(spec: Mapping[str, Any]) -> CaBundle:
+    key = spec.get("key", "ca.crt")
+    items = {"items": [{"key": key, "path": key}]}
+    source = {"configMap": {"name": spec["configMap"], **items}} if "configMap" in spec else {}
+    source = source or {"secret": {"secretName": spec["secret"], **items}}
+    return CaBundle(
+        env=tuple([SharedMap({"name": name, "value": f"{_CA_FOLDER}/{key}"}) for name in CA_VARIABLES]),
+        mount=SharedMap({"name": CA_VOLUME, "mountPath": _CA_FOLDER, "readOnly": True}),
+        volume=template.share_maps({"name": CA_VOLUME, **source}),
     )
 
 

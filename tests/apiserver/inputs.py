@@ -1048,15 +1048,17 @@ spec_of_config = record(
             ),
             st.just({"metricSource": {"type": "none"}}),
             st.builds(
-                lambda prometheus: {
+                lambda prometheus, cooldown: {
                     "autoscaler": "keda",
                     "metricSource": {"type": "prometheus"},
                     "keda": {
+                        **cooldown,
                         "prometheus": {"serverAddress": "https://prometheus:9090", **prometheus},
                         "interceptor": {"service": "interceptor", "namespace": "keda"},
                     },
                 },
                 one_of({}, {"authModes": ["bearer", "tls"], "authenticationRef": {"name": "prometheus"}}),
+                one_of({}, {"cooldown": 0}, {"cooldown": 86400}),
             ),
         ),
     },
@@ -1092,6 +1094,8 @@ spec_of_config = record(
         annotations=notes,
         env=envs,
         networkPolicy=st.one_of(st.booleans(), record({"from": some(network_peer)})),
+        listenAddress=one_of("0.0.0.0", "::"),  # noqa: S104 - a choice of the input
+        caBundle=st.one_of(record({"configMap": label}, key=one_of("ca.pem")), record({"secret": label})),
     ),
     output=record(layout=one_of("file", "app", "object")),
     **GATEWAY,

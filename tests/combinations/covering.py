@@ -1,35 +1,44 @@
-"""Rows that cover every pair of values which llmaz takes together, and random ones behind them."""
+"""Rows that cover the pairs of values which llmaz takes together, random trees, and how far rows cover them."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tests.combinations.parameters import PARAMETERS
+from tests.combinations.parameters import OF_PLAYGROUNDS, PARAMETERS, SERVICES
 from tests.combinations.rows import Row
 
 Pair = tuple[tuple[str, str], tuple[str, str]]
 USUAL: Row = {name: next(iter(values)) for name, values in PARAMETERS.items()}
+_MOST_CHANGES = 8  # values of an app of a tree that are not the usual ones
 
 
 class Covering(NamedTuple):
-    """The rows that rendered, and the pairs that are refused whatever else is said."""
+    """The rows that rendered, the pairs that are refused whatever else is said, and those that no row has yet."""
 
     rows: list[dict[str, str]]
     refused: list[Pair]
+    uncovered: list[Pair]
+
+    @property
+    def share(self) -> float:
+        """Of the pairs that can stand together, how many stand in a row."""
+        possible = sum(1 for _ in all_pairs()) - len(self.refused)
+        return 1 - len(self.uncovered) / possible
 
 
 def cover(renders: Callable[[Row], bool], rows: int, seed: int = 0) -> Covering:
-    """At least so many rows that render, all pairs of values among them but for those that are refused. `renders`:
+    """So many rows that render, each with a pair of values that none before has, as long as there are some. `renders`:
     whether a row does.
     """
     chance = random.Random(seed)
-    uncovered = dict.fromkeys(all_pairs())
+    pairs = [*all_pairs()]
+    refused = [pair for pair in pairs if not _is_one_app(dict(pair))]
+    uncovered = dict.fromkeys(pair for pair in pairs if _is_one_app(dict(pair)))
     done: list[dict[str, str]] = []
-    refused: list[Pair] = []
-    while uncovered or len(done) < rows:
+    while len(done) < rows:
         pair = next(iter(uncovered), None)
         row = _fitting_row(renders, dict(pair) if pair else {}, chance)
         if row is None and pair:
@@ -39,7 +48,7 @@ def cover(renders: Callable[[Row], bool], rows: int, seed: int = 0) -> Covering:
             done.append(row)
             for covered in itertools.combinations(row.items(), 2):
                 uncovered.pop(covered, None)
-    return Covering(done, refused)
+    return Covering(done, refused, [*uncovered])
 
 
 def all_pairs() -> Iterator[Pair]:
@@ -48,18 +57,55 @@ def all_pairs() -> Iterator[Pair]:
         yield from (((name, value), (other, another)) for value in values for another in other_values)
 
 
-def _fitting_row(
-    renders: Callable[[Row], bool], fixed: Mapping[str, str], chance: random.Random
-) -> dict[str, str] | None:
+def random_rows(chance: random.Random, apps: int) -> list[dict[str, str]]:
+    """Rows of the apps of a tree, which share the values that change its RenderConfig."""
+    shared = _random_row(chance, {}, chance.randint(0, _MOST_CHANGES))
+    common = {name: shared[name] for name in SHARED}
+    return [_random_row(chance, common, chance.randint(0, _MOST_CHANGES)) for _ in range(apps)]
+
+
+SHARED = ("layout", "targets", "images", "environment", "hardening", "gateway", "cache", "pods", "spread")
+"""Parameters that change RenderConfig alone, or which values of several apps would contradict."""
+
+
+def _random_row(chance: random.Random, common: Mapping[str, str], changes: int) -> dict[str, str]:
+    """A row with these values and so many others that are chosen by chance."""
+    free = [name for name in PARAMETERS if name not in common]
+    row = {**USUAL, **common, **{name: chance.choice(list(PARAMETERS[name])) for name in chance.sample(free, changes)}}
+    return {name: USUAL[name] if not _may_have(row, name) else row[name] for name in PARAMETERS}
+
+
+def _is_one_app(values: Row) -> bool:
+    """Whether the values may be of one app: a Service has not all that a Playground has."""
+    return all(_may_have(values, name) or value == USUAL[name] for name, value in values.items())
+
+
+def _may_have(row: Row, name: str) -> bool:
+    return row.get("kind") not in SERVICES or name not in OF_PLAYGROUNDS
+
+
+def _fitting_row(renders: Callable[[Row], bool], fixed: Row, chance: random.Random) -> dict[str, str] | None:
     """A row with the fixed values that renders, and as many random ones as go with them; None where none does."""
-    others = [name for name in PARAMETERS if name not in fixed]
-    count = len(others)
+    count = len(PARAMETERS) - len(fixed)
     while True:
-        chosen = chance.sample(others, count)
-        row = {**USUAL, **fixed, **{name: chance.choice(list(PARAMETERS[name])) for name in chosen}}
-        row = {name: row[name] for name in PARAMETERS}
-        if renders(row):
+        row = _random_row(chance, fixed, count)
+        if all(row[name] == value for name, value in fixed.items()) and renders(row):
             return row
         if not count:
             return None
         count = count * 2 // 3
+
+
+def renderable_rows(
+    renders: Callable[[Sequence[Row]], bool], trees: int, seed: int, apps: int = 5
+) -> Iterator[list[dict[str, str]]]:
+    """So many random trees of one app to several that render. `renders`: whether the rows of a tree do."""
+    chance = random.Random(seed)
+    done = 0
+    while done < trees:
+        tree = random_rows(chance, chance.randint(1, apps))
+        while tree and not renders(tree):
+            tree.pop(chance.randrange(len(tree)))  # what is refused is in one of them, most often
+        if tree:
+            done += 1
+            yield tree

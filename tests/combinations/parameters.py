@@ -1,4 +1,5 @@
-"""The keys that are combined, and the input that a row of them makes: a RenderConfig, OpenModels and a Playground.
+"""The keys that are combined, and the input that a row of them makes: a RenderConfig, OpenModels, and a Playground or
+a Service. Several rows make a tree, whose apps share a RenderConfig.
 
 A value of a parameter is a change of the documents. Values that llmaz refuses beside others stay in: a refusal with a
 code is an answer too, and rows that render are counted apart.
@@ -7,7 +8,7 @@ code is an answer too, and rows that render are counted apart.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Node = dict[str, Any]
@@ -55,6 +56,30 @@ WAITING = {
     "tgi": "tgi_queue_size",
     "llamacpp": "llamacpp_requests_deferred",
 }
+
+INTERCEPTED = {
+    **KEDA,
+    "keda": {**KEDA["keda"], "interceptor": {"service": "interceptor-proxy", "namespace": "keda"}},  # type: ignore[dict-item]
+}
+ACCELERATORS: Node = {"accelerators": {"squat.ai/nvidia": {"vendor": "nvidia"}}}
+GUARD_PORT = 9000
+GUARD = {
+    "name": "guard",
+    "image": "registry.example/guard:1",
+    "ports": [{"containerPort": GUARD_PORT}],
+    "lifecycle": {"preStop": {"sleep": {"seconds": 40}}},
+}
+DISK = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "100Gi"}}}
+MODEL_VOLUMES: Mapping[str, Node] = {
+    "ephemeral": {"name": "model-volume", "ephemeral": {"volumeClaimTemplate": {"spec": DISK}}},
+    "claim": {"name": "model-volume", "persistentVolumeClaim": {"claimName": "weights"}},
+}
+KEYS = {"auth": {"apiKeys": {"secretName": "tenants"}}}
+_OF_PLAYGROUNDS = (  # keys that a Service has not
+    *("backendRuntimeConfig", "parallelism", "elasticConfig", "disaggregation", "podTemplate", "kvCacheOffloading"),
+    "modelClaim",
+)
+SERVER = {"name": "model-runner", "image": "registry.example/server:1", "ports": [{"containerPort": 8000}]}
 
 OWN_VARIABLES = {"leaderEnvs": "OF_LEADER", "workerEnvs": "OF_WORKERS"}
 
@@ -145,6 +170,62 @@ def _claim_template(documents: Documents) -> None:
     documents.runner.setdefault("volumeMounts", []).append({"name": "scratch", "mountPath": "/scratch"})
 
 
+def _devices(documents: Documents) -> None:
+    """Accelerators by dynamic resource allocation."""
+    flavors = documents.config.setdefault("flavors", {})
+    flavors["devices"] = {"claims": {"deviceClassName": "gpu.nvidia.com", "count": 2}}
+    documents.config["targets"] = {"kubernetes": "1.34"}
+    documents.model["inferenceConfig"] = {"flavors": [{"name": "devices"}]}
+
+
+def _scale_to_zero(documents: Documents) -> None:
+    documents.app["elasticConfig"] = {"minReplicas": 0, "maxReplicas": 4}
+    documents.config["autoscaling"] = copy.deepcopy(INTERCEPTED)
+
+
+def _guard(documents: Documents) -> None:
+    """A container that answers for the engine."""
+    _ = documents.runner
+    documents.pod["containers"].append(copy.deepcopy(GUARD))
+    documents.app.setdefault("gateway", {})["port"] = GUARD_PORT
+
+
+def _own_model_volume(name: str) -> Change:
+    return lambda documents: documents.pod.setdefault("volumes", []).append(copy.deepcopy(MODEL_VOLUMES[name]))
+
+
+def _claims_of_models(documents: Documents) -> None:
+    template = {"metadata": {"name": "model-volume"}, "spec": copy.deepcopy(DISK)}
+    documents.app.setdefault("workload", {}).setdefault("volumeClaimTemplates", []).append(template)
+
+
+def _gateway_settings(**fields: Any) -> Change:
+    return lambda documents: documents.config.setdefault("gateway", {}).update(copy.deepcopy(fields))
+
+
+def _allow(documents: Documents) -> None:
+    """A model for one tenant alone."""
+    documents.config.setdefault("gateway", {}).update({**copy.deepcopy(KEYS), "create": True})
+    documents.app.setdefault("gateway", {})["allow"] = ["team-a"]
+
+
+def _service(*, size: int, leader: bool = False) -> Change:
+    """A Service in place of the Playground, with the keys that both have."""
+
+    def change(documents: Documents) -> None:
+        models = documents.app.get("modelClaims") or {"models": [{"name": documents.app["modelClaim"]["modelName"]}]}
+        for key in _OF_PLAYGROUNDS:
+            documents.app.pop(key, None)
+        pod = {"spec": {"containers": [copy.deepcopy(SERVER)]}}
+        template: Node = {"size": size, "workerTemplate": pod}
+        if leader:
+            template["leaderTemplate"] = copy.deepcopy(pod)
+        documents.app.update({"modelClaims": models, "workloadTemplate": template})
+        documents.app.setdefault("gateway", {}).pop("port", None)
+
+    return change
+
+
 def nothing(documents: Documents) -> None:
     """The key is not there."""
 
@@ -166,6 +247,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "amd": _flavor({"amd.com/gpu": 1}),
         "declared": _flavor({"squat.ai/nvidia": 2}),
         "typed": _typed_flavor,
+        "devices": _devices,
         "none": _flavor(None),
     },
     "workload": {
@@ -177,6 +259,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
     "hosts": {
         "": nothing,
         "two": _app(parallelism={"tensor": 1, "pipeline": 2}),
+        "data": _app(parallelism={"tensor": 1, "data": 2}),
         "two, own variables": lambda documents: (
             documents.app.update({"parallelism": {"tensor": 1, "pipeline": 2}}),
             documents.app.setdefault("workload", {}).update(
@@ -189,13 +272,21 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "three": _app(replicas=3),
         "hpa": _scale,
         "keda": _scale_by_keda,
+        "zero": _scale_to_zero,
+    },
+    "cooldown": {
+        "": nothing,
+        "long": lambda documents: documents.config.get("autoscaling", {}).get("keda", {}).update({"cooldown": 900}),
     },
     "gateway": {
         "off": _config(gateway={"mode": "off"}),
         "backend": nothing,
         "pool": _app(gateway={"mode": "pool"}),
         "packed": _config(gateway={"routeLayout": "packed"}),
+        "created": _config(gateway={"create": True}),
     },
+    "tenants": {"": nothing, "one": _allow},
+    "guard": {"": nothing, "port": _guard},
     "roles": {
         "": nothing,
         "two sets": lambda documents: documents.app.update(
@@ -220,6 +311,15 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "claim": lambda documents: _weights_at(documents, "pvc://weights"),
         "bucket": lambda documents: _weights_at(documents, "s3://bucket"),
+        "another bucket": lambda documents: _weights_at(documents, "gs://bucket"),
+        "node": lambda documents: _weights_at(documents, "host:///models"),
+        "image": lambda documents: documents.model.update({"source": {"uri": "oci://registry.example/models/model:1"}}),
+        "pulled": lambda documents: documents.model.update({"source": {"uri": "ollama://model:1"}}),
+    },
+    "own volume": {
+        "": nothing,
+        **{name: _own_model_volume(name) for name in MODEL_VOLUMES},
+        "claims": _claims_of_models,
     },
     "loader": {"": nothing, "skipped": _app(annotation=True)},
     "hardening": {level: _config(hardening=level) for level in ("default", "restricted", "openshift", "off")},
@@ -237,6 +337,10 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         ),
         "account": lambda documents: documents.config.setdefault("pods", {}).update({"serviceAccountName": "models"}),
         "policy": lambda documents: documents.config.setdefault("pods", {}).update({"networkPolicy": True}),
+        "certificates": lambda documents: documents.config.setdefault("pods", {}).update(
+            {"caBundle": {"configMap": "authorities"}}
+        ),
+        "ipv6": lambda documents: documents.config.setdefault("pods", {}).update({"listenAddress": "::"}),
     },
     "template": {
         "": nothing,
@@ -318,6 +422,14 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
                 "renderer.llmaz.io/v1alpha1",
             )
         ),
+        "alias": lambda documents: documents.others.append(
+            document(
+                "InferenceModel",
+                "public",
+                {"modelName": "public", "poolRef": {"name": "app"}, "targetModels": [{"name": "model"}]},
+                "inference.networking.x-k8s.io/v1alpha2",
+            )
+        ),
     },
     "layout": {name: _config(output={"layout": name}) for name in ("file", "app", "object")},
     "service": {
@@ -337,25 +449,87 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "": nothing,
         "mirror": _config(images={"mirrors": {"docker.io": "mirror.example/hub", "ghcr.io": "mirror.example/ghcr"}}),
     },
+    "environment": {
+        "": nothing,
+        "prod": _config(environments={"prod": {"config": {"schedulerName": "night"}}}),
+    },
+    # The last: it takes away what a Service has not.
+    "kind": {
+        "": nothing,
+        "service": _service(size=1),
+        "group": _service(size=2),
+        "leader and worker": _service(size=2, leader=True),
+    },
 }
+SERVICES = ("service", "group", "leader and worker")  # values of the last parameter
+OF_PLAYGROUNDS = (  # parameters whose values a Service has not
+    *("engine", "hosts", "scale", "cooldown", "guard", "roles", "template", "variables", "offloading", "memory"),
+    *("resources", "own volume", "claims"),
+)
+NAMES = ("app", "model", "draft-model", "lora-model", "public", "engine", "org/name-1.0")  # one of each in a row
+NAMESPACES = ("llm", "search")
 
 
 def make_documents(row: Mapping[str, str]) -> list[Node]:
     """The documents of a row: for each parameter the name of its value."""
+    config = _new_config()
+    documents = _documents_of(row, config)
+    return [document("RenderConfig", "config", config, "renderer.llmaz.io/v1alpha1"), *documents]
+
+
+def make_tree(rows: Sequence[Mapping[str, str]], *, first: int = 0) -> list[Node]:
+    """The documents of several rows, whose apps are numbered from the first on and share a RenderConfig."""
+    config = _new_config()
+    documents = []
+    for i, row in enumerate(rows):
+        for body in _documents_of(row, config):
+            renamed = _renamed(body, first + i)
+            if body["kind"] != "OpenModel":
+                renamed["metadata"]["namespace"] = NAMESPACES[i % len(NAMESPACES)]
+            documents.append(renamed)
+    return [document("RenderConfig", "config", config, "renderer.llmaz.io/v1alpha1"), *documents]
+
+
+def _new_config() -> Node:
+    return copy.deepcopy(ACCELERATORS)
+
+
+def _documents_of(row: Mapping[str, str], config: Node) -> list[Node]:
+    """The documents of a row beside the RenderConfig, whose spec it changes."""
     documents = Documents(
-        config={"accelerators": {"squat.ai/nvidia": {"vendor": "nvidia"}}},
+        config=config,
         model={"familyName": "family", "source": {"modelHub": {"modelID": "org/model"}}},
         app={"modelClaim": {"modelName": "model"}},
         others=[],
     )
     for parameter, values in PARAMETERS.items():
         values[row[parameter]](documents)
-    app = document("Playground", "app", documents.app, "inference.llmaz.io/v1alpha1")
-    if documents.app.pop("annotation", False):
+    skips = documents.app.pop("annotation", False)
+    kind = "Service" if row["kind"] in SERVICES else "Playground"
+    app = document(kind, "app", documents.app, "inference.llmaz.io/v1alpha1")
+    if skips:
         app["metadata"]["annotations"] = {"llmaz.io/skip-model-loader": "true"}
-    return [
-        document("RenderConfig", "config", documents.config, "renderer.llmaz.io/v1alpha1"),
-        document("OpenModel", "model", documents.model),
-        *documents.others,
-        app,
-    ]
+    others = [copy.deepcopy(body) for body in documents.others]
+    for body in others if kind == "Service" else ():
+        for backend in body["spec"].get("backends") or ():
+            backend["service"] = backend.pop("playground")
+    return [document("OpenModel", "model", documents.model), *others, app]
+
+
+def _renamed(value: Any, number: int) -> Any:
+    """A copy in which the names of a row have a number."""
+    if isinstance(value, dict):
+        return {key: _renamed(item, number) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, number) for item in value]
+    return f"{value}-{number}" if value in NAMES else copy.copy(value)
+
+
+def guarded_apps(documents: Iterable[Node]) -> dict[str, int]:
+    """By app, the port of the container that answers for its engine."""
+    ports = {
+        body["metadata"]["name"]: (body["spec"].get("gateway") or {}).get("port")
+        for body in documents
+        if body["kind"] == "Playground"
+    }
+    return {name: port for name, port in ports.items() if port}

@@ -12,20 +12,20 @@ import yaml
 
 from renderer import pipeline, yamlio
 from renderer.api import RenderOptions
-from renderer.check.documents import validate_documents
-from renderer.check.graph.view import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, has_errors
 from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes import quantity
 from renderer.resolve.engine import preset_args
-from tests.combinations.parameters import OWN_VARIABLES, make_documents
+from tests.combinations import cluster
+from tests.combinations.findings import findings
+from tests.combinations.parameters import OWN_VARIABLES, SERVICES, guarded_apps, make_documents
 from tests.presets.test_versions import FILES, compiled_engine
 
 Node = dict[str, Any]
 Row = Mapping[str, str]  # by parameter, the name of its value
-MISSES = ("W503", "W504", "N581", "N582")  # a selector without pods
 REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 ENGINE = "model-runner"
+WEIGHTS_VOLUME = "model-volume"
 WEIGHTS = re.compile(r"/workspace/models(?:/[\w.-]+)*")
 FLAVORS: Mapping[str, Mapping[str, int]] = {
     "one": {"nvidia.com/gpu": 1},
@@ -34,6 +34,7 @@ FLAVORS: Mapping[str, Mapping[str, int]] = {
     "declared": {"squat.ai/nvidia": 2},
     "typed": {"nvidia.com/gpu": 2},
     "none": {},
+    "devices": {},
 }
 GIVEN = frozenset(
     ["LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"]
@@ -41,8 +42,9 @@ GIVEN = frozenset(
 
 
 class Rendered(NamedTuple):
-    """What came of a row: the documents, or why there are none."""
+    """What came of a row or a tree: the documents, or why there are none."""
 
+    inputs: list[Node]
     documents: list[Node]
     texts: Mapping[str, str]
     problems: list[Diagnostic]
@@ -50,35 +52,54 @@ class Rendered(NamedTuple):
 
 def render(row: Row, folder: Path) -> Rendered:
     """A row, rendered in a folder."""
+    return render_documents(make_documents(row), folder)
+
+
+def render_documents(inputs: list[Node], folder: Path) -> Rendered:
+    """Inputs, the RenderConfig first, rendered in a folder."""
     files = [*folder.glob("*.yaml")]
     for file in files:
         file.unlink()
-    config, *others = make_documents(row)
+    config, *others = inputs
     (folder / "llmaz.yaml").write_text(yamlio.dump(config))
     (folder / "app.yaml").write_text("---\n".join(map(yamlio.dump, others)))
-    done = pipeline.render(RenderOptions(paths=(str(folder),), texts=True))
+    env = next(iter(config["spec"].get("environments") or {}), "")
+    done = pipeline.render(RenderOptions(paths=(str(folder),), texts=True, env=env))
     gc.unfreeze()
     gc.enable()  # the program turns it off, since it lives for seconds only
     texts = {} if has_errors(done.problems) else {text.path: text.text for text in done.texts}
     documents = [body for text in texts.values() for body in yaml.safe_load_all(text) if body]
-    return Rendered(documents, texts, done.problems)
+    return Rendered(inputs, documents, texts, done.problems)
 
 
 def faults(row: Row, rendered: Rendered) -> Iterator[str]:
     """What is wrong with the rendered objects of a row."""
+    yield from tree_faults(rendered)
+    for workload in rendered.documents if row["kind"] not in SERVICES else ():
+        where = f"{workload['kind']} {workload['metadata']['name']}"
+        for group in pod_groups(workload):
+            for fault in variables_apart(row, group):
+                yield f"{where}: {fault}"
+        for pod in pod_templates(workload):
+            for fault in (*lost_variables(row, pod), *accelerators_that_differ(row, pod)):
+                yield f"{where}: {fault}"
+
+
+def tree_faults(rendered: Rendered) -> Iterator[str]:
+    """What is wrong with the rendered objects of a tree, whatever its apps are."""
     yield from (problem.message for problem in rendered.problems if of_output(problem))
     yield from selectors_that_miss(rendered)
+    yield from findings(rendered.texts, rendered.inputs[0], {problem.code for problem in rendered.problems})
+    yield from cluster.faults(rendered.documents, guarded_apps(rendered.inputs))
     for workload in rendered.documents:
         where = f"{workload['kind']} {workload['metadata']['name']}"
         for group in pod_groups(workload):
-            for fault in (*pods_apart(group), *variables_apart(row, group)):
+            for fault in pods_apart(group):
                 yield f"{where}: {fault}"
         for pod in pod_templates(workload):
             for fault in (
-                *unread_volumes(pod),
-                *lost_variables(row, pod),
+                *unread_volumes(pod, claims_of(workload)),
                 *unknown_references(pod, rendered.documents),
-                *accelerators_that_differ(row, pod),
                 *mounts_below_read_only(pod),
                 *refused_options(workload, pod),
             ):
@@ -91,12 +112,7 @@ def of_output(problem: Diagnostic) -> bool:
 
 
 def selectors_that_miss(rendered: Rendered) -> Iterator[str]:
-    """What `llmaz check` says about the objects together."""
-    read = [document for path, text in rendered.texts.items() for document in yamlio.parse(path, text.encode())[0]]
-    problems, _ = validate_documents(read, ExternalObjects(gateways=frozenset([("llmaz-system", "llmaz-gateway")])))
-    for problem in problems:
-        if not problem.warning or problem.code in MISSES:
-            yield f"{problem.code} {problem.file}:{problem.line} {problem.message}"
+    """Objects whose selectors take no pod of the tree."""
     pods = [pod["metadata"]["labels"] for body in rendered.documents for pod in pod_templates(body)]
     for body in rendered.documents:
         selector = service_selector(body)
@@ -138,9 +154,24 @@ def containers(pod: Node) -> list[Node]:
     return [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
 
 
-def unread_volumes(pod: Node) -> Iterator[str]:
-    """Volumes that no container of the pod reads, and empty ones that are read and never written."""
+def claims_of(workload: Node) -> list[str]:
+    """The volumes that a workload claims for each of its pods."""
+    spec = workload.get("spec", {})
+    holders = (spec, *(role.get("spec") or role for role in spec.get("roles") or ()))
+    templates = [(holder.get("leaderWorkerTemplate") or {}).get("volumeClaimTemplates") or () for holder in holders]
+    return [claim["metadata"]["name"] for claims in templates for claim in claims]
+
+
+def unread_volumes(pod: Node, claims: Sequence[str] = ()) -> Iterator[str]:
+    """Volumes that no container of the pod reads, empty ones that are read and never written, and those that a claim
+    of each pod (`claims`) takes the place of.
+    """
+    loads = any(container["name"].startswith("model-loader") for container in containers(pod))
     for volume in pod["spec"].get("volumes") or ():
+        if volume["name"] in claims:
+            yield f"a claim takes the place of the volume {volume['name']}"
+        if volume["name"] == WEIGHTS_VOLUME and not loads:
+            continue  # somebody's own, or for a server that pulls by itself
         name = volume["name"]
         if not mounts_of(pod["spec"]["containers"], name):
             if mounts_of(pod["spec"].get("initContainers") or (), name):
@@ -242,6 +273,8 @@ def pods_apart(pods: Sequence[Node]) -> Iterator[str]:
             labels = (constraint.get("labelSelector") or {}).get("matchLabels") or {}
             if len(specs) > 1 and labels.get("leaderworkerset.sigs.k8s.io/worker-index") != "0":
                 yield f"the spread constraint counts all pods of a group: {labels}"
+    if len(specs) > 1 and "topologySpreadConstraints" in specs[1]:
+        yield "workers have a spread constraint, which is of leaders"
 
 
 def unknown_references(pod: Node, documents: list[Node]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,21 @@ import pytest
 
 from renderer.build import lws, pdb, pool, service
 from renderer.plan import Pod
-from tests.combinations import rows
-from tests.combinations.covering import USUAL, cover
+from tests.combinations import commands, rows
+from tests.combinations.covering import USUAL, cover, renderable_rows
+from tests.combinations.parameters import make_tree
+from tests.programs import tool
 
-ROWS = int(os.environ.get("COMBINATIONS", "300"))
-REFUSED = 100  # pairs of values at most that no row has, since llmaz refuses them
+MORE = int(os.environ.get("COMBINATIONS", "0"))  # rows and trees of the weekly run
+ROWS, TREES = MORE or 300, MORE or 8
+COMMANDS = 100 if MORE else 0  # trees that other commands are asked about
+SHARDS = 8  # of the trees, which several processes may run
 OTHERS: Mapping[str, str] = {**USUAL, "gateway": "pool", "template": "volume", "scale": "hpa", "variables": "plain"}
+
+
+def changes(row: Mapping[str, str]) -> dict[str, str]:
+    """What a row says that is not usual."""
+    return {name: value for name, value in row.items() if value != USUAL[name]}
 
 
 def test_every_combination_means_what_it_says(tmp_path: Path) -> None:
@@ -25,13 +34,51 @@ def test_every_combination_means_what_it_says(tmp_path: Path) -> None:
     def renders(row: Mapping[str, str]) -> bool:
         rendered = rows.render(row, tmp_path)
         for fault in rows.faults(row, rendered):
-            faults.setdefault(fault, {name: value for name, value in row.items() if value != USUAL[name]})
+            faults.setdefault(fault, changes(row))
         return bool(rendered.documents)
 
     covering = cover(renders, ROWS)
     assert faults == {}
-    assert len(covering.rows) >= ROWS
-    assert len(covering.refused) < REFUSED, covering.refused
+    assert covering.share >= 0.95, len(covering.uncovered)
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_every_tree_means_what_it_says(shard: int, tmp_path: Path) -> None:
+    """Several apps, and several namespaces: each is as if it were alone."""
+    faults: dict[str, list[dict[str, str]]] = {}
+
+    def renders(tree: Sequence[Mapping[str, str]]) -> bool:
+        rendered = rows.render_documents(make_tree(tree), tmp_path)
+        for fault in rows.tree_faults(rendered):
+            faults.setdefault(fault, [changes(row) for row in tree])
+        return bool(rendered.documents)
+
+    trees = [*renderable_rows(renders, TREES // SHARDS, seed=shard)]
+    assert faults == {}
+    assert len(trees) == TREES // SHARDS
+
+
+@pytest.mark.parametrize("shard", range(SHARDS if MORE else 2))
+def test_other_commands_know_every_tree(shard: int, tmp_path: Path) -> None:
+    """`explain` of every field, a chart with other values, node pools, and the same tree with other names."""
+    names = [(f"-7{i}", f"-{i}") for i in range(10)]
+
+    def renders(tree: Sequence[Mapping[str, str]]) -> bool:
+        return bool(rows.render_documents(make_tree(tree), tmp_path).documents)
+
+    for i, tree in enumerate(renderable_rows(renders, max(1, COMMANDS // SHARDS), seed=100 + shard)):
+        folder, other = tmp_path / f"tree-{i}", tmp_path / f"other-{i}"
+        folder.mkdir()
+        other.mkdir()
+        rendered = rows.render_documents(make_tree(tree), folder)
+        renamed = rows.render_documents(make_tree(tree, first=70), other)
+        faults = [
+            *commands.unexplained(rendered, folder),
+            *commands.charted_otherwise(rendered, folder, tool("helm")),
+            *commands.pooled_wrongly(rendered, folder),
+            *commands.named_otherwise(rendered, renamed, names),
+        ]
+        assert faults == [], [changes(row) for row in tree]
 
 
 def test_a_usual_row_is_right(tmp_path: Path) -> None:

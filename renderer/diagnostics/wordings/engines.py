@@ -299,6 +299,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "the flavor '{flavor}' requests capabilities or the host network, which PodSecurity restricted refuses",
         "write hardening: default, or leave them out of the flavor",
     ),
+    "W493": Wording("'{name}' listens on 0.0.0.0, and pods.listenAddress of RenderConfig is {address}", "{hint}"),
     "N450": Wording(
         "{of} does not support everything that the preset of '{model}' sets, so this is left out: {left_out}",
         "{hint}",

@@ -232,4 +232,14 @@ MODELS: Final[dict[str, Wording]] = {
         "the repository's name says that '{model}' is of the task {task}, not {kind}",
         "write kind: {task}, or leave it where the name means something else",
     ),
+    "W919": Wording(
+        "{name} names {path}, and nothing is mounted there in {containers}",
+        "write pods.caBundle in RenderConfig instead, which engine and loaders get with its file; or mount it there by "
+        "podTemplate",
+    ),
+    "W918": Wording(
+        "'{model}' takes about {seconds} s to start, and KEDA takes away a replica that had no request for {cooldown} "
+        "s: once clients have given up, the start is ended before it is ready",
+        "set autoscaling.keda.cooldown in RenderConfig to {least} or more",
+    ),
 }

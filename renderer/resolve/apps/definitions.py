@@ -30,7 +30,7 @@ def validate_item(context: RunContext, item: OpenModel | BackendRuntime) -> list
         diagnostics.problems += triggers.unknown_metric(item.spec.get("engine") or {}, origin.at("engine"))
         compiled, problems = find_engine(context, item)
         in_spec = preset_args.unlisted_options if "engine" in item.spec else preset_args.unfilled_words
-        diagnostics.problems += in_spec(item)
+        diagnostics.problems += [*in_spec(item), *preset_args.other_addresses(item, context.listen_address)]
         if compiled:
             diagnostics.problems += preset_args.refused_runtime_args(context.inputs.option_files, compiled, diagnostics)
         for version in versions.version_samples(item):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, CachePlan, SharedPlan
 from renderer.resolve.context import RunContext
@@ -52,7 +54,10 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
     defaults, hardened = context.pod_defaults, context.hardening != "off"
     loader, shell = find_loader(context, str(weights.loader)), find_loader(context, SHELL)
     access = loaders.credentials(loader, weights)
-    loads = loaders.loader_container(loader, 0, weights, defaults.env, access, context.hardening)
+    env = (*(defaults.ca.env if defaults.ca else ()), *defaults.env)
+    loads = loaders.loader_container(loader, 0, weights, env, access, context.hardening)
+    if defaults.ca:
+        loads = replace(loads, volume_mounts=(*loads.volume_mounts, defaults.ca.mount))
     lock, loads, complete = cache_containers.fill_containers(loads, shell, cache, loaders.VOLUME, 0, {})
     lock, complete = harden(lock, context.hardening), harden(complete, context.hardening)
     pod_security = {**group_security(loaders.group(loader)), **(SECCOMP if hardened else {})}
@@ -69,6 +74,6 @@ def _pod_template(context: RunContext, weights: Weights, cache: ModelCache, labe
         "securityContext": leave_ids(pod_security, context.hardening),
         "initContainers": [lock.body(), loads.body()],
         "containers": [complete.body()],
-        "volumes": [claim, *access.volumes],
+        "volumes": [claim, *access.volumes, *([defaults.ca.volume] if defaults.ca else ())],
     }
     return {"metadata": metadata, "spec": spec}

@@ -13,7 +13,7 @@ from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.kubernetes.wellknown import PORT
-from renderer.plan import Body, HeldName, Interceptor, KedaTrigger, PickerMonitorNeed, Scaler
+from renderer.plan import Body, Cooldown, HeldName, Interceptor, KedaTrigger, PickerMonitorNeed, Scaler
 from renderer.resolve import monitoring
 from renderer.resolve.context import RunContext
 from renderer.resolve.engine.backend_runtime import Engine
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _AUTOSCALING = "autoscaling"
 PROMETHEUS = (_AUTOSCALING, "keda", "prometheus")
 _INTERCEPTOR = (_AUTOSCALING, "keda", "interceptor")
+_COOLDOWN, _USUAL_COOLDOWN = (_AUTOSCALING, "keda", "cooldown"), 300  # seconds
 _SCALER, _SCALER_PORT = "keda-add-ons-http-external-scaler", 9090
 _CONCURRENCY = 16
 _PUSH = "external-push"  # the type of the trigger that asks the interceptor
@@ -110,7 +111,9 @@ def with_triggers(scaler: Scaler, elastic: ElasticApp, diagnostics: Collector) -
     role that is never away is scaled on its own engines, since a picker counts requests of both.
     """
     app, wakes_by, run_config = elastic.app, elastic.wakes_by, elastic.context.inputs.config
-    scaler = replace(scaler, wake_seconds=max(1, elastic.start_seconds) if wakes_by else 0)
+    if wakes_by:
+        cooldown = Cooldown(run_config.get(*_COOLDOWN, default=_USUAL_COOLDOWN), run_config.origin(*_COOLDOWN))
+        scaler = replace(scaler, wake_seconds=max(1, elastic.start_seconds), cooldown=cooldown)
     of_preset = bool(scaler.layers) and scaler.layers[-1].of_engine
     of_pool = of_preset and (not app.role or bool(wakes_by))  # the engines of each role have a queue of their own
     if of_preset and wakes_by == "interceptor":

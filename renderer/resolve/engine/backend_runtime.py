@@ -141,7 +141,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     spec: EngineSpec  # its `spec.engine`, empty where it is not `templated`
     templated: bool
     constants: ConstantWords
-    constant: Mapping[str, int]  # these words by name
+    constant: Mapping[str, int | str]  # these words by name
     origin: Origin
     configs: Mapping[str, RecommendedConfig]
     shell: Callable[[Words], Container]  # its command, hooks and probes
@@ -161,6 +161,7 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     memory: MemoryOptions | None  # what it takes of an accelerator, where that is known
     draft_files: Mapping[str, str]  # options that take the preset's file with the draft model in it, and its path
     reserved_env: Mapping[str, str]  # variables that users must not set, and what to do instead
+    address_variables: frozenset[str]  # those of them that are an address with the port, which may be another address
     # Caches:
     active_derivations: dict[object, DerivationCache] = field(default_factory=dict)  # by `condition_key`
     derivations_by_entries: dict[tuple[int, ...], DerivationCache] = field(default_factory=dict)  # by identities

@@ -84,7 +84,7 @@ class _Compiler(Struct):
 
     runtime: BackendRuntime  # in the version of its engine that runs
     constants: ConstantWords
-    constant: Mapping[str, int]  # these words by name
+    constant: Mapping[str, int | str]  # these words by name
     diagnostics: Collector
     open_trees: int = 0  # the number of trees with words that differ between apps
 
@@ -218,6 +218,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         shares_memory=shares_memory(engine_spec),
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
+        address_variables=_address_variables(envs) if engine_spec else frozenset(),
         option_lists={version: option_list},
         environments={} if same_env or not engine_spec else None,
     )
@@ -478,8 +479,10 @@ def _shared_memory(entry: DerivedSpec, origin: Origin, diagnostics: Collector) -
         return ""
 
 
+_SAME_PORT = "all parts of the pod use the same port: leave it out, or write spec.service.enginePort"
 _RESERVED_WORDS = {  # words whose options and variables are reserved, and what to do instead
-    "Port": "all parts of the pod use the same port: leave it out, or write spec.service.enginePort",
+    "Port": _SAME_PORT,
+    "HostPort": _SAME_PORT,
     "ModelName": "set spec.servedModelName instead",
 }
 
@@ -518,6 +521,11 @@ def _reserved_env(entries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
         for word in template.words_of(entry.get("value")) & _RESERVED_WORDS.keys():
             reserved[entry["name"]] = _RESERVED_WORDS[word]
     return reserved
+
+
+def _address_variables(entries: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The variables that the preset sets to address and port in one."""
+    return frozenset(entry["name"] for entry in entries if "HostPort" in template.words_of(entry.get("value")))
 
 
 def _upstream_layer(args: Sequence[str], origin: Origin) -> Callable[[Words], ArgLayer]:

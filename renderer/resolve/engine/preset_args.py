@@ -19,7 +19,7 @@ from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes.json_values import list_at, text_at
 from renderer.resolve.engine import arg_merge
 from renderer.resolve.engine.backend_runtime import Engine
-from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS
+from renderer.resolve.engine.template_words import ALL_ADDRESSES, UPSTREAM_WORDS, WORDS
 from renderer.template import split_template
 
 if TYPE_CHECKING:
@@ -97,6 +97,30 @@ def _memory_options(memory: MemorySpec) -> Iterator[tuple[Path, str]]:
     yield from ((path, option) for path in [*fields, ("decodeContext",)] if (option := text_at(memory, *path)))
     for field in ("sizeOptions", "offloadOptions", "withoutPrefixCaching"):
         yield from (((field, i), str(option)) for i, option in enumerate(list_at(memory, field)))
+
+
+def other_addresses(runtime: BackendRuntime, address: str) -> Iterator[Diagnostic]:
+    """A warning for the first argument or variable of a runtime that is all IPv4 addresses, where engines are to listen
+    on another one (`address`).
+    """
+    spec, origin = runtime.spec, Origin(runtime.document, ("spec",))
+    if address == ALL_ADDRESSES:
+        return
+    places = [
+        *((origin.at("command", i), word) for i, word in enumerate(spec.get("command") or ())),
+        *(
+            (origin.at("recommendedConfigs", c, "args", i), word)
+            for c, config in enumerate(spec.get("recommendedConfigs") or ())
+            for i, word in enumerate(config.get("args") or ())
+        ),
+        *((origin.at("envs", i, "value"), entry.get("value")) for i, entry in enumerate(spec.get("envs") or ())),
+    ]
+    for place, text in places:
+        if ALL_ADDRESSES in str(text):
+            is_template = "engine" in spec and text == ALL_ADDRESSES
+            hint = 'write "{{ Host }}"' if is_template else f"write the other address, such as {address}"
+            yield make_diagnostic("W493", place, name=runtime.name, address=address, hint=hint)
+            return
 
 
 def unlisted_options(runtime: BackendRuntime) -> Iterator[Diagnostic]:

@@ -35,6 +35,8 @@ WORDS = frozenset(
         "Stream",
         "Accelerator",
         "Port",
+        "Host",
+        "HostPort",
         "TP",
         "PP",
         "DP",
@@ -56,12 +58,20 @@ WORDS = frozenset(
 )
 
 
+ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 - probes and Services ask the IP address of the pod
+LISTEN_ADDRESS = ("pods", "listenAddress")  # in RenderConfig
+HOST_WORDS = frozenset(["Host", "HostPort"])
+
+
 class ConstantWords(Struct, frozen=True):
     """The words that a runtime is compiled with: few values of each occur in a run."""
 
     drain_sleep: int = 10  # seconds that the hook sleeps before the engine ends
     port: int = PORT  # on which the engine listens
+    host: str = ALL_ADDRESSES  # the address on which it listens
 
-    def words(self) -> Mapping[str, int]:
+    def words(self) -> Mapping[str, int | str]:
         """They by their names in templates."""
-        return {"Port": self.port, "DrainSleep": self.drain_sleep}
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        host_port = f"{host}:{self.port}"
+        return {"Port": self.port, "Host": self.host, "HostPort": host_port, "DrainSleep": self.drain_sleep}

@@ -321,6 +321,8 @@ def loader_containers(needs: PodNeeds, env: Sequence[Body]) -> tuple[Container, 
     for position, model_weights, loader in needs.loads:
         credentials = loaders.credentials(loader, model_weights)
         container = loaders.loader_container(loader, position, model_weights, env, credentials, needs.hardening)
+        if needs.defaults.ca:
+            container = replace(container, volume_mounts=(*container.volume_mounts, needs.defaults.ca.mount))
         if needs.shell and model_weights.cache and _is_on_node(model_weights):
             volume = cache_containers.numbered(_NODE_CACHE, position)
             containers += cache_containers.fill_containers(
@@ -346,6 +348,8 @@ def added_volumes(needs: PodNeeds) -> Iterator[Body]:
     yield from loader_volumes(needs)
     for credentials in needs.skip_credentials:
         yield from credentials.volumes
+    if needs.defaults.ca:
+        yield needs.defaults.ca.volume
 
 
 def tolerations(needs: PodNeeds, pod_tolerations: Sequence[Body]) -> tuple[Body, ...]:

@@ -77,6 +77,9 @@ def _storage(needs: PodNeeds, parts: RunnerParts) -> Storage:
     for credentials in needs.skip_credentials:
         volumes += credentials.volumes
         mounts += credentials.mounts
+    if ca := needs.defaults.ca:
+        volumes.append(ca.volume)
+        mounts.append(ca.mount)
     if parts.shared_memory:
         volumes.append(_shared_memory_volume(parts.shared_memory))
         mounts.append(_SHM_MOUNT)

@@ -120,9 +120,10 @@ def _containers(
 
 
 def _with_default_env(needs: PodNeeds, runner: Container) -> Container:
-    if not needs.defaults.env:
+    if not needs.defaults.env and not needs.defaults.ca:
         return runner
-    return replace(runner, env=merge_entries([needs.defaults.env, runner.env]).entries)
+    ca_env = needs.defaults.ca.env if needs.defaults.ca else ()
+    return replace(runner, env=merge_entries([ca_env, needs.defaults.env, runner.env]).entries)
 
 
 def _read_container(config: RenderConfig, body: Mapping[str, Any]) -> Container:
@@ -134,6 +135,7 @@ def _read_container(config: RenderConfig, body: Mapping[str, Any]) -> Container:
 def _complete_runner(needs: PodNeeds, runner: Container) -> Container:
     """The runner with mounts, credentials and accelerators. A mount of its own wins over one for the same path."""
     mounts = [*needs.mounts, *(mount for credentials in needs.skip_credentials for mount in credentials.mounts)]
+    mounts += [needs.defaults.ca.mount] if needs.defaults.ca else []
     mounted_paths = {str(mount["mountPath"]).rstrip("/") for mount in runner.volume_mounts}
     added = [mount for mount in mounts if str(mount["mountPath"]).rstrip("/") not in mounted_paths]
     limits = needs.placement.limits

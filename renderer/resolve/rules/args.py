@@ -5,6 +5,7 @@ preset's files, the options of the engine's version, and the accelerators.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
@@ -24,13 +25,15 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
+_ADDRESS = re.compile(r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?")
+_LOOPBACK = re.compile(r"127(\.\d+){3}|localhost|::1")
 
 
 @rule(of=EngineProcess, when=lambda command: command.run.engine.reserved_env)
 def reserved_variables(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each variable of users that the renderer sets."""
     for envs, origin in engine_process.user_envs(command.run):
-        yield from _reserved_variables(command.run.engine.reserved_env, envs, origin)
+        yield from _reserved_variables(command.run.engine, envs, origin)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
@@ -38,15 +41,22 @@ def reserved_variables_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for each variable of the podTemplate that the renderer sets."""
     index, runner = pod_template.runner_patch(planned.app.spec)
     origin = planned.app.origin("spec", "podTemplate", "spec", "containers", index, "env")
-    yield from _reserved_variables(planned.run.engine.reserved_env, maps_at(runner, "env"), origin)
+    yield from _reserved_variables(planned.run.engine, maps_at(runner, "env"), origin)
 
 
 def _reserved_variables(
-    reserved: Mapping[str, str], entries: Sequence[Mapping[str, object]], origin: Origin
+    engine: Engine, entries: Sequence[Mapping[str, object]], origin: Origin
 ) -> Iterator[Diagnostic]:
     for i, entry in enumerate(entries):
-        if (name := str(entry.get("name"))) in reserved:
-            yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=reserved[name])
+        if (name := str(entry.get("name"))) not in engine.reserved_env:
+            continue
+        hint = engine.reserved_env[name]
+        address = _ADDRESS.fullmatch(str(entry.get("value"))) if name in engine.address_variables else None
+        if address and address["port"] == str(engine.constant["Port"]):
+            if not _LOOPBACK.fullmatch(address["host"].strip("[]")):
+                continue
+            hint = "probes and the Service connect to the IP address of the pod; leave it out"
+        yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=hint)
 
 
 @rule(of=EngineProcess, when=lambda command: command.run.engine.style.splits)
@@ -199,14 +209,14 @@ def short_grace(command: EngineProcess) -> Iterator[Diagnostic]:
     engine's drain timeout together.
     """
     engine = command.run.engine
-    yield from _short_grace(command, engine.grace_seconds, engine.constant["DrainSleep"], None)
+    yield from _short_grace(command, engine.grace_seconds, engine.constants.drain_sleep, None)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
 def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
     """The same where a podTemplate may set the grace period or the hook."""
     engine, runner = planned.run.engine, planned.pod.containers[0]
-    sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constant["DrainSleep"])
+    sleep = number_at(runner.lifecycle, "preStop", "sleep", "seconds", default=engine.constants.drain_sleep)
     origin = planned.app.origin("spec", "podTemplate", "spec", "terminationGracePeriodSeconds")
     yield from _short_grace(
         planned.command, planned.pod.termination_grace_period_seconds or engine.grace_seconds, int(sleep), origin

@@ -11,9 +11,11 @@ from renderer.kubernetes.json_values import maps_at
 from renderer.plan import Container as PodContainer
 from renderer.resolve.pod.containers import is_empty_dir, volume_at, written_volumes
 from renderer.resolve.pod.loaders import loader_name
+from renderer.resolve.pod_defaults import CA_VARIABLES
 from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.planned_pod import PlannedPod
 
+_IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
 _PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
 
 
@@ -96,6 +98,37 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
             writers = writers or f"what the container {quoted(lost)} writes to {path}"
             source = writers if lost else f"the weights of the volume '{volume}' in {path}"
             yield make_diagnostic("E410", origin, name=name, value=value, source=source)
+
+
+@rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)
+def unmounted_certificates(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for each variable of users that names a file of certificates to containers that mount nothing there. An
+    image that is not the preset's may have it.
+    """
+    for name, path, origin in _variables(planned, CA_VARIABLES):
+        if not path.startswith("/") or path.startswith(_IN_IMAGES):
+            continue
+        lacking = [
+            container.name
+            for container in _known_containers(planned)
+            if any(entry.get("name") == name and entry.get("value") == path for entry in container.env)
+            and not volume_at(container, posixpath.normpath(path))
+        ]
+        if lacking:
+            yield make_diagnostic("W919", origin, name=name, path=path, containers=quoted(lacking))
+
+
+def _known_containers(planned: PlannedPod) -> Iterator[PodContainer]:
+    """The engine, its steps and the loaders, as far as they have the images of presets."""
+    generated, run = planned.generated, planned.run
+    images = {container.name: container.image for container in (*generated.init_containers, *generated.containers)}
+    own_loaders = run.base.context.inputs.config.get("loaders") or {}
+    loads = {loader_name(load.position): load.loader.name for load in run.base.pod_needs.loads}
+    for container in (*planned.pod.init_containers, planned.pod.containers[0]):
+        is_ours = "image" not in own_loaders.get(loads[container.name], {}) if container.name in loads else None
+        is_ours = run.engine.runtime.ours if is_ours is None else is_ours
+        if is_ours and images.get(container.name) == container.image:
+            yield container
 
 
 def _stores(planned: PlannedPod) -> Iterator[tuple[str, str]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.fit.weights import read_weights
 from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body, Scaler
 from renderer.resolve import names
 from renderer.resolve.monitoring import adapter_metric_name
+from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload.handwritten_pod import ServicePods
 from renderer.resolve.workload.scaling import PlannedScaling
 from renderer.resolve.workload.written_app import WrittenPlayground
@@ -75,6 +78,28 @@ def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
         missing = next((name for name in metric_names if name in own_metrics), "")
         for name in disabling if missing else ():
             yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
+
+
+# What starts take on usual machines: a download at about 200 MB/s, weights read and sent to accelerators at 1 GB/s, and
+# what engines compile and measure besides, by the times that they print (tests/fit).
+_SECONDS_PER_GIB, _SECONDS_PER_READ_GIB, _SECONDS_BESIDE = 5, 1, 90
+_DOWNLOADED = ("hub", "objectStore", PULLED)  # kinds of sources that each start reads by the network
+
+
+@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and scaling.scaler.cooldown)
+def short_cooldown(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """A warning where KEDA may take away a replica before it has started, once nobody waits for it any more."""
+    cooldown, base = scaling.scaler.cooldown if scaling.scaler else None, scaling.run.base
+    weights, source = read_weights(base.claim.main.spec.get("facts") or {}), base.weights[0]
+    if cooldown is None or weights is None:
+        return
+    is_downloaded = not source.cache and source.kind in _DOWNLOADED
+    per_gib = _SECONDS_PER_READ_GIB + (_SECONDS_PER_GIB if is_downloaded else 0)
+    seconds = math.ceil(per_gib * weights.gib + _SECONDS_BESIDE)
+    if cooldown.seconds < seconds:
+        least = 60 * math.ceil(seconds / 60)
+        words = {"model": base.claim.main.name, "seconds": seconds, "cooldown": cooldown.seconds, "least": least}
+        yield make_diagnostic("W918", scaling.app.origin("spec", "elasticConfig", "minReplicas"), **words)
 
 
 @rule(of=PlannedScaling, when=lambda scaling: scaling.foreign)

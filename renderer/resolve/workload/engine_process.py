@@ -149,10 +149,11 @@ def _shared_memory_size(run: EngineRun, diagnostics: Collector) -> str:
 
 def env_layers(run: EngineRun) -> list[ValueLayer]:
     """The layers of the environment: preset, derived, RenderConfig's `pods`, OpenModel, Playground."""
-    context, engine = run.base.context, run.engine
+    context, engine, ca = run.base.context, run.engine, run.base.context.pod_defaults.ca
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derivation(run.words).envs,
+        *([ValueLayer(ca.env, context.inputs.config.origin("pods", "caBundle"))] if ca else ()),
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         *run.base.placement.env_layers(),
         ValueLayer(run.model_settings.get("envs") or (), run.model_settings_origin.at("envs")),

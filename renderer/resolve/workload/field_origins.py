@@ -23,7 +23,7 @@ from renderer.resolve.chosen_backend import backend_origin
 from renderer.resolve.engine import arg_merge, disaggregation, grace_period
 from renderer.resolve.engine.kv_offloading import SumOrigin
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, own_size_origin
-from renderer.resolve.engine.template_words import NO_OFFLOADING
+from renderer.resolve.engine.template_words import HOST_WORDS, LISTEN_ADDRESS, NO_OFFLOADING
 from renderer.resolve.flavors import accelerator_tolerations, flavor_origins, param_origin
 from renderer.resolve.layers import origins as origins_of
 from renderer.resolve.pod import loaders, pod_origins
@@ -307,6 +307,7 @@ def _word_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
     if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
+    yield from ((word, base.context.inputs.config.origin(*LISTEN_ADDRESS)) for word in HOST_WORDS)
     yield "ModelName", claims.public_name_origin(main, app)
     resource = next((name for name in place.limits if "/" in name), "")
     if resource and base.flavor:

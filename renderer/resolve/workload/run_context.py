@@ -13,7 +13,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.resolve import disruptions, flavors, model_cache, monitoring, pod_defaults, weight_sources
 from renderer.resolve.autoscaling import foreign_scalers
 from renderer.resolve.context import RunContext
-from renderer.resolve.engine import backend_runtime, compilation
+from renderer.resolve.engine import backend_runtime, compilation, template_words
 from renderer.resolve.engine.template_words import ConstantWords
 from renderer.resolve.pod import loaders
 
@@ -40,6 +40,7 @@ def new_context(inputs: Inputs) -> RunContext:
         hardening=inputs.config.get("hardening") or "default",
         flavor_policy=flavors.default_flavor_policy(inputs),
         scheduler=inputs.config.get("schedulerName") or "",
+        listen_address=inputs.config.get(*template_words.LISTEN_ADDRESS) or template_words.ALL_ADDRESSES,
         problems=tuple(diagnostics.problems),
         apps=apps,
         claimed_models=frozenset((app.spec.get("modelClaim") or {}).get("modelName", "") for app in inputs.apps),
@@ -90,6 +91,8 @@ def find_engine(
     """The compiled runtime, None when a template of it is broken; and its problems. `version`: of the engine, where it
     is not the runtime's own. Cached.
     """
+    if context.listen_address != constants.host:
+        constants = replace(constants, host=context.listen_address)
     cached = context.engines.get((runtime.name, version, constants))
     if cached is None:
         diagnostics, compiled = Collector(), None
