@@ -319,5 +319,6 @@ ENGINES: Final[dict[str, Wording]] = {
     "W467": Wording("{of}: no argument names the model{why}, and {what}", "{hint}"),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
+    "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),
     "E462": Wording("{option} contradicts the task of '{model}', which is {task}", "{hint}"),
 }

@@ -72,7 +72,9 @@ def _says_options(process: EngineProcess) -> bool:
 
 @rule(of=EngineProcess, when=_says_options)
 def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
-    """An error for an argument that makes the engine serve another task than the model says. Raises TemplateError."""
+    """An error for an argument that makes the engine serve another task than the model says, a warning beside those of
+    its own task. Raises TemplateError.
+    """
     run, main = process.run, process.run.base.claim.main
     if not tasks.written_task(main):
         return
@@ -80,8 +82,8 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
     own = by_task.pop(own_task)
     written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
-    if own and {option.name for option in written_options if own.get(option.name) == option.value} == own.keys():
-        return  # somebody says all of its own options: the others change nothing
+    own_names = {option.name for option in written_options if own.get(option.name) == option.value}
+    code = "W462" if own and own_names == own.keys() else "E462"  # whether the engine then serves both is not known
     for option in written_options:
         other_tasks = [task for task in by_task if by_task[task].get(option.name) == option.value]
         if option.name in own and option.value not in (own[option.name], _AUTO):
@@ -93,7 +95,7 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
         if other_tasks and not main.ours:
             hint += f"; or write kind: {' or '.join(other_tasks)} in the facts of the model"
         text = " ".join(filter(None, (option.name, option.value)))
-        yield make_diagnostic("E462", option.origin, option=text, model=main.name, task=own_task, hint=hint)
+        yield make_diagnostic(code, option.origin, option=text, model=main.name, task=own_task, hint=hint)
         return
 
 
