@@ -128,6 +128,15 @@ class OpenModelSpec(TypedDict, total=False):
     servedModelName: str
     source: SourceSpec
 
+class AbsentSpec(TypedDict, total=False):
+    images: Sequence[str]
+    install: str
+    name: str
+    options: Mapping[str, Sequence[str]]
+    scripts: Sequence[str]
+    since: str
+    until: str
+
 class BatchSpec(TypedDict, total=False):
     more: int
     option: str
@@ -256,6 +265,8 @@ class MultiHostSpec(TypedDict, total=False):
     worker: WorkerSpec
 
 class NamesSpec(TypedDict, total=False):
+    keys: str
+    metrics: str
     prefix: str
     variables: str
 
@@ -371,6 +382,7 @@ class VolumeSpec(TypedDict, total=False):
     name: str
 
 class EngineSpec(TypedDict, total=False):
+    absent: Sequence[AbsentSpec]
     adapters: AdaptersSpec
     derived: Sequence[DerivedSpec]
     disaggregation: DisaggregationSpec

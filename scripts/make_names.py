@@ -3,12 +3,20 @@
 
     .venv/bin/python -m scripts.make_names vllm variables CACHE     # writes presets/backends/flags/vllm.variables.txt
     .venv/bin/python -m scripts.make_names sglang variables CACHE
+    .venv/bin/python -m scripts.make_names vllm keys CACHE
 
 CACHE is the folder of scripts/make_options.py, into which that script or release_sources.py fetched the sources.
 
 The line `versions …` holds the releases whose source tells, the oldest first: of others nothing is known. Each further
 line is `GROUP RANGE NAME…`: a group of names, the versions that have them, as `since..until` (the first version, and
 the first that has them no longer; `..` for all), and the names. A group may have several lines.
+
+keys: the keys of an option's JSON where the engine refuses every other key, in a group with the option's name, or with
+`--option.key` for a map in it; and the values of a key that takes no others, in the group `--option.key=`. That is
+tried with the engine's own parser or class, from its sources, by the Python of make_options.py (scripts/stand_ins.py).
+
+metrics: the names that stand in quotes in the package, in the group `METRICS`, without the `_total` of counters.
+Releases of which only a part was fetched are left out.
 
 variables: what the engine reads from the environment, in the group `VARIABLES`. Names that stand only outside of the
 module that lists all variables count as read by all versions: nobody says there that one has ended.
@@ -17,7 +25,12 @@ module that lists all variables count as read by all versions: nobody says there
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
+import importlib
+import json
 import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +38,8 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from scripts.make_options import BACKENDS, spans
+from scripts import make_options
+from scripts.make_options import BACKENDS, ROOT, spans
 
 _WIDTH = 160
 # Releases of which only a wheel was looked into: what stands outside of the list of variables was not fetched.
@@ -116,6 +130,157 @@ def variables(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, 
     return by_version
 
 
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+_UNKNOWN = "zz_unknown"
+_DEEPEST = 2  # maps in maps that are looked into
+# Options whose text the parser reads as a map of any keys, and the class that is made of it later.
+_CLASSES = {"--speculative-config": ("vllm.config", "SpeculativeConfig")}
+Read = Callable[[Mapping[str, object]], object]
+
+
+def answer(read: Read, content: Mapping[str, object]) -> str:
+    """What an engine objects to in the content of an option; '' where it takes it."""
+    try:
+        read(content)
+    except BaseException as error:  # noqa: BLE001 - the engines raise what they like
+        return str(error)
+    return ""
+
+
+def nested(path: Sequence[str], content: object) -> dict[str, object]:
+    """The content below a path of keys."""
+    *above, last = path
+    inner = {last: content}
+    for key in reversed(above):
+        inner = {key: inner}
+    return inner
+
+
+def refuses(read: Read, path: Sequence[str]) -> bool:
+    """Whether a key is refused as an unknown one."""
+    place = re.escape(".".join(path))
+    objection = answer(read, nested(path, None))
+    by_class = re.search(rf"unexpected keyword argument '{re.escape(path[-1])}'", objection)
+    return bool(
+        by_class
+        or re.search(rf"^{place}\n +[^\n]*(unexpected_keyword_argument|extra_forbidden)", objection, re.MULTILINE)
+    )
+
+
+def closed_values(read: Read, path: Sequence[str]) -> set[str]:
+    """The texts that a key takes, where all that is said of any other text is that it is none of them."""
+    objection = answer(read, nested(path, _UNKNOWN))
+    place = re.escape(".".join(path))
+    objections = re.findall(rf"^{place}(?:\.\S+)?\n +([^\n]*)", objection, re.MULTILINE)
+    listed = [text for text in objections if "[type=literal_error" in text]
+    others = [text for text in objections if "[type=literal_error" not in text and "[type=none_required" not in text]
+    values = {value for text in listed for value in re.findall(r"'([^']*)'", text.partition(", input_value")[0])}
+    if others or any(not re.fullmatch(r"[^\s@=]+", value) for value in values):
+        return set()
+    respelt = [value.swapcase() for value in values if value.swapcase() not in values]
+    return set() if any(not answer(read, nested(path, value)) for value in respelt[:1]) else values
+
+
+def json_readers(engine: str) -> dict[str, Read]:
+    """By option, the function that reads its JSON: the parser's, or that of a class that is made of it later."""
+    readers: dict[str, Read] = {}
+    for name, action in make_options.PARSERS[engine]()._option_string_actions.items():
+        if name.startswith("--") and name == next(n for n in action.option_strings if n.startswith("--")):
+            if name in _CLASSES:
+                module, cls = _CLASSES[name]
+                built = getattr(importlib.import_module(module), cls, None)
+                if built is not None:
+                    readers[name] = functools.partial(_built, built)
+            elif callable(action.type) and make_options.typed(action).startswith(("json", "object")):
+                readers[name] = functools.partial(_parsed_by, action.type)
+    return readers
+
+
+def _built(class_: Callable[..., object], content: Mapping[str, object]) -> object:
+    return class_(**content)
+
+
+def _parsed_by(parse: Callable[[str], object], content: Mapping[str, object]) -> object:
+    return parse(json.dumps(content))
+
+
+def fields_of(cls: object) -> set[str]:
+    """The fields of a dataclass or of a model."""
+    annotated = vars(cls).get("__pydantic_fields__", {}).values()
+    aliases = [
+        alias for field in annotated for alias in (field.alias, field.validation_alias) if isinstance(alias, str)
+    ]
+    return {*vars(cls).get("__dataclass_fields__", {}), *vars(cls).get("__pydantic_fields__", {}), *aliases}
+
+
+def print_keys(engine: str, sources: str, candidates: Sequence[str]) -> None:
+    """Prints a JSON map of the groups of a release. `candidates`: keys to try, of any release."""
+    importlib.import_module("scripts.stand_ins").install(engine, Path(sources))
+    groups: dict[str, list[str]] = {}
+    with contextlib.redirect_stdout(sys.stderr):
+        readers = json_readers(engine)
+        modules = [module for name, module in [*sys.modules.items()] if f"{name}.".startswith(f"{engine}.")]
+        classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+        known = {name for cls in classes for name in fields_of(cls)}
+        tried = sorted(known.union(candidates))
+        for option, read in readers.items():
+            try_keys(read, option, (), tried, groups)
+    print(json.dumps({"groups": groups, "fields": sorted(known)}))
+
+
+def try_keys(
+    read: Read, option: str, path: tuple[str, ...], tried: Sequence[str], groups: dict[str, list[str]]
+) -> None:
+    """Adds the groups of an option's JSON, or of a map in it."""
+    if not refuses(read, (*path, _UNKNOWN)):
+        return
+    place = ".".join((option, *path))
+    keys = [key for key in tried if not refuses(read, (*path, key))]
+    if keys:
+        groups[place] = keys
+    for key in keys:
+        if values := closed_values(read, (*path, key)):
+            groups[f"{place}.{key}="] = sorted(values)
+        if len(path) + 1 < _DEEPEST:
+            try_keys(read, option, (*path, key), tried, groups)
+
+
+def keys(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, set[str]]]:
+    """The keys of each release. Twice, since a key may be known though no class of the release has it any more."""
+    fields: set[str] = set()
+    groups: dict[str, dict[str, set[str]]] = {}
+    for _ in range(2):
+        before = sorted(fields)
+        for version, path in releases.items():
+            python = path.parents[1] / "env" / "bin" / "python"
+            command = [str(python), "-m", "scripts.make_names", "try", engine, str(path), *before]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+            if done.returncode:
+                raise SystemExit(f"{path}: {done.stderr.strip()[-2000:]}")
+            result = json.loads(done.stdout.splitlines()[-1])
+            fields.update(result["fields"])
+            groups[version] = {group: set(names) for group, names in result["groups"].items()}
+            print(version, {group: len(names) for group, names in groups[version].items()}, file=sys.stderr)
+    return groups
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def metrics(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, set[str]]]:
+    """The metrics of each release whose whole source is there."""
+    pattern = re.compile(rf"""["']({engine}:[a-z][a-z0-9_]*[a-z0-9])["']""")
+    by_version: dict[str, dict[str, set[str]]] = {}
+    for version, sources in releases.items():
+        if engine == "vllm" and version in _WHEELS:
+            continue
+        paths = [path for path in sources.rglob("*.py") if not {"test", "tests"} & set(path.parts)]
+        names = {name for path in paths for name in pattern.findall(path.read_text("utf-8", errors="replace"))}
+        by_version[version] = {"METRICS": {name.removesuffix("_total") for name in names}}
+    return by_version
+
+
 def neighbours(versions: Sequence[str], version: str) -> list[str]:
     """The one before a version and the one behind it, as far as there are such."""
     before = [other for other in versions if Version(other) < Version(version)]
@@ -127,6 +292,8 @@ def neighbours(versions: Sequence[str], version: str) -> list[str]:
 
 Found = Mapping[str, Mapping[str, set[str]]]  # names by version and group
 KINDS: Mapping[str, tuple[str, Callable[[str, Mapping[str, Path]], Found]]] = {
+    "keys": ("the keys and values of options' JSON that each release takes", keys),
+    "metrics": ("the metrics that each release reports", metrics),
     "variables": ("the environment variables that each release reads", variables),
 }
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang"}
@@ -166,6 +333,9 @@ def main(engine: str, kind: str, cache: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if sys.argv[1:2] == ["try"]:
+        print_keys(sys.argv[2], sys.argv[3], sys.argv[4:])
+    elif len(sys.argv) == 4:
+        main(*sys.argv[1:])
+    else:
         raise SystemExit(__doc__)
-    main(*sys.argv[1:])

@@ -63,6 +63,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
             uncountable_options=sizes.uncountable,
             length_options=length_options(style, runtime.spec.get("engine") or {}),
             names=engine_names(self.option_files, runtime),
+            absent=(runtime.spec.get("engine") or {}).get("absent") or (),
             shares_memory=shares_memory(runtime.spec.get("engine") or {}),
         )
         rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None

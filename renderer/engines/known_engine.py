@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec import Struct
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines import dialect
 from renderer.engines.dialect import Dialect
+from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, known_versions
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.version_order import version_key
@@ -102,4 +104,5 @@ def build_option_rules(
         return OptionRules(
             style, option_list, nearest, is_certain=False, is_beyond=is_beyond, plugins=plugins, requires=requires
         )
-    return OptionRules(style, option_list, f"{name} {version}", plugins=plugins, requires=requires)
+    keys = partial(engine_names(files, runtime).keys, version)
+    return OptionRules(style, option_list, f"{name} {version}", plugins=plugins, requires=requires, keys=keys)

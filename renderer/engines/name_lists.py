@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
-from renderer.diagnostics import Origin
 from renderer.engines.option_lists import parse_range
 
 if TYPE_CHECKING:
     from renderer.input_types import NamesSpec
 
-_VARIABLES = "VARIABLES"  # the group of variables in their list
+_VARIABLES, _METRICS = "VARIABLES", "METRICS"  # groups in lists of one group
 
 
 class NameList(Struct, frozen=True):
@@ -34,7 +33,6 @@ class EngineNames(Struct, frozen=True, eq=False):
     engine: str = ""  # the name of its runtime
     spec: NamesSpec = {}
     read: Callable[[str], OptionFile | None] = lambda path: None  # a file, by its path relative to the runtime
-    origin: Origin | None = None  # of `spec`
     lists: dict[tuple[str, str], Mapping[str, NameList]] = field(default_factory=dict)  # a cache by path and version
 
     @property
@@ -45,6 +43,16 @@ class EngineNames(Struct, frozen=True, eq=False):
     def variables(self, version: str) -> NameList | None:
         """The variables that a version reads; None where nobody knows. Raises UnreadableList."""
         return self._groups(self.spec.get("variables", ""), version).get(_VARIABLES)
+
+    def metrics(self, version: str) -> NameList | None:
+        """The metrics that a version reports, without `_total`; None where nobody knows. Raises UnreadableList."""
+        return self._groups(self.spec.get("metrics", ""), version).get(_METRICS)
+
+    def keys(self, version: str) -> Mapping[str, NameList]:
+        """The keys of JSON options in a version that refuses others: by option, or `--option.key` for a map in it; and
+        the values of keys that take no others, by `--option.key=`. Raises UnreadableList.
+        """
+        return self._groups(self.spec.get("keys", ""), version)
 
     def _groups(self, path: str, version: str) -> Mapping[str, NameList]:
         """The names of a version by group; nothing where nobody knows them. Raises UnreadableList."""
@@ -61,8 +69,7 @@ class EngineNames(Struct, frozen=True, eq=False):
 def engine_names(files: OptionFiles, runtime: BackendRuntime) -> EngineNames:
     """The lists that a runtime names."""
     spec: NamesSpec = (runtime.spec.get("engine") or {}).get("names") or {}
-    origin = Origin(runtime.document, ("spec", "engine", "names"))
-    return EngineNames(runtime.name, spec, lambda path: files.file(runtime, path), origin) if spec else EngineNames()
+    return EngineNames(runtime.name, spec, lambda path: files.file(runtime, path)) if spec else EngineNames()
 
 
 def _parse_names(file: OptionFile, replaced_file: OptionFile | None, path: str, version: str) -> dict[str, NameList]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
+from renderer.engines.name_lists import NameList
 from renderer.engines.option_lists import Option, OptionList
 from renderer.text.suggestions import closest
 
@@ -65,6 +66,7 @@ _UNCERTAIN = {
     "E466": "W466",
     "E467": "W467",
 }
+_JSON = ("json", "object")
 _GREEDY = ("exact", "click")  # an option takes the next argument as its value, even one that begins with a dash
 
 
@@ -86,6 +88,7 @@ class OptionRules(Struct, frozen=True):
     is_beyond: bool = False  # the version is newer than all that are listed
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
+    keys: Callable[[], Mapping[str, NameList]] = dict  # of JSON, by option or key, where the version refuses others
 
     def code(self, code: str) -> str:
         """The code, or its warning where the list is uncertain."""
@@ -185,6 +188,8 @@ def _walk_args(
         i, values = yield from _count_option(rules, option, args, start)
         if not key_suffix and (option.choices.values or option.type) and style.name(token) not in plugged:
             yield from _refused_values(rules, option, args, start, values)
+        if values and (key_suffix or option.type in _JSON):
+            yield from _refused_keys(rules, option, args, start, values[0])
 
 
 def _count_option(
@@ -243,6 +248,65 @@ def _refused_values(
             yield rules.finding(index, "E441", **words, type=mismatch, hint=hint)
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
             yield rules.finding(index, "W442", **words, read=read)
+
+
+def _refused_keys(
+    rules: OptionRules, option: Option, args: Sequence[str], start: int, value: str
+) -> Iterator[OptionFinding]:
+    """The findings about keys of an option's JSON that the engine does not have, and about values that keys do not
+    take. `value`: the JSON, or what `--option.key` is set to.
+    """
+    groups = rules.keys()
+    if option.name not in groups or not groups[option.name].names or "{{" in value or "$(" in value:
+        return
+    spelling, key_suffix = rules.style.head(args[start])
+    try:
+        content: object = json.loads(value)
+    except ValueError:
+        content = value
+    keys = [key.rstrip("+") for key in key_suffix.split(".")[1:]]
+    for key in reversed(keys):
+        content = {key: content}
+    index = start if keys or "=" in args[start] else start + 1
+    for code, words in _key_findings(groups, option.name, "", content):
+        yield rules.finding(index, code, option=spelling, **words)
+
+
+def _key_findings(
+    groups: Mapping[str, NameList], group: str, place: str, content: object
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Code and words of what is wrong in a map. `group`: of its keys; `place`: its own keys, '' or with a dot at the
+    end.
+    """
+    names = groups.get(group)
+    for key, value in content.items() if names and names.names and isinstance(content, dict) else ():
+        if names and key not in names.names:
+            yield "E477", {"key": place + key, "hint": _key_hint(names, group, key)}
+            continue
+        closed = groups.get(f"{group}.{key}=")
+        if closed and closed.names and isinstance(value, str) and value not in closed.names and not value.isdigit():
+            hint = suggestion(value, sorted(closed.names))
+            words = {"key": place + key, "value": value, "hint": _value_state(closed, value) + hint}
+            yield "E478", words
+        yield from _key_findings(groups, f"{group}.{key}", f"{place}{key}.", value)
+
+
+def _key_hint(names: NameList, group: str, key: str) -> str:
+    """What to do about a key that the version does not have."""
+    if key in names.ended:
+        instead = names.replaced.get(f"{group}.{key}", "")
+        advice = f"write {instead} instead" if instead in names.names else "leave it out"
+        return f"{advice}; it was removed {names.ended[key]}"
+    if key in names.later:
+        return f"it was added {names.later[key]}: use that version or a newer one, or leave it out"
+    return suggestion(key, sorted(names.names))
+
+
+def _value_state(names: NameList, value: str) -> str:
+    """When a value came or went, as the beginning of a hint."""
+    if value in names.ended:
+        return f"it was removed {names.ended[value]}; "
+    return f"it was added {names.later[value]}; " if value in names.later else ""
 
 
 def _is_choice(option: Option, value: str) -> bool:

@@ -6,6 +6,7 @@ It names no app. A caller describes what it is about in the words of its reader 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -16,6 +17,9 @@ from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_validation import OptionFinding, OptionRules
 from renderer.plan import Container, Pod
+
+if TYPE_CHECKING:
+    from renderer.input_types import AbsentSpec
 
 
 class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
@@ -28,6 +32,7 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     uncountable_options: frozenset[str]  # with which the number of accelerators is unknown
     length_options: frozenset[str] = frozenset()  # that set the context length
     names: EngineNames = EngineNames()  # besides options
+    absent: Sequence[AbsentSpec] = ()  # what images lack
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
     # A cache, by version, arguments and how words without an option are read:
     option_findings: dict[tuple[object, ...], tuple[OptionFinding, ...]] = field(default_factory=dict)

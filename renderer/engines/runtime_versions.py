@@ -16,7 +16,14 @@ from renderer.engines.version_order import version_key
 from renderer.yamlio import ChangedDocument, source_path
 
 if TYPE_CHECKING:
-    from renderer.input_types import BackendRuntimeSpec, DerivedSpec, EngineSpec, ModelVersionSpec, VersionSpec
+    from renderer.input_types import (
+        AbsentSpec,
+        BackendRuntimeSpec,
+        DerivedSpec,
+        EngineSpec,
+        ModelVersionSpec,
+        VersionSpec,
+    )
 
 GRACE_PERIOD_NAMES: tuple[Literal["gracePeriodSeconds"], Literal["seconds"]] = ("gracePeriodSeconds", "seconds")
 """The keys of `drain` that state the grace period, the second one in presets of older releases."""
@@ -39,7 +46,7 @@ _OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters", "memory"], 
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
 
 
-def in_range(entry: VersionSpec | DerivedSpec | ModelVersionSpec, version: str) -> bool:
+def in_range(entry: VersionSpec | DerivedSpec | ModelVersionSpec | AbsentSpec, version: str) -> bool:
     """Whether the range of an entry contains a version: from `since`, up to but without `until`."""
     since, until = entry.get("since"), entry.get("until")
     key = version_key(version)

@@ -10,6 +10,7 @@ from msgspec import ValidationError, convert, structs
 
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.metric_names import unreported_metrics
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
@@ -48,6 +49,7 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
         for record in (line, _running_engine(container, line), container, placed):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
+    yield from unreported_metrics(listed, engines, catalog, neighbours)
 
 
 def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:

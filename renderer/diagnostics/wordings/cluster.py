@@ -109,6 +109,8 @@ CLUSTER: Final[dict[str, Wording]] = {
         "whole group",
         "select all pods: {selector}",
     ),
+    "W541": Wording("{of} does not report a metric '{name}'", "{hint}"),
+    "W544": Wording("'{name}' is a metric of {engine}, and the engine here is {of}", "{hint}"),
     "E540": Wording("{what}", about="the Service or selector is not valid: {what}"),
     "E542": Wording("the selector does not match the labels of its own pods"),
     "E543": Wording("{what}", about="the Role or RoleBinding is not valid: {what}"),

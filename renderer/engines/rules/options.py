@@ -9,6 +9,9 @@ from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine
 
+# What somebody else's image may know is a warning.
+_KNOWN_BY_OTHERS = {"E440": "W440", "E477": "W477", "E478": "W478"}
+
 
 @rule(of=EngineLine)
 def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
@@ -29,7 +32,8 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
                 rules, layer.args, words, plugged=plugged, model_option=model_option
             )
         for finding in findings:
-            code = "W440" if finding.code == "E440" and not line.is_own_image() else finding.code
+            code = _KNOWN_BY_OTHERS.get(finding.code, "")
+            code = code if code and not line.is_own_image() else finding.code
             yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
 
 

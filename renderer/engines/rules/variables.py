@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from renderer.api import UnreadableList
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.name_lists import NameList
 from renderer.engines.running_engine import RunningEngine
@@ -28,12 +27,7 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
     written = [(name, origin) for name, origin in running.written_variables() if name.startswith(prefix)]
     if not written or not line.is_own_image():
         return
-    try:
-        known = line.engine.names.variables(line.version)
-    except UnreadableList as error:
-        if line.engine.names.origin:
-            yield make_diagnostic("E425", line.engine.names.origin.at("variables"), what=error)
-        return
+    known = line.engine.names.variables(line.version)
     for name, origin in written if known else ():
         if known is None or name in known.names or _is_used(running, name):
             continue

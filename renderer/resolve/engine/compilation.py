@@ -50,7 +50,7 @@ from renderer.resolve.engine.backend_runtime import (
 )
 from renderer.resolve.engine.memory import memory_options
 from renderer.resolve.engine.multi_host import MultiHostForm
-from renderer.resolve.engine.preset_args import find_option_list
+from renderer.resolve.engine.preset_args import find_option_list, unreadable_names
 from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, ConstantWords
 from renderer.resolve.kube import api_defaults, images
 from renderer.template import Filler, TemplateError, Words
@@ -170,11 +170,12 @@ def compile_engine(
         diagnostics.problems += _invalid_images(adapted)
     compiler = _Compiler(adapted, constants, constants.words(), diagnostics)
     option_list = find_option_list(files, adapted, version, diagnostics)
+    names = engine_names(files, adapted)
+    diagnostics.problems += () if runtime.ours else unreadable_names(adapted, names, version)
     messages = {field: _compile_messages(compiler, runtime, version, field) for field in ("notes", "refuse")}
     engine = _compile(compiler, version, option_list, is_other_version=bool(other_version))
     if diagnostics.problems:
         raise Stop
-    names = engine_names(files, adapted)
     return replace(engine, notes=messages["notes"], refusals=messages["refuse"], names=names)
 
 
@@ -216,6 +217,7 @@ def _compile(compiler: _Compiler, version: str, option_list: OptionList | None, 
         multipliers=sizes.multipliers,
         uncountable_options=sizes.uncountable,
         shares_memory=shares_memory(engine_spec),
+        absent=engine_spec.get("absent") or (),
         draft_files=_draft_files(style, spec, engine_spec),
         reserved_env=_reserved_env(envs) if engine_spec else {},
         address_variables=_address_variables(envs) if engine_spec else frozenset(),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from renderer.input_types import ModelEngineSpec
 
 # Codes about what an engine does not have: an option, or a value of it.
-_UNKNOWN = frozenset(["E430", "E431", "E432", "E433", "E435", "E440", "E441"])
+_UNKNOWN = frozenset(["E430", "E431", "E432", "E433", "E435", "E440", "E441", "E477", "E478"])
 
 
 class ModelArgs(Struct, frozen=True):

@@ -14,6 +14,7 @@ from renderer.engines import option_lists
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.image_version import version_of_tag
 from renderer.engines.known_engine import build_option_rules
+from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_lists import OptionList
 from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes.json_values import list_at, text_at
@@ -61,6 +62,15 @@ def find_option_list(
         diagnostics.add("E425", origin, what=error)
         return None
     return option_list
+
+
+def unreadable_names(runtime: BackendRuntime, names: EngineNames, version: str) -> Iterator[Diagnostic]:
+    """An error for each list of names that cannot be read."""
+    for kind, read in (("variables", names.variables), ("keys", names.keys), ("metrics", names.metrics)):
+        try:
+            read(version)
+        except UnreadableList as error:
+            yield make_diagnostic("E425", Origin(runtime.document, ("spec", "engine", "names", kind)), what=error)
 
 
 def refused_runtime_args(files: OptionFiles, engine: Engine, diagnostics: Collector) -> Iterator[Diagnostic]:
@@ -170,9 +180,9 @@ def refused_preset_options(rules: OptionRules, layers: Sequence[ArgLayer], count
 
 
 _REFUSED = frozenset(  # no such option, or a wrong number of values
-    ["E430", "W430", "E431", "W431", "E432", "W432", "E433", "W433", "E435", "W435"]
+    ["E430", "W430", "E431", "W431", "E432", "W432", "E433", "W433", "E435", "W435", "E477"]
 )
-_REFUSED_VALUE = frozenset(["E440", "W440", "E441", "W441"])
+_REFUSED_VALUE = frozenset(["E440", "W440", "E441", "W441", "E478"])
 _FALLBACK_HINT = "take another version, or set what it gets in a copy of the BackendRuntime (spec.engine.versions)"
 
 

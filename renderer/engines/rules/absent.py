@@ -1,0 +1,75 @@
+"""Programs and packages that an engine's own image lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.given_options import option_values
+from renderer.engines.running_engine import RunningEngine
+from renderer.engines.runtime_versions import in_range
+from renderer.kubernetes.json_values import as_text
+
+if TYPE_CHECKING:
+    from renderer.input_types import AbsentSpec
+
+_MODULE_PATH = "PYTHONPATH"  # where it is set, packages may be in a volume
+
+
+@rule(of=RunningEngine, when=lambda running: running.line.version and running.line.engine.absent)
+def absent_programs(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for what needs a program or a package that the version's image lacks, unless the container or an init
+    container installs it.
+    """
+    line = running.line
+    for entry in line.engine.absent:
+        if not in_range(entry, line.version) or not _is_image(running, entry) or _may_have(running, entry["name"]):
+            continue
+        install = f"install it first: {entry['install']}" if "install" in entry else "use an image that has it"
+        words = {"of": f"{line.engine.names.engine} {line.version}", "name": entry["name"]}
+        for cause, origin, is_option in (*_options(running, entry), *_scripts(running, entry)):
+            hint = f"leave it out, or {install}" if is_option else install
+            yield make_diagnostic("E479", origin, given=cause, hint=hint, **words)
+
+
+def _is_image(running: RunningEngine, entry: AbsentSpec) -> bool:
+    """Whether the container runs one of the images, or a mirror of one."""
+    repository = running.container.image.partition("@")[0]
+    folder, _, last = repository.rpartition("/")
+    ending = f"{folder.rpartition('/')[2]}/{last.partition(':')[0]}"
+    return running.line.is_own_image() and any(f"/{image}".endswith(f"/{ending}") for image in entry["images"])
+
+
+def _may_have(running: RunningEngine, name: str) -> bool:
+    """Whether something in the pod installs it, or may bring it along."""
+    if any(as_text(variable.get("name")) == _MODULE_PATH for variable in running.container.env):
+        return True
+    installs = re.compile(rf"\binstall\b[^\n;&|]*\b{re.escape(name)}\b")
+    containers = (running.container, *running.pod.init_containers)
+    texts = (" ".join((*container.command, *container.args)) for container in containers)
+    return any(installs.search(text) for text in texts)
+
+
+def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
+    """The options that need it, each with its value."""
+    line = running.line
+    needed = {line.engine.style.name(option): values for option, values in (entry.get("options") or {}).items()}
+    for layer in line.written:
+        values = option_values(line.engine.style, layer.args, frozenset(needed))
+        for i, arg in enumerate(layer.args):
+            name = line.engine.style.name(arg) if arg[:1] == "-" else ""
+            if (value := values.get(name, "")) in needed.get(name, ()):
+                yield f"{arg.partition('=')[0]} {value}", layer.origin_of(i), True
+                values.pop(name)
+
+
+def _scripts(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
+    """The commands in scripts of the container that need it."""
+    for field, words in (("command", running.container.command), ("args", running.container.args)):
+        for i, text in enumerate(words):
+            for script in entry.get("scripts") or ():
+                origin = running.origin_of((*running.path, field, i))
+                if origin and re.search(rf"(?<![\w-]){re.escape(script)}(?![\w-])", text):
+                    yield script, origin, False

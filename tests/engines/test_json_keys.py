@@ -1,0 +1,102 @@
+"""Keys and values in the JSON of options, in versions that refuse others."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from renderer.engines.option_validation import validate_options
+from tests.engines.test_option_values import rules
+from tests.engines.test_variables import names_of
+
+
+def told(version: str, args: list[str]) -> list[tuple[str, str, str]]:
+    """Code, key and hint of what is said of arguments."""
+    findings = validate_options(rules("vllm", version), args)
+    return [(finding.code, str(finding.words.get("key")), str(finding.words.get("hint"))) for finding in findings]
+
+
+SPECULATIVE, COMPILATION, TRANSFER = "--speculative-config", "--compilation-config", "--kv-transfer-config"
+# Faults by version, option and JSON: code, key, and a part of the hint; None where nothing is wrong.
+PLANTED: list[tuple[str, str, Any, tuple[str, str, str] | None]] = [
+    ("0.33.0", SPECULATIVE, {"num_speculative_tokns": 2}, ("E477", "num_speculative_tokns", "num_speculative_tokens")),
+    ("0.33.0", SPECULATIVE, {"method": "ngrm"}, ("E478", "method", "did you mean 'ngram'?")),
+    ("0.33.0", SPECULATIVE, {"method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_max": 4}, None),
+    ("0.9.2", SPECULATIVE, {"num_speculative_tokns": 2}, None),
+    ("0.33.0", COMPILATION, {"cudagraph_mod": "FULL"}, ("E477", "cudagraph_mod", "did you mean 'cudagraph_mode'?")),
+    ("0.33.0", COMPILATION, {"cudagraph_mode": "FULL"}, None),
+    ("0.12.0", COMPILATION, {"cudagraph_mod": "FULL"}, None),
+    ("0.33.0", COMPILATION, {"pass_config": {"fuse_norm_quan": True}}, ("E477", "pass_config.fuse_norm_quan", "fuse")),
+    ("0.33.0", COMPILATION, {"inductor_compile_config": {"any": 1}}, None),
+    ("0.33.0", TRANSFER, {"kv_conector": "x"}, ("E477", "kv_conector", "did you mean 'kv_connector'?")),
+    ("0.33.0", TRANSFER, {"kv_role": "kv_bth"}, ("E478", "kv_role", "did you mean 'kv_both'?")),
+    ("0.33.0", TRANSFER, {"kv_connector_extra_config": {"any": {"thing": 1}}}, None),
+    ("0.33.0", "--hf-overrides", {"any": {"thing": 1}}, None),
+    ("0.33.0", "--additional-config", {"any": 1}, None),
+    ("0.33.0", "--attention-config", {"bakend": "FLASHINFER"}, ("E477", "bakend", "did you mean 'backend'?")),
+    ("0.33.0", "--structured-outputs-config", {"backend": "xgrammer"}, ("E478", "backend", "'xgrammar'")),
+    ("0.33.0", "--pooler-config", {"pooling_type": "MEAM"}, ("E478", "pooling_type", "did you mean 'MEAN'?")),
+    ("0.33.0", "--profiler-config", {"torch_profile_dir": "/a"}, ("E477", "torch_profile_dir", "torch_profiler_dir")),
+    ("0.33.0", "--kv-events-config", {"publisher": "zmqq"}, ("E478", "publisher", "did you mean 'zmq'?")),
+    ("0.33.0", "--eplb-config", {"windw_size": 1}, ("E477", "windw_size", "did you mean 'window_size'?")),
+    ("0.33.0", "--weight-transfer-config", {"bakend": "nccl"}, ("E477", "bakend", "did you mean 'backend'?")),
+    (
+        "0.33.0",
+        "--reasoning-config",
+        {"reasoning_strt_str": "a"},
+        ("E477", "reasoning_strt_str", "reasoning_start_str"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("version", "option", "content", "expected"), PLANTED)
+def test_planted(version: str, option: str, content: Any, expected: tuple[str, str, str] | None) -> None:
+    by_key = [word for key, value in content.items() for word in (f"{option}.{key}", _text(value))]
+    for args in ([option, json.dumps(content)], [f"{option}={json.dumps(content)}"], by_key):
+        findings = told(version, args)
+        assert len(findings) == bool(expected), findings
+        if expected:
+            code, key, hint = findings[0]
+            assert (code, key) == expected[:2]
+            assert expected[2] in hint
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def test_what_only_the_pod_fills_in_is_not_judged() -> None:
+    assert told("0.33.0", [TRANSFER, '{"kv_conector": "$(CONNECTOR)"}']) == []
+    assert told("0.33.0", [f"{TRANSFER}.kv_role", "$(ROLE)"]) == []
+
+
+def test_what_is_no_json_has_one_finding() -> None:
+    assert [code for code, _, _ in told("0.33.0", [TRANSFER, "{kv_conector: x}"])] == ["E441"]
+
+
+def groups(version: str) -> Any:
+    return names_of("vllm").keys(version)
+
+
+def test_the_versions_that_refuse_keys() -> None:
+    """As vllm/config and vllm/engine/arg_utils.py of the releases have it."""
+    file = names_of("vllm").read("flags/vllm.keys.txt")
+    assert file is not None
+    refusing = {
+        option: [version for version in file.versions if option in groups(version) and groups(version)[option].names]
+        for option in (SPECULATIVE, COMPILATION, TRANSFER)
+    }
+    newest = file.versions[file.versions.index("0.16.0") :]
+    assert refusing[SPECULATIVE] == ["0.8.2", "0.8.3", "0.8.4", "0.8.5", "0.8.5.post1", "0.9.0", "0.9.0.1", *newest]
+    assert refusing[COMPILATION][:4] == ["0.9.0", "0.9.0.1", "0.13.0", "0.14.0"]
+    assert refusing[TRANSFER] == ["0.9.0", "0.9.0.1", *newest]
+
+
+def test_an_older_key_is_told_with_its_time() -> None:
+    old = {key: by for key, by in groups("0.33.0")[COMPILATION].ended.items() if key == "level"}
+    for key, by in old.items():
+        assert told("0.33.0", [COMPILATION, json.dumps({key: 3})]) == [
+            ("E477", key, f"leave it out; it was removed {by}")
+        ]
