@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from renderer.engines.accelerator import find_row
 from renderer.fit.accelerator_types import AcceleratorType, AcceleratorTypes
 from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 
 PROFILE, UNKNOWN, MIB = "profile", "unknown", "MiB"
 """What `memory` of a row of presets/accelerators.yaml says."""
+_REQUIRED = ("nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+_MOST_SETS = 64  # of labels that are looked at
 _LARGEST = 1024  # GiB, above which a number is none of a part: a quantity such as 16Gi counts MiB, too
 
 
@@ -75,3 +80,47 @@ def is_part(
     beside = (find_row(rows, name) for name in limits)
     companions = any(other is not None and other.get("of") == resource for other in beside)
     return bool("memory" in row or companions or types.profile_of_labels(labels) or types.are_shared(labels))
+
+
+def take_turns(
+    types: Callable[[], AcceleratorTypes],
+    rows: Iterable[Mapping[str, str]],
+    limits: Mapping[str, object],
+    labels: Mapping[str, str],
+) -> bool:
+    """Whether pods with these limits, on nodes with these labels, share a card, each in its turn: none of them has a
+    part of the memory for itself.
+    """
+    devices = [row for name in limits if (row := find_row(rows, name)) and row["count"] != "none"]
+    if any(row.get("memory") == UNKNOWN and row["count"] == "one" for row in devices):
+        return True
+    return bool(devices and labels) and types().take_turns(labels)
+
+
+def cards_of_nodes(
+    types: AcceleratorTypes, node_selector: Mapping[str, object], affinity: Mapping[str, object]
+) -> list[AcceleratorType]:
+    """The types of cards of the nodes that a pod selects, by node selector and required affinity; none where one of
+    these may have another.
+    """
+    selector = {key: str(value) for key, value in node_selector.items()}
+    terms = maps_at(affinity, *_REQUIRED) or [{}]
+    cards: dict[str, AcceleratorType] = {}
+    for term in terms:
+        values = {
+            text_at(expression, "key"): texts_at(expression, "values")
+            for expression in maps_at(term, "matchExpressions")
+            if expression.get("operator") == "In"
+        }
+        for labels in _label_sets(values):
+            if (card := types.of_labels(selector | labels)) is None:
+                return []
+            cards[card.name] = card
+    return list(cards.values())
+
+
+def _label_sets(values: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """The labels that nodes may have, where each key has one of some values."""
+    if not all(values.values()) or math.prod(map(len, values.values())) > _MOST_SETS:
+        return [{}]
+    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]

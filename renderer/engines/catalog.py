@@ -8,14 +8,24 @@ from msgspec import Struct, field
 
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines.accelerator import NONE, Accelerator, find_row
+from renderer.engines.accelerator_parts import cards_of_nodes, take_turns
 from renderer.engines.image_version import version_of_tag
-from renderer.engines.known_engine import build_dialect, build_option_rules, length_options, shares_memory, size_options
+from renderer.engines.known_engine import (
+    build_dialect,
+    build_option_rules,
+    length_options,
+    memory_share,
+    shares_memory,
+    size_options,
+)
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, read_option_list
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.engines.runtime_versions import runtime_in_version
+from renderer.fit.accelerator_types import AcceleratorType, AcceleratorTypes
 from renderer.kubernetes import quantity
+from renderer.plan import Pod
 
 
 class VersionedEngine(Struct, frozen=True, eq=False):
@@ -40,6 +50,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
     runtimes: Mapping[str, BackendRuntime]  # our presets, by name
     option_files: OptionFiles
     accelerators: Sequence[Mapping[str, str]]  # the rows of presets/accelerators.yaml
+    accelerator_types: Callable[[], AcceleratorTypes]  # read where one is asked for
     own_accelerators: Mapping[str, Mapping[str, str]] = {}  # those that RenderConfig declares, by the resource
     model_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our preset with that modelID
     engines: dict[tuple[str, str], VersionedEngine] = field(default_factory=dict)  # a cache
@@ -65,6 +76,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
             names=engine_names(self.option_files, runtime),
             absent=(runtime.spec.get("engine") or {}).get("absent") or (),
             shares_memory=shares_memory(runtime.spec.get("engine") or {}),
+            memory_share=memory_share(style, runtime.spec.get("engine") or {}),
         )
         rules = build_option_rules(self.option_files, runtime, style, option_list, version) if option_list else None
         return VersionedEngine(runtime, version, engine, rules)
@@ -87,6 +99,17 @@ class EngineCatalog(Struct, frozen=True, eq=False):
                 version = version_of_tag(runtime.spec.get("engine") or {}, tag, trusted=True)
                 return ImageEngine(backend, version)
         return None
+
+    def cards(self, pod: Pod) -> list[AcceleratorType]:
+        """The types of cards on which a pod may run; none where that is not known."""
+        if not pod.node_selector and not pod.affinity:
+            return []
+        return cards_of_nodes(self.accelerator_types(), pod.node_selector, pod.affinity)
+
+    def take_turns(self, limits: Mapping[str, object], pod: Pod) -> bool:
+        """Whether pods with these limits share a card, each in its turn."""
+        labels = {key: str(value) for key, value in pod.node_selector.items()}
+        return take_turns(self.accelerator_types, self.accelerators, limits, labels)
 
     def accelerator(self, limits: Mapping[str, object]) -> Accelerator:
         """The accelerators in a container's limits; NONE also where they are of two kinds, or no whole number."""

@@ -62,6 +62,7 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
     layer = ArgLayer(args, around.limits_origin, origins=tuple(word.origin for word in words))
     return EngineLine(
         subject=Subject(around.name, "the limits of the container", ways="tensor, data or pipeline"),
+        backend=versioned.runtime.name,
         engine=versioned.engine,
         version=versioned.version,
         args=args,
@@ -84,6 +85,12 @@ def _line_start(recognised: RecognisedEngine) -> LineStart | None:
     )
 
 
+def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping[str, object]:
+    """`facts` of our preset for the model that the command line names; empty where it names none that is known."""
+    known = (catalog.model_facts(word.text) for word in recognised.command.words)
+    return next(filter(None, known), {})
+
+
 def _known_text(word: Word) -> str:
     """The word; of a value that is filled in at run time only that it is one."""
     if word.known:
@@ -98,9 +105,11 @@ def _shared_accelerators(
     """The accelerators of the container. Of an engine that says no size one works, or all of them."""
     accelerator = catalog.accelerator(around.limits)
     takes_all = table_entry(recognised.engine.runtime.name).get("usesAll") or recognised.command.hides_options
+    origin = around.limits_origin.at(accelerator.resource) if accelerator.resource else None
     return SharedAccelerators(
         accelerator=accelerator,
         size=accelerator.number if takes_all else 1,
-        origin=around.limits_origin.at(accelerator.resource) if accelerator.resource else None,
+        origin=origin,
         hosts=around.hosts,
+        where=lambda: origin,
     )

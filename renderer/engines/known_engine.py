@@ -17,6 +17,7 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, known_versions
 from renderer.engines.option_validation import OptionRules
+from renderer.engines.running_engine import MemoryShare
 from renderer.engines.version_order import version_key
 
 if TYPE_CHECKING:
@@ -62,6 +63,17 @@ def length_options(style: Dialect, engine_spec: EngineSpec) -> frozenset[str]:
 def shares_memory(engine_spec: EngineSpec) -> bool:
     """Whether the processes of several accelerators need more shared memory than a container has by itself."""
     return any("sharedMemory" in entry for entry in engine_spec.get("derived") or ())
+
+
+def memory_share(style: Dialect, engine_spec: EngineSpec) -> MemoryShare | None:
+    """The part of an accelerator's memory that the engine takes at its start; None without one."""
+    memory = engine_spec.get("memory") or {}
+    fraction = memory.get("fraction")
+    if not fraction or memory.get("offload") != "none":
+        return None
+    option = fraction["option"]
+    names = option_names(style, [option, *(memory.get("sizeOptions") or ())])
+    return MemoryShare(float(fraction.get("default", 1)), option, names)
 
 
 def grouped_options(style: Dialect, engine_spec: EngineSpec, word: str) -> frozenset[str]:

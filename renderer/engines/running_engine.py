@@ -16,10 +16,19 @@ from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.engines.handwritten_command import EngineProgram, Word
 from renderer.engines.name_lists import EngineNames
 from renderer.engines.option_validation import OptionFinding, OptionRules
+from renderer.fit.accelerator_types import AcceleratorType
 from renderer.plan import Container, Pod
 
 if TYPE_CHECKING:
     from renderer.input_types import AbsentSpec
+
+
+class MemoryShare(Struct, frozen=True):
+    """The part of an accelerator's memory that an engine takes, whatever the model needs."""
+
+    fraction: float  # without the option
+    option: str  # that sets it
+    options: frozenset[str]  # all that set how much it takes, by their names in comparisons
 
 
 class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
@@ -34,6 +43,7 @@ class KnownEngine(Struct, frozen=True, eq=False, kw_only=True):
     names: EngineNames = EngineNames()  # besides options
     absent: Sequence[AbsentSpec] = ()  # what images lack
     shares_memory: bool = False  # its processes, one for each accelerator, speak over /dev/shm
+    memory_share: MemoryShare | None = None  # None where the engine takes what its model needs, or nobody knows
     # A cache, by version, arguments and how words without an option are read:
     option_findings: dict[tuple[object, ...], tuple[OptionFinding, ...]] = field(default_factory=dict)
 
@@ -54,6 +64,7 @@ class SharedAccelerators(Struct, frozen=True):
     size: int  # of them that work where no argument says another number
     origin: Origin | None  # of that number, None where nobody says one
     hosts: int  # pods of a replica
+    where: Callable[[], Origin | None] = lambda: None  # what asks for them
 
 
 class LineStart(Struct, frozen=True):
@@ -74,9 +85,10 @@ class EngineLine(Struct, frozen=True):
     """The command line of an engine."""
 
     subject: Subject
+    backend: str  # the preset of the engine
     engine: KnownEngine
     version: str  # '' where the image does not tell
-    args: tuple[str, ...]  # the whole line
+    args: tuple[str, ...]  # the whole line, behind the model; empty where it may have options that nobody sees
     written: Sequence[ArgLayer]  # the parts of it that the reader wrote, such as those beside a preset's
     option_rules: OptionRules | None  # None where nobody knows the version's options
     shared: SharedAccelerators
@@ -112,3 +124,6 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     origin_of: Callable[[Path], Origin | None]  # of a field that somebody wrote, by its path in the pod's template
     written_variables: Callable[[], Iterable[tuple[str, Origin]]] = tuple  # the names that the reader wrote, and where
     held_cache: HeldCache | None = None
+    cards: Callable[[], Sequence[AcceleratorType]] = tuple  # of which type the pod's may be; none where that is unknown
+    takes_turns: Callable[[], bool] = lambda: False  # whether the pod shares a card with other pods, each in its turn
+    facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
 
@@ -27,6 +28,7 @@ class AcceleratorType(Struct, frozen=True):
     memory_gib: float  # that the driver gives a process
     fp8: bool = False  # it multiplies in 8 bits itself
     fp4: bool = False
+    capability: float = 0  # the compute capability of CUDA, 0 where it has none or nobody says it
     is_instance: bool = False  # of a divided card: several cannot serve one model together
 
 
@@ -67,6 +69,10 @@ class AcceleratorTypes:
             return True
         return any(labels.get(key, _ALONE[0]) not in _ALONE for key in texts_at(self._labels, "shared"))
 
+    def take_turns(self, labels: Mapping[str, str]) -> bool:
+        """Whether they do, and each may take all of the memory in its turn: MPS gives each its part."""
+        return self.are_shared(labels) and "mps" not in (labels.get(key) for key in texts_at(self._labels, "shared"))
+
     def instance(self, profile: str, card: AcceleratorType | None) -> AcceleratorType | None:
         """The instance of a divided card; None for a profile that nobody knows, and for one that several cards have
         with different memory where the card is not known.
@@ -80,7 +86,7 @@ class AcceleratorTypes:
             return None
         name = f"mig-{match[1]}"
         if card:
-            return AcceleratorType(name, card.vendor, size, card.fp8, card.fp4, is_instance=True)
+            return replace(card, name=name, memory_gib=size, is_instance=True)
         return AcceleratorType(name, "", size, is_instance=True)
 
     def _read_gke(self, labels: Mapping[str, str]) -> AcceleratorType | None:
@@ -120,4 +126,5 @@ def _type(row: Mapping[str, object]) -> AcceleratorType:
         number_at(row, "memoryGiB"),
         bool(row.get("fp8")),
         bool(row.get("fp4")),
+        number_at(row, "capability"),
     )

@@ -237,6 +237,7 @@ def engine_catalog(config: RenderConfig) -> EngineCatalog:
         accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
         own_accelerators=config.get("accelerators") or {},
         model_facts=preset_facts,
+        accelerator_types=accelerator_types,
     )
 
 

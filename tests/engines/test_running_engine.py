@@ -45,6 +45,7 @@ def line(args: Sequence[str], accelerators: int) -> EngineLine:
     size_options = frozenset(["--tensor-size"])
     return EngineLine(
         subject=SUBJECT,
+        backend="some",
         engine=KnownEngine(
             style=style,
             size_options=size_options,

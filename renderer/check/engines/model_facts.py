@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.container_engine import known_facts
 from renderer.engines.given_options import last_given_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import heads_words
@@ -20,8 +21,7 @@ def beyond_the_model(placed: PlacedEngine) -> Iterator[Diagnostic]:
     of the model.
     """
     container, line = placed.container, placed.line
-    known = (placed.catalog.model_facts(word.text) for word in container.recognised.command.words)
-    facts = next(filter(None, known), {})
+    facts = known_facts(placed.catalog, container.recognised)
     if not facts or not line.args:
         return
     heads = int(number_at(facts, "attention", "heads"))

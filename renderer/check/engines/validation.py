@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert, structs
@@ -15,7 +16,7 @@ from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.container_engine import Surroundings, engine_line
+from renderer.engines.container_engine import Surroundings, engine_line, known_facts
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
@@ -46,7 +47,7 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
     for container in engines:
         line = engine_line_of(container, catalog)
         placed = PlacedEngine(container, line, catalog, neighbours)
-        for record in (line, _running_engine(container, line), container, placed):
+        for record in (line, _running_engine(container, line, catalog), container, placed):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
     yield from unreported_metrics(listed, engines, catalog, neighbours)
@@ -68,7 +69,7 @@ def _surroundings(container: EngineContainer) -> Surroundings:
     )
 
 
-def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngine:
+def _running_engine(container: EngineContainer, line: EngineLine, catalog: EngineCatalog) -> RunningEngine:
     """The engine in its pod."""
 
     def origin_of(path: Path) -> Origin:
@@ -79,13 +80,17 @@ def _running_engine(container: EngineContainer, line: EngineLine) -> RunningEngi
         mounted = {mount.get("mountPath") for mount in own.volume_mounts}
         mounts = [mount for mount in added if mount["mountPath"] not in mounted]
         own = structs.replace(own, volume_mounts=(*own.volume_mounts, *mounts))
+    pod = _read_pod(container)
     return RunningEngine(
         line=line,
-        pod=_read_pod(container),
+        pod=pod,
         container=own,
         path=("spec", *container.path[len(container.pod_path) :]),
         origin_of=origin_of,
         written_variables=container.variables,
+        cards=partial(catalog.cards, pod),
+        takes_turns=partial(catalog.take_turns, map_at(container.body, "resources", "limits"), pod),
+        facts=partial(known_facts, catalog, container.recognised),
     )
 
 

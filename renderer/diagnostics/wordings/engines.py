@@ -209,6 +209,15 @@ ENGINES: Final[dict[str, Wording]] = {
         "the {probe} uses port {port}, but {name} listens on {number}",
         "set the probe's port to {number}, or let the engine listen on {port}",
     ),
+    "E483": Wording(
+        "{what}: that takes compute capability {least}{most}, and the pod runs on {card}, so {engine} does not start",
+        "{hint}",
+    ),
+    "W484": Wording(
+        "{name} shares its accelerator with other pods, and takes {percent} % of the memory: the next one that starts "
+        "there finds too little",
+        "write {option} with the part that each of them may take, such as 0.3",
+    ),
     "E455": _TOO_LARGE,
     "W455": _TOO_LARGE,
     "W456": Wording(

@@ -20,6 +20,9 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     last = last_given_number(engine.style, written, engine.size_options) if overridden else None
     hint = f"raise {subject.limits}, or lower the number{subject.over_pods}"
     params = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
+    if count < accelerator.number:
+        params["name"] = f"{accelerator.resource}, which count as one: parts of accelerators cannot work together"
+        params["hint"] = "request 1 of them and lower the number to 1, or request whole accelerators"
     if last is not None and last.value > count:
         yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **params)
         return

@@ -17,7 +17,7 @@ from renderer.fit.weights import ModelWeights, read_weights
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.engine.memory import memory_settings
-from renderer.resolve.flavors import Flavor
+from renderer.resolve.flavors import Flavor, Placement
 from renderer.resolve.workload.engine_process import EngineProcess
 
 
@@ -100,6 +100,13 @@ def _accelerator_type(command: EngineProcess) -> AcceleratorType | None:
         return None
     chosen = {_type_of(inputs, flavor) for flavor in placement.flavors}
     return chosen.pop() if len(chosen) == 1 else None
+
+
+def possible_cards(inputs: Inputs, placement: Placement) -> list[AcceleratorType]:
+    """The types of cards on which pods may run, whole or in parts; none where that is not known of one flavor."""
+    types = inputs.accelerator_types()
+    cards = [types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node) for flavor in placement.flavors]
+    return list(dict.fromkeys(filter(None, cards))) if all(cards) else []
 
 
 def _type_of(inputs: Inputs, flavor: Flavor) -> AcceleratorType | None:

@@ -32,7 +32,11 @@ def new_context(inputs: Inputs) -> RunContext:
         pod_defaults=pod_default_settings,
         catalog=catalog,
         known_engines=EngineCatalog(
-            inputs.preset_runtimes, inputs.option_files, inputs.accelerators, inputs.own_accelerators
+            runtimes=inputs.preset_runtimes,
+            option_files=inputs.option_files,
+            accelerators=inputs.accelerators,
+            accelerator_types=inputs.accelerator_types,
+            own_accelerators=inputs.own_accelerators,
         ),
         metrics_collected=monitoring.metrics_collected(inputs.config),
         rollout=disruptions.rollout(inputs.config),

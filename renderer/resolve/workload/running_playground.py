@@ -17,7 +17,7 @@ from renderer.engines.running_engine import (
     SharedAccelerators,
     Subject,
 )
-from renderer.kubernetes.json_values import as_text
+from renderer.kubernetes.json_values import as_text, map_at
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallel_sizes import own_size_origin
@@ -25,6 +25,7 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.gpu_fit import possible_cards
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _OVER_PODS = "; spec.parallelism shares a model among several pods"
@@ -35,6 +36,7 @@ def engine_line(command: EngineProcess) -> EngineLine:
     run, base, parallelism = command.run, command.run.base, command.run.size.parallelism
     return EngineLine(
         subject=_subject(run),
+        backend=run.engine.runtime.name,
         engine=run.engine,
         version=run.version,
         args=command.args,
@@ -45,6 +47,7 @@ def engine_line(command: EngineProcess) -> EngineLine:
             size=parallelism.size,
             origin=own_size_origin(base.app, base.placement, base.claim.main, "tensor", "data", "pipeline"),
             hosts=parallelism.hosts,
+            where=partial(_accelerators_origin, run),
         ),
         is_own_image=partial(runs_own_image, run),
     )
@@ -76,6 +79,15 @@ def _subject(run: EngineRun) -> Subject:
     )
 
 
+def _accelerators_origin(run: EngineRun) -> Origin | None:
+    """Where the limits, or the claim, of the first flavor say which accelerators there are."""
+    placement, resource = run.base.placement, run.size.accelerator.resource
+    if placement.claim:
+        return placement.claim.origin
+    origins = placement.origins(run.base.claim.main)
+    return origins.at("limits", resource) if origins else None
+
+
 def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
     """The engine in its pod."""
     offloading = planned.run.offloading
@@ -88,6 +100,11 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         origin_of=planned.patch_origin,
         written_variables=partial(_written_variables, planned),
         held_cache=held_cache,
+        cards=partial(possible_cards, planned.run.base.context.inputs, planned.run.base.placement),
+        takes_turns=partial(
+            planned.run.base.context.known_engines.take_turns, planned.run.base.placement.limits, planned.pod
+        ),
+        facts=lambda: map_at(planned.run.base.claim.main.spec, "facts"),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from renderer.diagnostics import Origin
-from renderer.engines.container_engine import Surroundings, engine_line, recognise
+from renderer.engines.container_engine import Surroundings, engine_line, known_facts, recognise
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, map_at, maps_at
@@ -43,6 +43,11 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 path=("spec", "containers", i),
                 origin_of=template_pod.origin_of,
                 written_variables=partial(_written_variables, template_pod, i),
+                cards=partial(base.context.known_engines.cards, template_pod.pod),
+                takes_turns=partial(
+                    base.context.known_engines.take_turns, map_at(container.resources, "limits"), template_pod.pod
+                ),
+                facts=partial(known_facts, base.context.known_engines, recognised),
             )
     return None
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, rules
 from renderer.diagnostics.rules import Rule, rules_about
-from renderer.engines.rules import accelerators, memory, options, words
+from renderer.engines.rules import accelerators, cards, memory, options, words
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from tests.conftest import Llmaz, Outcome
@@ -32,6 +32,8 @@ class Fault(Struct, frozen=True):
     accelerators: int = 1
     first: Sequence[str] = ()  # in front of the arguments
     model: str = f"--model={MODEL}"
+    resource: str = "nvidia.com/gpu"
+    nodes: Mapping[str, str] = {}  # labels of the nodes
     not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
 
 
@@ -51,6 +53,14 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     accelerators.wrong_number: (
         Fault("E416", ["--tensor-parallel-size", "4"], accelerators=2),
         Fault("W236", ["--tensor-parallel-size", "2"], accelerators=4),
+    ),
+    cards.unable_cards: (
+        Fault("E483", ["--dtype", "bfloat16"], nodes={"nvidia.com/gpu.product": "Tesla-T4"}),
+        Fault("E483", ["--quantization", "mxfp4"], nodes={"cloud.google.com/gke-accelerator": "nvidia-tesla-v100"}),
+    ),
+    cards.no_share_of_memory: (
+        Fault("W484", resource="nvidia.com/gpu.shared"),
+        Fault("W484", nodes={"nvidia.com/gpu.product": "NVIDIA-L4-SHARED"}),
     ),
     memory.without_shared_memory: (
         Fault(
@@ -75,8 +85,9 @@ def test_each_rule_has_its_faults() -> None:
     assert {*rules_about(EngineLine), *rules_about(RunningEngine)} == FAULTS.keys()
 
 
-def run(kind: str, written: object, accelerators: int, folder: Path, llmaz: Llmaz) -> Outcome:
+def run(kind: str, written: object, fault: Fault, folder: Path, llmaz: Llmaz) -> Outcome:
     """What is said of an object."""
+    flavor = {"name": "gpu", "limits": {fault.resource: fault.accelerators}, "nodeSelector": dict(fault.nodes)}
     model = {
         "apiVersion": "llmaz.io/v1alpha1",
         "kind": "OpenModel",
@@ -84,7 +95,7 @@ def run(kind: str, written: object, accelerators: int, folder: Path, llmaz: Llma
         "spec": {
             "familyName": "blue",
             "source": {"modelHub": {"modelID": "org/blue"}},
-            "inferenceConfig": {"flavors": [{"name": "gpu", "limits": {"nvidia.com/gpu": accelerators}}]},
+            "inferenceConfig": {"flavors": [flavor]},
         },
     }
     (folder / "all.yaml").write_text(yaml.safe_dump_all([written] if kind == "Deployment" else [model, written]))
@@ -93,7 +104,7 @@ def run(kind: str, written: object, accelerators: int, folder: Path, llmaz: Llma
 
 @pytest.mark.parametrize(("kind", "fault"), PAIRS, ids=[f"{kind}-{fault.code}" for kind, fault in PAIRS])
 def test_the_same_code_for_each_kind(kind: str, fault: Fault, folder: Path, llmaz: Llmaz) -> None:
-    done = run(kind, manifest(kind, fault), fault.accelerators, folder, llmaz)
+    done = run(kind, manifest(kind, fault), fault, folder, llmaz)
     codes = re.findall(r"\[([EW][0-9]{3})\]$", done.err, re.MULTILINE)
     assert fault.code in codes
     assert {code for code in codes if code[1:] != "428"} <= {fault.code, "W236"}, done.err
@@ -129,7 +140,7 @@ def test_a_rule_sees_the_whole_pod(kind: str, folder: Path, llmaz: Llmaz, monkey
     pod["spec"]["containers"][0] |= {**FIELDS, "resources": {"limits": {"nvidia.com/gpu": 2}}}
     pod["spec"] |= {"volumes": [{"name": "cache", "emptyDir": {}}], "nodeSelector": {"disk": "fast"}}
     pod["spec"]["initContainers"] = [{"name": "first", "image": "example.com/first:1"}]
-    run(kind, written, 2, folder, llmaz)
+    run(kind, written, Fault("", accelerators=2), folder, llmaz)
     (running,) = seen
     container = running.container
     assert (container.image, list(container.env)) == (IMAGE, FIELDS["env"])
@@ -160,7 +171,8 @@ def manifest(kind: str, fault: Fault) -> dict[str, Any]:
         template = {"workerTemplate": {"spec": {"containers": [container]}}}
         spec = {"modelClaims": {"models": [{"name": "blue"}]}, "servedModelName": "blue", "workloadTemplate": template}
         return {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
-    container["resources"] = {"limits": {"nvidia.com/gpu": fault.accelerators}}
-    pod = {"metadata": {"labels": {"app": "chat"}}, "spec": {"containers": [container]}}
+    container["resources"] = {"limits": {fault.resource: fault.accelerators}}
+    pod_spec = {"nodeSelector": dict(fault.nodes), "containers": [container]}
+    pod = {"metadata": {"labels": {"app": "chat"}}, "spec": pod_spec}
     spec = {"selector": {"matchLabels": {"app": "chat"}}, "template": pod}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}

@@ -1,0 +1,44 @@
+"""What engines refuse at their start on cards of some compute capability, by engine and version."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from msgspec import Struct
+
+from renderer.engines.handwritten_command import table_entry
+from renderer.engines.version_order import version_key
+from renderer.kubernetes.json_values import as_text, maps_at, number_at, text_at, texts_at
+
+_HIGHEST = 99.0
+
+
+class CardNeed(Struct, frozen=True):
+    """Something that takes a compute capability: an option, weights in a format, or without both the engine itself."""
+
+    least: float  # compute capability
+    most: float  # likewise
+    option: str = ""
+    values: frozenset[str] = frozenset()  # of the option, any of which takes it
+    weights: str = ""  # the format
+    hint: str = ""  # what to do, '' where nothing but another card helps
+
+
+@cache
+def card_needs(backend: str, version: str) -> tuple[CardNeed, ...]:
+    """What a version of the engine of a preset needs, as presets/engine_commands.yaml says; () for unknown ones."""
+    needs = []
+    key = version_key(version)
+    for row in maps_at(table_entry(backend), "cardNeeds") if version else ():
+        first, behind = as_text(row.get("from")), as_text(row.get("before"))
+        if (not first or key >= version_key(first)) and (not behind or key < version_key(behind)):
+            need = CardNeed(
+                least=number_at(row, "least"),
+                most=number_at(row, "most", default=_HIGHEST),
+                option=text_at(row, "option"),
+                values=frozenset(texts_at(row, "values")),
+                weights=text_at(row, "weights"),
+                hint=text_at(row, "hint"),
+            )
+            needs.append(need)
+    return tuple(needs)

@@ -1,0 +1,85 @@
+"""Whether the cards of a pod can compute what its engine is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.card_needs import CardNeed, card_needs
+from renderer.engines.handwritten_command import table_entry
+from renderer.engines.running_engine import EngineLine, RunningEngine
+from renderer.kubernetes.json_values import text_at, texts_at
+
+_FORMAT = "--quantization"
+
+
+def _has_needs(running: RunningEngine) -> bool:
+    """Whether the engine of a known version needs cards, and has some."""
+    line = running.line
+    is_known = line.option_rules is not None and line.option_rules.is_certain
+    return is_known and bool(line.shared.accelerator.resource) and bool(card_needs(line.backend, line.version))
+
+
+@rule(of=RunningEngine, when=_has_needs)
+def unable_cards(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for each thing that the engine refuses on all of the cards that the pod may get, in the image of its own
+    project.
+    """
+    line = running.line
+    cards = running.cards()
+    if not cards or not all(card.capability for card in cards) or not line.is_own_image():
+        return
+    for need in card_needs(line.backend, line.version):
+        if any(need.least <= card.capability <= need.most for card in cards):
+            continue
+        for what, origin in _asked(running, need):
+            words = {
+                "what": what,
+                "least": f"{need.least:.1f}",
+                "most": f" to {need.most:.1f}" if need.most < max(card.capability for card in cards) else "",
+                "card": " or ".join(f"{card.name} ({card.capability:.1f})" for card in cards),
+                "engine": f"{line.backend} {line.version}",
+                "hint": need.hint or "use accelerators of that compute capability",
+            }
+            yield make_diagnostic("E483", origin, **words)
+
+
+@rule(of=RunningEngine, when=lambda running: running.line.engine.memory_share and not running.line.hides_options)
+def no_share_of_memory(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for an engine that takes nearly all memory of a card that its pod shares with others."""
+    line, share = running.line, running.line.engine.memory_share
+    files = texts_at(table_entry(line.backend), "settingsFile")
+    names = {line.engine.style.name(token) for token in line.args if token[:1] == "-"}
+    if not share or not names.isdisjoint((*share.options, *files)):
+        return
+    if running.takes_turns() and (origin := line.shared.where()):
+        words = {"name": line.subject.name, "percent": f"{share.fraction * 100:.0f}", "option": share.option}
+        yield make_diagnostic("W484", origin, **words)
+
+
+def _asked(running: RunningEngine, need: CardNeed) -> Iterator[tuple[str, Origin]]:
+    """What asks for it: the option that somebody wrote, else the weights or the engine itself; and where."""
+    line = running.line
+    origin = line.shared.where()
+    if need.option:
+        yield from _options(line, need)
+    elif need.weights:
+        style = line.engine.style
+        is_told = any(style.name(token) == _FORMAT for token in line.args if token[:1] == "-")
+        formats = {text_at(running.facts(), key).lower() for key in ("quantization", "precision")}
+        if origin and not is_told and need.weights in formats:
+            yield f"weights in {need.weights}", origin
+    elif origin:
+        yield f"{line.backend} itself", origin
+
+
+def _options(line: EngineLine, need: CardNeed) -> Iterator[tuple[str, Origin]]:
+    style = line.engine.style
+    for layer in line.written:
+        for i, token in enumerate(layer.args):
+            if token[:1] != "-" or style.name(token) != need.option:
+                continue
+            _, glued, value = token.partition("=")
+            value = value if glued else "".join(layer.args[i + 1 : i + 2])
+            if value in need.values:
+                yield f"{need.option} {value}", layer.origin_of(i)
