@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin, Path, quoted
-from renderer.diff.live.command_options import fill_in, plain_variables, references
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.container_engine import RecognisedEngine, recognise
 from renderer.engines.dialect import Dialect
 from renderer.engines.handwritten_command import Word, common_entry, table_entry
 from renderer.kubernetes.json_values import list_at, maps_at, text_at
+from renderer.kubernetes.variable_references import fill_in, plain_variables, references
 
 _TEMPLATE = re.compile(r"\{\{|<[A-Za-z_ -]+>")
 _PLACEHOLDER = re.compile(r"\$\w+|\$\{\w+\}")

@@ -214,7 +214,7 @@ def _explain_engine(file: str, line: int, form: str) -> NoReturn:
         catalog = engine_catalog(config)
         containers = [container for document in documents for container in engine_containers(document, catalog)]
         container = container_at(containers, line)
-        record = explain_engine(container, catalog) if container else {}
+        record = explain_engine(container, catalog, documents) if container else {}
     if not record:
         lines = ", ".join(str(known.origin().place[1]) for known in containers)
         hint = f"its engines begin in line {lines}" if lines else "no container there runs a known engine"

@@ -51,6 +51,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
     option_files: OptionFiles
     accelerators: Sequence[Mapping[str, str]]  # the rows of presets/accelerators.yaml
     accelerator_types: Callable[[], AcceleratorTypes]  # read where one is asked for
+    device_classes: Mapping[str, str] = {}  # the vendor of the devices, by DeviceClass
     own_accelerators: Mapping[str, Mapping[str, str]] = {}  # those that RenderConfig declares, by the resource
     model_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our preset with that modelID
     engines: dict[tuple[str, str], VersionedEngine] = field(default_factory=dict)  # a cache
@@ -99,6 +100,14 @@ class EngineCatalog(Struct, frozen=True, eq=False):
                 version = version_of_tag(runtime.spec.get("engine") or {}, tag, trusted=True)
                 return ImageEngine(backend, version)
         return None
+
+    def claimed_accelerator(self, claims: Mapping[str, int]) -> Accelerator:
+        """The accelerators of claims; NONE where they are of two classes, or of none that is known."""
+        known = [(name, count) for name, count in claims.items() if name in self.device_classes and count > 0]
+        if len(known) != 1:
+            return NONE
+        [(name, count)] = known
+        return Accelerator(self.device_classes[name], count, group=True, resource=name, claimed=True)
 
     def cards(self, pod: Pod) -> list[AcceleratorType]:
         """The types of cards on which a pod may run; none where that is not known."""

@@ -37,6 +37,8 @@ class Surroundings(Struct, frozen=True):
     limits_origin: Origin
     hosts: int  # pods of a replica
     is_whole: bool = True  # nobody adds to the command line, such as a chart or the controller of an unknown kind
+    claims: Mapping[str, int] = {}  # devices by DeviceClass, of claims
+    claims_origin: Origin | None = None
 
 
 def recognise(
@@ -59,16 +61,21 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
     command, versioned = recognised.command, recognised.engine
     words = () if command.hides_options else command.arguments
     args = tuple(map(_known_text, words))
+    shared = _shared_accelerators(catalog, recognised, around)
     layer = ArgLayer(args, around.limits_origin, origins=tuple(word.origin for word in words))
     return EngineLine(
-        subject=Subject(around.name, "the limits of the container", ways="tensor, data or pipeline"),
+        subject=Subject(
+            around.name,
+            "the count of the claim" if shared.accelerator.claimed else "the limits of the container",
+            ways="tensor, data or pipeline",
+        ),
         backend=versioned.runtime.name,
         engine=versioned.engine,
         version=versioned.version,
         args=args,
         written=(layer,),
         option_rules=versioned.option_rules,
-        shared=_shared_accelerators(catalog, recognised, around),
+        shared=shared,
         is_own_image=lambda: recognised.is_own_image,
         start=_line_start(recognised) if around.is_whole else None,
         hides_options=command.hides_options,
@@ -104,8 +111,11 @@ def _shared_accelerators(
 ) -> SharedAccelerators:
     """The accelerators of the container. Of an engine that says no size one works, or all of them."""
     accelerator = catalog.accelerator(around.limits)
+    place = around.limits_origin.at(accelerator.resource) if accelerator.resource else None
+    if not accelerator.resource and around.claims:
+        accelerator, place = catalog.claimed_accelerator(around.claims), around.claims_origin
     takes_all = table_entry(recognised.engine.runtime.name).get("usesAll") or recognised.command.hides_options
-    origin = around.limits_origin.at(accelerator.resource) if accelerator.resource else None
+    origin = place if accelerator.resource else None
     return SharedAccelerators(
         accelerator=accelerator,
         size=accelerator.number if takes_all else 1,

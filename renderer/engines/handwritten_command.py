@@ -27,6 +27,7 @@ _SEPARATORS = ";&|()<>\n"
 _PREFIX = re.compile(r"exec|env|nohup|time|[A-Za-z_]\w*=.*", re.DOTALL)
 _UNKNOWN = re.compile(r"[$`]|\{\{|\{%")
 _LONGEST_PORT = 5
+_PORT = re.compile(r"(?:.*:)?(\d{1,5})")
 
 
 class Word(Struct, frozen=True):
@@ -104,6 +105,21 @@ def _table() -> Mapping[str, Any]:
 def table_entry(backend: str) -> Mapping[str, Any]:
     """What presets/engine_commands.yaml says of the engine of a preset; {} where it says nothing."""
     return next((engine for engine in _table()["engines"] if engine.get("backend") == backend), {})
+
+
+def port_in(text: str) -> int | None:
+    """The port that a variable says, alone or behind a host."""
+    match = _PORT.fullmatch(text)
+    return int(match[1]) if match else None
+
+
+def usual_port(entry: Mapping[str, Any], variables: Mapping[str, str]) -> int | None:
+    """The port of an engine of the table without an option for it, by variables whose values are known."""
+    for name in entry.get("portVariables") or ():
+        if name in variables and (port := port_in(variables[name])):
+            return port
+    port = entry.get("defaultPort")
+    return port if isinstance(port, int) else None
 
 
 def common_entry() -> Mapping[str, Any]:

@@ -126,4 +126,6 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     held_cache: HeldCache | None = None
     cards: Callable[[], Sequence[AcceleratorType]] = tuple  # of which type the pod's may be; none where that is unknown
     takes_turns: Callable[[], bool] = lambda: False  # whether the pod shares a card with other pods, each in its turn
+    weights_folder: Callable[[], str] = str  # where the pod writes them, '' where that is not known
+    claim_size: Callable[[str], str] = lambda name: ""  # what a claim of that name requests, '' where it is not known
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown

@@ -235,6 +235,7 @@ def engine_catalog(config: RenderConfig) -> EngineCatalog:
         runtimes={name: _preset_runtime(preset(f"backends/{name}")) for name in names},
         option_files=OptionListReader(),
         accelerators=tuple(preset("accelerators").value["spec"]["resources"]),
+        device_classes=preset("accelerators").value["spec"]["deviceClasses"],
         own_accelerators=config.get("accelerators") or {},
         model_facts=preset_facts,
         accelerator_types=accelerator_types,

@@ -14,6 +14,7 @@ from renderer.engines.container_engine import RecognisedEngine, recognise
 from renderer.engines.handwritten_command import Word
 from renderer.kubernetes.json_values import as_text, list_at, map_at, number_at, text_at
 from renderer.kubernetes.object_lists import own_fields
+from renderer.kubernetes.variable_references import as_process_sees, plain_variables
 from renderer.kubernetes.workloads import (
     WORKER,
     WORKLOADS,
@@ -154,10 +155,11 @@ def _pods(value: Body) -> Iterator[tuple[Path, Body]]:
 def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]) -> RecognisedEngine | None:
     """The engine of a container. `origins`: of `command` and `args`."""
     command, args = (
-        [
-            Word(word if isinstance(word, str) else _FILLED_IN, origins[field].at(i))
-            for i, word in enumerate(list_at(container, field))
-        ]
-        for field in _WORDS
+        [word if isinstance(word, str) else _FILLED_IN for word in list_at(container, field)] for field in _WORDS
     )
-    return recognise(catalog, command, args, text_at(container, "image"))
+    variables = plain_variables(container) if any("$" in word for word in (*command, *args)) else {}
+    words = {
+        field: [Word(as_process_sees(word, variables), origins[field].at(i)) for i, word in enumerate(texts)]
+        for field, texts in zip(_WORDS, (command, args), strict=True)
+    }
+    return recognise(catalog, words["command"], words["args"], text_at(container, "image"))

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from renderer.check.engines.containers import EngineContainer
+from renderer.check.engines.neighbours import Neighbours
 from renderer.check.engines.validation import engine_line_of
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import text_at
 from renderer.secrets.detection import hide_secrets
+from renderer.yamlio import Document
 
 
 def container_at(containers: Iterable[EngineContainer], line: int) -> EngineContainer | None:
@@ -21,11 +23,11 @@ def container_at(containers: Iterable[EngineContainer], line: int) -> EngineCont
     return max(before, key=lambda container: container.origin().place[1], default=None)
 
 
-def explain_engine(container: EngineContainer, catalog: EngineCatalog) -> dict[str, Any]:
+def explain_engine(container: EngineContainer, catalog: EngineCatalog, documents: Iterable[Document]) -> dict[str, Any]:
     """The record of an engine, as JSON: engine, version, and how that is known; options, and what judges them;
-    accelerators.
+    accelerators. `documents`: the set of manifests that it is in.
     """
-    recognised, line = container.recognised, engine_line_of(container, catalog)
+    recognised, line = container.recognised, engine_line_of(container, catalog, Neighbours(documents))
     file, number, _ = container.origin().place
     accelerator = line.shared.accelerator
     return {

@@ -77,6 +77,23 @@ class Neighbours:
         }
 
     @cached_property
+    def _services_by_label(self) -> Mapping[tuple[str, str, str], list[Document]]:
+        """The Services with a selector, by namespace and the first label that it has."""
+        services: dict[tuple[str, str, str], list[Document]] = {}
+        for namespace, document in self.all("Service"):
+            for key, value in [*map_at(document.value, "spec", "selector").items()][:1]:
+                services.setdefault((namespace, key, str(value)), []).append(document)
+        return services
+
+    def services_of(self, namespace: str, labels: Body) -> Iterator[Document]:
+        """The Services that select pods with these labels."""
+        known = self._services_by_label
+        for key, value in labels.items() if known else ():
+            for document in known.get((namespace, key, str(value)), ()):
+                if selects({"matchLabels": map_at(document.value, "spec", "selector")}, labels):
+                    yield document
+
+    @cached_property
     def requests(self) -> list[ModelRequest]:
         """What the AIGatewayRoutes of the set send to pods."""
         return [

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.check.engines.containers import EngineContainer
+from renderer.check.engines.neighbours import PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
-from renderer.engines.handwritten_command import table_entry
+from renderer.engines.handwritten_command import port_in, table_entry, usual_port
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, stays
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
@@ -80,6 +82,43 @@ def _ports_beside(container: EngineContainer) -> Iterator[tuple[Path, Body, Body
             yield (*path, "ports", i), body, port
 
 
+@rule(of=PlacedEngine)
+def unheard_services(placed: PlacedEngine) -> Iterator[Diagnostic]:
+    """A warning for a Service none of whose ports leads to one on which something in the pod listens. Nothing is known
+    of containers beside the engine that name no port, and of an engine that a script starts beside others.
+    """
+    container, recognised = placed.container, placed.container.recognised
+    number = None if container.is_worker or not recognised.command.is_alone else _port(container)
+    beside = [body for path, body in containers(container.pod) if body is not container.body and stays(path, body)]
+    if not number or not all(maps_at(body, "ports") for body in beside):
+        return
+    named = {
+        text_at(port, "name"): port.get("containerPort")
+        for body in (*beside, container.body)
+        for port in maps_at(body, "ports")
+    }
+    heard = [number, *(port.get("containerPort") for _, _, port in _ports_beside(container))]
+    for service in placed.neighbours.services_of(container.namespace, map_at(container.metadata, "labels")):
+        spec = map_at(service.value, "spec")
+        ports = [port.get("targetPort", port.get("port")) for port in maps_at(spec, "ports")]
+        numbers = [named.get(port) if isinstance(port, str) else port for port in ports]
+        if not ports or text_at(spec, "clusterIP") == "None" or not all(isinstance(port, int) for port in numbers):
+            continue
+        if not any(port in heard for port in numbers):
+            metadata = map_at(service.value, "metadata")
+            is_named = isinstance(ports[0], str)
+            words = {
+                "service": "/".join(filter(None, (text_at(metadata, "namespace"), text_at(metadata, "name")))),
+                "port": numbers[0],
+                "name": container.name,
+                "number": number,
+                "hint": f"write containerPort: {number} at the port '{ports[0]}'"
+                if is_named
+                else f"write targetPort: {number}",
+            }
+            yield make_diagnostic("W487", service.origin("spec", "ports", 0, "targetPort"), **words)
+
+
 @rule(of=EngineContainer)
 def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
     """A note where requests reach an engine while it ends: nothing waits until nobody sends any more."""
@@ -96,10 +135,11 @@ def _port(container: EngineContainer) -> int | None:
     entry = table_entry(container.recognised.engine.runtime.name)
     if command.ports or command.hides_options:
         return command.port if not command.hides_options else None
-    variables = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
-    says_more = any(name in variables for name in entry.get("portVariables") or ())
+    variables = plain_variables(container.body)
+    named = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
+    says_more = any(name in named and not port_in(variables.get(name, "")) for name in entry.get("portVariables") or ())
     settings_file = any(word.text.partition("=")[0] in (entry.get("settingsFile") or ()) for word in command.arguments)
-    return None if says_more or settings_file or container.body.get("envFrom") else entry.get("defaultPort")
+    return None if says_more or settings_file or container.body.get("envFrom") else usual_port(entry, variables)
 
 
 @rule(of=EngineContainer)

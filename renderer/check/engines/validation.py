@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert, structs
 
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.device_claims import claimed_devices
 from renderer.check.engines.metric_names import unreported_metrics
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import Surroundings, engine_line, known_facts
+from renderer.engines.downloads import download_folder
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Container, Pod
 from renderer.yamlio import Document
 
+_fields = cache(structs.fields)  # they are worked out anew at each call
 _Record = TypeVar("_Record", Container, Pod)
 
 
@@ -45,20 +48,20 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
         yield from problems
     diagnostics = Collector()
     for container in engines:
-        line = engine_line_of(container, catalog)
+        line = engine_line_of(container, catalog, neighbours)
         placed = PlacedEngine(container, line, catalog, neighbours)
-        for record in (line, _running_engine(container, line, catalog), container, placed):
+        for record in (line, _running_engine(container, line, catalog, neighbours), container, placed):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
     yield from unreported_metrics(listed, engines, catalog, neighbours)
 
 
-def engine_line_of(container: EngineContainer, catalog: EngineCatalog) -> EngineLine:
+def engine_line_of(container: EngineContainer, catalog: EngineCatalog, neighbours: Neighbours) -> EngineLine:
     """The command line of an engine in a manifest."""
-    return engine_line(catalog, container.recognised, _surroundings(container))
+    return engine_line(catalog, container.recognised, _surroundings(container, neighbours))
 
 
-def _surroundings(container: EngineContainer) -> Surroundings:
+def _surroundings(container: EngineContainer, neighbours: Neighbours) -> Surroundings:
     limits = ("resources", "limits")
     return Surroundings(
         name=container.name,
@@ -66,10 +69,14 @@ def _surroundings(container: EngineContainer) -> Surroundings:
         limits_origin=container.origin(*limits),
         hosts=container.hosts,
         is_whole=container.replica is not None,
+        claims=claimed_devices(container, neighbours) if "resourceClaims" in container.pod else {},
+        claims_origin=container.origin("resources", "claims"),
     )
 
 
-def _running_engine(container: EngineContainer, line: EngineLine, catalog: EngineCatalog) -> RunningEngine:
+def _running_engine(
+    container: EngineContainer, line: EngineLine, catalog: EngineCatalog, neighbours: Neighbours
+) -> RunningEngine:
     """The engine in its pod."""
 
     def origin_of(path: Path) -> Origin:
@@ -90,8 +97,19 @@ def _running_engine(container: EngineContainer, line: EngineLine, catalog: Engin
         written_variables=container.variables,
         cards=partial(catalog.cards, pod),
         takes_turns=partial(catalog.take_turns, map_at(container.body, "resources", "limits"), pod),
+        weights_folder=partial(download_folder, container.recognised, container.body),
+        claim_size=partial(_claim_size, container, neighbours),
         facts=partial(known_facts, catalog, container.recognised),
     )
+
+
+def _claim_size(container: EngineContainer, neighbours: Neighbours, name: str) -> str:
+    """What a claim of the set requests: one of the pod's namespace, else of the StatefulSet's own templates."""
+    requested = ("spec", "resources", "requests", "storage")
+    claim = neighbours.find("PersistentVolumeClaim", container.namespace, name)
+    templates = maps_at(container.document.value, "spec", "volumeClaimTemplates")
+    own = (template for template in templates if text_at(template, "metadata", "name") == name)
+    return text_at(claim or next(own, {}), *requested)
 
 
 def _read_pod(container: EngineContainer) -> Pod:
@@ -116,7 +134,7 @@ def _read(record: type[_Record], body: Body, **fields: Any) -> _Record:
     """The record of a map with the API's names. No schema need have judged it: values of other types than the API's
     are left out.
     """
-    for field in structs.fields(record):
+    for field in _fields(record):
         if field.name not in fields:
             with suppress(KeyError, ValidationError):
                 fields[field.name] = convert(body[field.encode_name], field.type)

@@ -218,6 +218,34 @@ ENGINES: Final[dict[str, Wording]] = {
         "there finds too little",
         "write {option} with the part that each of them may take, such as 0.3",
     ),
+    "E485": Wording(
+        "{low} {value} is {relation} {high} {bound}: {engine} refuses to start",
+        "write {low} {least} or less, or raise {high}",
+    ),
+    "E486": Wording(
+        "{size} GiB of weights are written to {folder}, and {what} is {amount}: the kubelet evicts the pod",
+        "write {least} or more there, or mount a claim of that size at {folder}",
+    ),
+    "W486": Wording(
+        "{size} GiB of weights are written to {folder}, and {what} requests {amount}",
+        "request {least} or more",
+    ),
+    "N490": Wording(
+        "{name} writes weights to {folder} on the disk of the node, and not to the claim at {path}",
+        "mount the claim at {folder}, or set HF_HOME to {path}",
+    ),
+    "E488": Wording(
+        "{option}: {amount} of KV cache lie in memory, and the limit of the container is {memory}",
+        "write limits.memory: {least} or more, or lower {option}",
+    ),
+    "E489": Wording(
+        "{option}: {amount} of KV cache lie in /dev/shm, which has {size}",
+        "make it {least} or more, or lower {option}",
+    ),
+    "W487": Wording(
+        "Service {service} leads to port {port} of {name}, which listens on {number}",
+        "{hint}",
+    ),
     "E455": _TOO_LARGE,
     "W455": _TOO_LARGE,
     "W456": Wording(

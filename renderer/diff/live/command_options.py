@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -14,14 +13,13 @@ from renderer.diagnostics import NamedSource, Origin
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import RecognisedEngine, recognise
 from renderer.engines.dialect import Dialect
-from renderer.engines.handwritten_command import Word, table_entry
+from renderer.engines.handwritten_command import Word, table_entry, usual_port
 from renderer.engines.option_lists import Option
-from renderer.kubernetes.json_values import list_at, maps_at, text_at
+from renderer.kubernetes.json_values import list_at, text_at
+from renderer.kubernetes.variable_references import fill_in, plain_variables
 
 MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it
-_REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][\w.-]*)\)")  # two dollar signs are one for itself
 _PREFIX = re.compile(r"[A-Za-z_]\w*=.*|env|nohup|time", re.DOTALL)
-_PORT = re.compile(r"(?:.*:)?(\d{1,5})")
 _NOWHERE: Final = Origin(NamedSource(""))  # no message of ours leads to a word
 
 
@@ -89,7 +87,7 @@ def read_command(container: Mapping[str, Any], catalog: EngineCatalog) -> Contai
         tuple(word.text for word in start),
         {name: ", ".join(values) for name, values in occurrences.items()},
         any(len(values) > 1 for values in occurrences.values()),
-        line.port if line.ports else _usual_port(entry, variables),
+        line.port if line.ports else usual_port(entry, variables),
         model_option,
     )
 
@@ -122,26 +120,6 @@ def _most_values(option: Option | None) -> int:
     return int(option.arity)
 
 
-def plain_variables(container: Mapping[str, Any]) -> dict[str, str]:
-    """The variables of a container whose values stand there, each with those before it filled in."""
-    variables: dict[str, str] = {}
-    for entry in maps_at(container, "env"):
-        if "valueFrom" not in entry:
-            variables[text_at(entry, "name")] = fill_in(text_at(entry, "value"), variables)
-    return variables
-
-
-def fill_in(text: str, variables: Mapping[str, str]) -> str:
-    """The text with `$(NAME)` filled in as Kubernetes does it, where the variable is known."""
-    return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]), text)
-
-
-def references(container: Mapping[str, Any]) -> Iterator[str]:
-    """The variables that a container's command line names."""
-    for word in itertools.chain(list_at(container, "command"), list_at(container, "args")):
-        yield from filter(None, _REFERENCE.findall(word)) if isinstance(word, str) else ()
-
-
 def json_meaning(text: str) -> str:
     """JSON of a map or list in one form; any other text as it is."""
     if text[:1] not in ("{", "["):
@@ -150,18 +128,3 @@ def json_meaning(text: str) -> str:
         return json.dumps(json.loads(text), sort_keys=True)
     except ValueError:
         return text
-
-
-def port_in(text: str) -> int | None:
-    """The port that a variable says, alone or behind a host."""
-    match = _PORT.fullmatch(text)
-    return int(match[1]) if match else None
-
-
-def _usual_port(entry: Mapping[str, Any], variables: Mapping[str, str]) -> int | None:
-    """The port of an engine without an option for it."""
-    for name in entry.get("portVariables") or ():
-        if name in variables and (port := port_in(variables[name])):
-            return port
-    port = entry.get("defaultPort")
-    return port if isinstance(port, int) else None

@@ -11,9 +11,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from renderer.diagnostics import Path
-from renderer.diff.live.command_options import ContainerCommand, plain_variables, read_command, references
+from renderer.diff.live.command_options import ContainerCommand, read_command
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.variable_references import plain_variables, references
 
 LOADER: Final = "model-loader"
 _STORE = re.compile(r"STORE:(.+)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from renderer.diff.live import command_options
 from renderer.diff.live.counterparts import parents
 from renderer.diff.live.differing_field import DifferingField
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import pod_templates
 
@@ -61,7 +61,7 @@ def has_revision(differing: DifferingField) -> bool:
     """The option of a revision that a new loader loads."""
     if not differing.dropped or differing.option != "--revision" or not differing.pods:
         return False
-    revisions = [command_options.plain_variables(loader).get("REVISION") for loader in differing.pods.ours.loaders]
+    revisions = [plain_variables(loader).get("REVISION") for loader in differing.pods.ours.loaders]
     return not differing.pods.theirs.loaders and differing.value in revisions
 
 
@@ -69,7 +69,7 @@ def is_loaded_model(differing: DifferingField) -> bool:
     """The option of a model or file that a new loader loads."""
     if not differing.dropped or not differing.option or not differing.pods or differing.pods.theirs.loaders:
         return False
-    variables = [command_options.plain_variables(loader) for loader in differing.pods.ours.loaders]
+    variables = [plain_variables(loader) for loader in differing.pods.ours.loaders]
     return differing.value in {loaded.get(name) for loaded in variables for name in ("MODEL_ID", "MODEL_FILENAME")}
 
 

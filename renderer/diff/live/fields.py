@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from renderer.diff.live.command_options import ContainerCommand, json_meaning, port_in
+from renderer.diff.live.command_options import ContainerCommand, json_meaning
 from renderer.diff.live.compared import LivePair, ObjectSide, PodPair, selector_path
 from renderer.diff.live.counterparts import PodSide, hub_source
 from renderer.diff.live.leaves import OPTION, Key, Leaf, Leaves, flatten
+from renderer.engines.handwritten_command import port_in
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.kube.images import split_image

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from renderer.diff.live import command_options
 from renderer.diff.live.differing_field import DifferingField
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import replicas
 
@@ -42,9 +42,9 @@ def loads_bucket(differing: DifferingField) -> bool:
         return False
     old = next((body for body in differing.pods.theirs.loaders if body.get("name") == differing.container), {})
     new = next((body for body in differing.pods.ours.loaders if body.get("name") == differing.container), {})
-    names = {*command_options.plain_variables(old)}
+    names = {*plain_variables(old)}
     has_settings = "MODEL_ID" in names or "BUCKET" in names
-    is_copied = "DEST" in command_options.plain_variables(new)
+    is_copied = "DEST" in plain_variables(new)
     return bool(old) and not has_settings and is_copied and differing.field[0] in ("image", "command", "args", "env")
 
 
@@ -64,7 +64,7 @@ def omits_revision(differing: DifferingField) -> bool:
         or not differing.pods
     ):
         return False
-    hubs = [command_options.plain_variables(body).get("MODEL_HUB_NAME") for body in differing.pods.ours.loaders]
+    hubs = [plain_variables(body).get("MODEL_HUB_NAME") for body in differing.pods.ours.loaders]
     return "ModelScope" in hubs and differing.pair.of_operator
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import math
+from collections.abc import Iterator, Mapping
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from msgspec import Struct
+
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.given_options import option_values
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import accelerators_used
-from renderer.engines.running_engine import HeldCache, RunningEngine
+from renderer.engines.running_engine import EngineLine, HeldCache, RunningEngine
+from renderer.engines.version_order import version_key
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import as_text, maps_at, number_at, text_at, value_at
 from renderer.plan import Container
 
+_BESIDE = 16  # GiB that an engine needs beside such a cache
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where engines look for it
 
 
@@ -50,6 +58,81 @@ def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     if size is not None and max(size, line.shared.size) > 1 and line.shared.origin:
         words = {"name": line.subject.name, "count": line.shared.accelerator.number}
         yield make_diagnostic("W428", line.shared.origin, **words)
+
+
+@rule(
+    of=RunningEngine,
+    when=lambda running: running.line.args and "heldInMemory" in table_entry(running.line.backend),
+)
+def cache_above_memory(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for KV cache that somebody lets the engine keep in memory, where that alone is more than the container
+    may have, or than shared memory has where it lies there.
+    """
+    line, container = running.line, running.container
+    limit, shared = text_at(container.resources, "limits", "memory"), _shared_memory(running)
+    for row in maps_at(table_entry(line.backend), "heldInMemory") if not running.held_cache else ():
+        cache = _held_bytes(line, row)
+        origin = _option_origin(line, text_at(row, "option"))
+        if not cache or origin is None:
+            continue
+        words = {"option": text_at(row, "option"), "amount": f"{cache.size / 2**30:.1f} GiB"}
+        least = f"{math.ceil(cache.size / 2**30) + _BESIDE}Gi"
+        if limit and _bytes(limit) < cache.size:
+            yield make_diagnostic("E488", origin, memory=limit, least=least, **words)
+        if cache.is_shared and shared and _bytes(shared) < cache.size:
+            yield make_diagnostic("E489", origin, size=shared, least=least, **words)
+
+
+class _Held(Struct, frozen=True):
+    """KV cache in memory, as a command line says it."""
+
+    size: float  # in bytes
+    is_shared: bool  # it lies in shared memory
+
+
+def _held_bytes(line: EngineLine, row: Mapping[str, object]) -> _Held | None:
+    """How much an option says; None without it, and for what is no number."""
+    option = text_at(row, "option")
+    text = option_values(line.engine.style, line.args, frozenset([line.engine.style.name(option)]))
+    value: object = next(iter(text.values()), "")
+    settings: object = {}
+    if key := text_at(row, "key"):
+        try:
+            settings = json.loads(str(value))
+        except ValueError:
+            return None
+        value = value_at(settings, *key.split(".")) if isinstance(settings, dict) else None
+    try:
+        size = float(str(value)) * number_at(row, "unit")
+    except ValueError:
+        return None
+    if row.get("each"):
+        size *= line.shared.accelerator.number if line.shared.hosts == 1 else 1
+    beside, first = text_at(row, "sharedWith"), as_text(row.get("sharedFrom"))
+    is_shared = bool(beside and isinstance(settings, dict) and value_at(settings, *beside.split(".")))
+    is_later = bool(first and line.version and version_key(line.version) >= version_key(first))
+    is_later = is_later and line.shared.accelerator.vendor != text_at(row, "exceptOn")
+    return _Held(size, is_shared or is_later) if 0 < size < math.inf else None
+
+
+def _option_origin(line: EngineLine, option: str) -> Origin | None:
+    """Where somebody wrote an option last."""
+    style = line.engine.style
+    places = (
+        layer.origin_of(i)
+        for layer in reversed(line.written)
+        for i in range(len(layer.args) - 1, -1, -1)
+        if layer.args[i][:1] == "-" and style.name(layer.args[i]) == style.name(option)
+    )
+    return next(places, None)
+
+
+def _bytes(amount: str) -> float:
+    """A quantity in bytes; endless for what is none."""
+    try:
+        return quantity.nanos(amount) / 10**9
+    except ValueError:
+        return math.inf
 
 
 def bounded_memory(container: Container) -> tuple[str, str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from renderer.diagnostics import Origin
+from msgspec.structs import replace
+
+from renderer.diagnostics import Origin, Path
+from renderer.engines.dialect import ArgLayer
 from renderer.engines.option_lists import list_path
 from renderer.engines.rules.memory import bounded_memory
 from renderer.engines.running_engine import (
@@ -17,11 +20,12 @@ from renderer.engines.running_engine import (
     SharedAccelerators,
     Subject,
 )
-from renderer.kubernetes.json_values import as_text, map_at
+from renderer.kubernetes.json_values import as_text, map_at, text_at
+from renderer.kubernetes.variable_references import as_process_sees, plain_variables
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallel_sizes import own_size_origin
-from renderer.resolve.pod import pod_template
+from renderer.resolve.pod import loaders, pod_template
 from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
@@ -34,13 +38,14 @@ _OVER_PODS = "; spec.parallelism shares a model among several pods"
 def engine_line(command: EngineProcess) -> EngineLine:
     """The command line; what users wrote of it is what they can change."""
     run, base, parallelism = command.run, command.run.base, command.run.size.parallelism
+    args, written = _as_process_sees(command)
     return EngineLine(
         subject=_subject(run),
         backend=run.engine.runtime.name,
         engine=run.engine,
         version=run.version,
-        args=command.args,
-        written=command.user_layers,
+        args=args,
+        written=written,
         option_rules=command.option_rules,
         shared=SharedAccelerators(
             accelerator=run.size.accelerator,
@@ -51,6 +56,18 @@ def engine_line(command: EngineProcess) -> EngineLine:
         ),
         is_own_image=partial(runs_own_image, run),
     )
+
+
+def _as_process_sees(command: EngineProcess) -> tuple[tuple[str, ...], Sequence[ArgLayer]]:
+    """The arguments, and those of users, with the variables whose values stand in the environment filled in."""
+    if not any("$" in arg for arg in command.args):
+        return command.args, command.user_layers
+    variables = plain_variables({"env": list(command.env)})
+
+    def filled(args: Sequence[str]) -> tuple[str, ...]:
+        return tuple(as_process_sees(arg, variables) for arg in args)
+
+    return filled(command.args), [replace(layer, args=filled(layer.args)) for layer in command.user_layers]
 
 
 def runs_own_image(run: EngineRun) -> bool:
@@ -97,13 +114,14 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         pod=planned.pod,
         container=planned.pod.containers[0],
         path=("spec", "containers", 0),
-        origin_of=planned.patch_origin,
+        origin_of=partial(_origin_of, planned),
         written_variables=partial(_written_variables, planned),
         held_cache=held_cache,
         cards=partial(possible_cards, planned.run.base.context.inputs, planned.run.base.placement),
         takes_turns=partial(
             planned.run.base.context.known_engines.take_turns, planned.run.base.placement.limits, planned.pod
         ),
+        weights_folder=partial(_weights_folder, planned),
         facts=lambda: map_at(planned.run.base.claim.main.spec, "facts"),
     )
 
@@ -116,6 +134,24 @@ def _written_variables(planned: PlannedPod) -> Iterator[tuple[str, Origin]]:
         layers.append((patched.value, patched.origin))
     for variables, origin in layers:
         yield from ((as_text(variable.get("name")), origin.at(i, "name")) for i, variable in enumerate(variables))
+
+
+def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:
+    """Where somebody wrote a field of the pod: in the app's template, or among the resources of its engine."""
+    origin = planned.patch_origin(path)
+    if origin is None and path[:4] == ("spec", "containers", 0, "resources") and len(path) == 6:
+        side, name = (str(part) for part in path[4:])
+        author = engine_run.resource_author(planned.run, side, name)
+        return author.at(side, name) if author else None
+    return origin
+
+
+def _weights_folder(planned: PlannedPod) -> str:
+    """Where the pod keeps the weights that its loader writes; '' where it loads none."""
+    mounts = planned.pod.containers[0].volume_mounts
+    paths = [text_at(mount, "mountPath") for mount in mounts if mount.get("name") == loaders.VOLUME]
+    volumes = [volume for volume in planned.pod.volumes if volume.get("name") == loaders.VOLUME]
+    return paths[0] if paths and volumes and "emptyDir" in volumes[0] else ""
 
 
 def _held_cache(planned: PlannedPod, offloading: KVOffloading) -> HeldCache:

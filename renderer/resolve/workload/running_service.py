@@ -7,10 +7,13 @@ from functools import partial
 
 from renderer.diagnostics import Origin
 from renderer.engines.container_engine import Surroundings, engine_line, known_facts, recognise
+from renderer.engines.downloads import download_folder
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, map_at, maps_at
+from renderer.kubernetes.variable_references import as_process_sees, plain_variables
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.plan import Body, Container
 from renderer.resolve.kube import images
 from renderer.resolve.workload.handwritten_pod import TemplatePod
 
@@ -24,8 +27,11 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
         if container.name != RUNNER:
             continue
         at = origin.at("spec", "containers", i)
-        command = [Word(word, at.at("command", n)) for n, word in enumerate(container.command)]
-        args = [Word(word, at.at("args", n)) for n, word in enumerate(container.args)]
+        variables = plain_variables({"env": list(container.env)})
+        command, args = (
+            [Word(as_process_sees(word, variables), at.at(field, n)) for n, word in enumerate(words)]
+            for field, words in (("command", container.command), ("args", container.args))
+        )
         image = images.original_image(base.context.inputs.config, container.image)
         recognised = recognise(base.context.known_engines, command, args, image)
         if recognised:
@@ -47,9 +53,15 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 takes_turns=partial(
                     base.context.known_engines.take_turns, map_at(container.resources, "limits"), template_pod.pod
                 ),
+                weights_folder=partial(download_folder, recognised, _body(container)),
                 facts=partial(known_facts, base.context.known_engines, recognised),
             )
     return None
+
+
+def _body(container: Container) -> Body:
+    """The container as a manifest has it, as far as it says where weights are written."""
+    return {"env": list(container.env), "securityContext": container.security_context, **container.rest}
 
 
 def _written_variables(template_pod: TemplatePod, index: int) -> Iterator[tuple[str, Origin]]:

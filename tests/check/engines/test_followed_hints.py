@@ -1,279 +1,226 @@
-"""Every hint about a command line that names what to write is followed word for word; then nothing is said any more."""
+"""What hints about numbers, cards and disks advise, followed word for word: the finding goes, and no other comes."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+from msgspec import Struct
 
-from renderer.engines.option_validation import _UNCERTAIN
 from tests.conftest import Llmaz
 
-VLLM, SGLANG = "vllm/vllm-openai:v{}", "lmsysorg/sglang:v{}"
-LLAMACPP, TGI = "ghcr.io/ggml-org/llama.cpp:server-b11434", "ghcr.io/huggingface/text-generation-inference:3.3.7"
-TRTLLM = "nvcr.io/nvidia/tensorrt-llm/release:1.2.1"
-LAUNCH, SERVE = ["python3", "-m", "sglang.launch_server"], ["vllm", "serve"]
-MODULE = ["python3", "-m", "vllm.entrypoints.openai.api_server"]
-NEWER = "use that version or a newer one"
-
-Line = tuple[str, Sequence[str], Sequence[str]]
-
-
-def vllm(*args: str, version: str = "0.24.0", command: Sequence[str] = ()) -> Line:
-    return VLLM.format(version), command, args
-
-
-def sglang(*args: str, version: str = "0.5.10", command: Sequence[str] = LAUNCH) -> Line:
-    return SGLANG.format(version), command, args
-
-
-# By code, lines of which each has a fault with that code: image, command and arguments.
-FAULTS: Mapping[str, Sequence[Line]] = {
-    "E430": [
-        vllm("org/blue", "--max-modell-len", "8192"),
-        vllm("org/blue", "--no-prefix-caching"),
-        vllm("org/blue", "--enable-metrics"),
-        vllm("org/blue", "--ctx-size", "4096"),
-        vllm("org/blue", "-max-model-len", "8192"),
-        vllm("org/blue", "--shutdown-timeout", "60", version="0.11.1"),
-        sglang("--model-path", "org/blue", "--context-lenght", "4096"),
-        (LLAMACPP, (), ["-m", "/m.gguf", "--ctx-size=4096"]),
-        (LLAMACPP, (), ["-m", "/m.gguf", "-c 4096"]),
-        (LLAMACPP, (), ["-m", "/m.gguf", "-np2"]),
-        (TGI, (), ["--model-id", "org/blue", "--num-shards", "1"]),
-    ],
-    "E431": [
-        vllm("org/blue", "--task", "embed"),
-        vllm("org/blue", "--swap-space", "4"),
-        vllm("org/blue", "--disable-log-requests", version="0.18.0"),
-        vllm("org/blue", "--guided-decoding-backend", "auto"),
-        sglang("--model-path", "org/blue", "--enable-ep-moe"),
-        (LLAMACPP, (), ["-m", "/m.gguf", "--draft-max", "16"]),
-        (LLAMACPP, (), ["-m", "/m.gguf", "--mlock"]),
-        vllm("org/blue", "--speculative-model", "org/small", version="0.10.2"),
-    ],
-    "E432": [vllm("org/blue", "--enable-p"), sglang("--model-path", "org/blue", "--disable-c")],
-    "E433": [
-        vllm("org/blue", "--max-model-len"),
-        vllm("org/blue", "--kv-cache-dtype", "--enforce-eager"),
-        vllm("org/blue", "--served-model-name"),
-        sglang("--model-path", "org/blue", "--tool-call-parser"),
-    ],
-    "E435": [vllm("org/blue", "--enforce-eager=true"), sglang("--model-path", "org/blue", "--trust-remote-code=1")],
-    "E437": [
-        vllm("org/blue", "--dtype auto", "--max-model-len 8192"),
-        vllm("org/blue", "--enforce-eager", "true"),
-        vllm("org/blue", "dtype", "auto"),
-        vllm("org/blue", "\N{EN DASH}\N{EN DASH}dtype", "auto"),
-        vllm("--model", "org/blue", "--port 8000", command=MODULE),
-        sglang("--port", "8000", "org/blue"),
-        sglang("--model-path", "org/blue", "--port 8000"),
-        (LLAMACPP, (), ["/m.gguf", "-c", "4096"]),
-        (TGI, (), ["--port", "8080", "org/blue"]),
-    ],
-    "W439": [
-        vllm("org/blue", "--served-model-name", "blue", "--dtype auto"),
-        (LLAMACPP, (), ["-m", "/m.gguf", "--alias", "--ctx-size"]),
-    ],
-    "E440": [
-        vllm("org/blue", "--dtype", "bf16"),
-        vllm("org/blue", "--kv-cache-dtype", '"auto"'),
-        vllm("org/blue", "--tool-call-parser", "hermez", "--enable-auto-tool-choice"),
-        vllm("org/blue", "--load-format=safetensor"),
-        sglang("--model-path", "org/blue", "--tool-call-parser", "hermez"),
-    ],
-    "E441": [
-        vllm("org/blue", "--speculative-config", '\'{"method": "mtp", "num_speculative_tokens": 2}\''),
-        vllm("org/blue", "--speculative-config", "{'method': 'mtp', 'num_speculative_tokens': 2}"),
-        vllm("org/blue", "--compilation-config", "{mode: 3}"),
-        vllm("org/blue", "--cudagraph-capture-sizes", "1,2,4,8"),
-        vllm("org/blue", "--cudagraph-capture-sizes", "[1, 2, 4]"),
-        vllm("org/blue", "--max-num-seqs", "'64'"),
-        sglang("--model-path", "org/blue", "--cuda-graph-bs", "1 2 4"),
-        sglang("--model-path", "org/blue", "--tp-size", '"2"'),
-    ],
-    "W442": [(LLAMACPP, (), ["-m", "/m.gguf", "-c", "8k"])],
-    "E443": [
-        vllm("org/blue", "--enable-auto-tool-choice"),
-        vllm("org/blue", "--enable-reasoning", version="0.8.5"),
-    ],
-    "E465": [
-        vllm("serve", "org/blue"),
-        vllm("vllm serve", "org/blue"),
-        vllm("vllm", "serve", "org/blue", version="0.8.5"),
-        vllm("serve", "org/blue", version="0.10.2"),
-        vllm("serve", "org/blue", command=SERVE),
-        (LLAMACPP, (), ["llama-server", "-m", "/m.gguf"]),
-        (TGI, (), ["text-generation-launcher", "--model-id", "org/blue"]),
-    ],
-    "E466": [
-        vllm("org/blue", "--port", "8000", version="0.9.2"),
-        vllm("org/blue", version="0.11.0"),
-        vllm("--port", "8200", "org/blue", command=MODULE),
-        vllm("--model", "org/blue", version="0.9.2", command=SERVE),
-        vllm("--port", "8000", "--model", "org/blue", version="0.6.0", command=SERVE),
-        vllm("--port", "8200", "org/blue", "--served-model-name", "blue"),
-        vllm("sh", "-c", "vllm serve org/blue"),
-        sglang("org/blue", "--port", "8000"),
-        sglang("--model", "org/blue", command=["sglang", "serve"]),
-        (LLAMACPP, (), ["sh", "-c", "/app/llama-server -m /m.gguf"]),
-    ],
-    "E467": [
-        vllm("--served-model-name", "blue", "org/blue", version="0.15.0"),
-        vllm("--served-model-name", "blue", "org/blue"),
-        vllm("--served-model-name", "blue", "org/blue", version="0.8.5"),
-        vllm("--max-model-len", "8192"),
-        vllm("--max-model-len", "8192", version="0.7.3", command=SERVE),
-        sglang("--port", "8000"),
-        (TGI, (), ["--port", "8080"]),
-    ],
-    "W467": [(TRTLLM, ["trtllm-serve"], ["--port", "8000"])],
+VLLM, SGLANG = "vllm/vllm-openai:v0.27.0", "lmsysorg/sglang:v0.5.9"
+TGI = "ghcr.io/huggingface/text-generation-inference:3.3.5"
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat, namespace: llm}
+spec:
+  replicas: 1
+  strategy: {type: Recreate}
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      nodeSelector: {NODES}
+      resourceClaims: [{name: gpus, resourceClaimTemplateName: gpus}]
+      containers:
+        - name: engine
+          image: IMAGE
+          LINE
+          env: [ENV]
+          ports: [{name: http, containerPort: PORT}]
+          resources: {LIMITS}
+          volumeMounts: [{name: shm, mountPath: /dev/shm}, {name: data, mountPath: DATA}]
+          lifecycle: {preStop: {sleep: {seconds: 5}}}
+      volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: SHM}}, {name: data, VOLUME}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: chat, namespace: llm}
+spec: {selector: {app: chat}, ports: [{port: 80, targetPort: TARGET}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: weights, namespace: llm}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: CLAIM}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpus, namespace: llm}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: COUNT}}]}}}
+"""
+USUAL = {
+    "NODES": "",
+    "IMAGE": VLLM,
+    "LINE": "args: [org/some]",
+    "ENV": "",
+    "PORT": "8000",
+    "LIMITS": "limits: {nvidia.com/gpu: 1}",
+    "DATA": "/scratch",
+    "SHM": "40Gi",
+    "VOLUME": "emptyDir: {}",
+    "TARGET": "http",
+    "CLAIM": "100Gi",
+    "COUNT": "8",
 }
-
-Args = list[str]
-Follow = Callable[[Args, int, "re.Match[str]"], Args]
-
-
-def values_end(args: Args, index: int) -> int:
-    """The index behind the values of an option."""
-    return next((i for i in range(index + 1, len(args)) if args[i][:1] == "-"), len(args))
+CLAIMED = "persistentVolumeClaim: {claimName: weights}"
+QWEN = "args: [Qwen/Qwen3-32B, --tensor-parallel-size, '2']"
+LAUNCH = "command: [python3, -m, sglang.launch_server, --model-path, org/some, --host, 0.0.0.0"
 
 
-def rename(args: Args, index: int, match: re.Match[str]) -> Args:
-    _, glued, value = args[index].partition("=")
-    if match[1][:1] != "-" and glued:  # a value
-        return [*args[:index], args[index].partition("=")[0] + glued + match[1], *args[index + 1 :]]
-    if args[index][:1] != "-":  # a value, or an option without its dashes
-        return [*args[:index], match[1], *args[index + 1 :]]
-    return [*args[:index], match[1] + glued + value, *args[index + 1 :]]
+class Advice(Struct, frozen=True):
+    """A fault, the words of the hint about it, and what these lead to, each as an alternative."""
+
+    code: str
+    fault: Mapping[str, str]
+    hint: str
+    followed: Sequence[Mapping[str, str]]
 
 
-def replace_option(args: Args, index: int, match: re.Match[str]) -> Args:
-    words = match[1].split(" ")
-    if len(words) > 1 or args[index][:2] != "--":
-        return [*args[:index], *words, *args[values_end(args, index) :]]
-    return rename(args, index, match)
-
-
-def leave_out(args: Args, index: int, match: re.Match[str]) -> Args:
-    return [*args[:index], *args[values_end(args, index) :]]
-
-
-def quoted(text: str) -> Args:
-    return re.findall(r"'([^']*)'", text)
-
-
-def items(args: Args, index: int, match: re.Match[str]) -> Args:
-    return [*args[:index], *quoted(match[1]), *args[index + 1 :]]
-
-
-def in_front(args: Args, index: int, match: re.Match[str]) -> Args:
-    """The model in front; not where it stands, nor behind an option that is to go."""
-    model, option = match[1], match[2]
-    rest = [arg for arg in args if arg not in (model, option)]
-    return [model, *rest]
-
-
-FORMS: Sequence[tuple[str, Follow]] = [
-    (r"did you mean '(\S+)'\?", rename),
-    (
-        r"the option is '(\S+)': write its value as the next item of the list",
-        lambda a, i, m: [*a[:i], m[1], a[i][len(m[1]) :].lstrip("= "), *a[i + 1 :]],
+T4 = {"NODES": "nvidia.com/gpu.product: Tesla-T4"}
+TURNS = {"LIMITS": "limits: {nvidia.com/gpu.shared: 1}"}
+SMALL = {"LIMITS": "limits: {nvidia.com/gpu: 1, memory: 32Gi}"}
+ADVICE = [
+    Advice(
+        "E483",
+        {**T4, "LINE": "args: [org/some, --dtype, bfloat16]"},
+        "write --dtype float16",
+        [{"LINE": "args: [org/some, --dtype, float16]"}],
     ),
-    (r"use (--?[^;]+) instead(?:;.*)?", replace_option),
-    (
-        r"leave '([^']+)' out, and write (.*) in place of '([^']+)'",
-        lambda a, i, m: [word for arg in a[len(m[1].split()) :] for word in (quoted(m[2]) if arg == m[3] else [arg])],
+    Advice(
+        "E483",
+        {**T4, "LINE": "args: [org/some, --attention-backend, FLASH_ATTN]"},
+        "leave --attention-backend out",
+        [{"LINE": "args: [org/some]"}],
     ),
-    (r"leave '([^']+)' out", lambda a, i, m: a[1:] if a[0] == m[1] else a[len(m[1].split()) :]),
-    (r"leave out what follows '='", lambda a, i, m: [*a[:i], a[i].partition("=")[0], *a[i + 1 :]]),
-    (r"leave out the (.) at both ends of the value: .*", lambda a, i, m: [*a[:i], a[i].strip(m[1]), *a[i + 1 :]]),
-    (r"leave it out: an option names the model", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
-    (r"leave it out: --\S+ takes no value", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
-    (rf"(?:.*: {NEWER}, or )?leave it out(?:[;:].*)?", leave_out),
-    (r"it may be (\S+?)(?:, .*)?", rename),
-    (r"write (?:one of )?'([^']+)'.* as the next item of the list", lambda a, i, m: [*a[: i + 1], m[1], *a[i + 1 :]]),
-    (r"write it as the next item of the list", lambda a, i, m: [*a[: i + 1], "4096", *a[i + 1 :]]),
-    (r"write a value between the two", lambda a, i, m: [*a[: i + 1], "blue", *a[i + 1 :], "4096"]),
-    (r"write ('.*') as (?:two|separate) items of the list", items),
-    (r"if it is the model, write ('.*') as two items of the list", items),
-    (r"write ('.*') in place of it", items),
-    (r"write (--\S+) in place of (--\S+)", rename),
-    (r"write '(\S+)' in front of all options(?:, without (\S+))?", in_front),
-    (r"write (the model) in front of all options", lambda a, i, m: ["org/blue", *a]),
-    (r"add (\S+) with the model", lambda a, i, m: [*a, m[1], "org/blue"]),
-    (r"write it as JSON: .*", lambda a, i, m: [*a[:i], json.dumps(yaml.safe_load(a[i])), *a[i + 1 :]]),
-    (r"it accepts (?:one of )?'([^']+)'.*", rename),
-    (r"write the number itself", lambda a, i, m: [*a[:i], re.sub(r"\D", "", a[i]) + "000", *a[i + 1 :]]),
-    (
-        r"write (\S+) beside it, or leave it out",
-        lambda a, i, m: [*a, m[1], {"--reasoning-parser": "deepseek_r1"}.get(m[1], "hermes")],
+    Advice(
+        "E483",
+        {**T4, "IMAGE": SGLANG, "PORT": "30000", "LINE": f"{LAUNCH}, --quantization, modelopt_fp4]"},
+        "use accelerators of that compute capability",
+        [{"NODES": "nvidia.com/gpu.product: NVIDIA-B200"}],
+    ),
+    Advice(
+        "W484",
+        TURNS,
+        "write --gpu-memory-utilization with the part that each of them may take, such as 0.3",
+        [{"LINE": "args: [org/some, --gpu-memory-utilization, '0.3']"}],
+    ),
+    Advice(
+        "W484",
+        {**TURNS, "IMAGE": SGLANG, "PORT": "30000", "LINE": f"{LAUNCH}]"},
+        "write --mem-fraction-static with the part that each of them may take, such as 0.3",
+        [{"LINE": f"{LAUNCH}, --mem-fraction-static, '0.3']"}],
+    ),
+    Advice(
+        "E416",
+        {
+            "LIMITS": "limits: {nvidia.com/mig-3g.40gb: 2}",
+            "LINE": "args: [org/some, --tensor-parallel-size, '2']",
+        },
+        "request 1 of them and lower the number to 1, or request whole accelerators",
+        [
+            {
+                "LIMITS": "limits: {nvidia.com/mig-3g.40gb: 1}",
+                "LINE": "args: [org/some, --tensor-parallel-size, '1']",
+            },
+            {"LIMITS": "limits: {nvidia.com/gpu: 2}"},
+        ],
+    ),
+    Advice(
+        "E416",
+        {"LIMITS": "claims: [{name: gpus}]", "COUNT": "4", "LINE": "args: [org/some, --tensor-parallel-size, '8']"},
+        "raise the count of the claim, or lower the number",
+        [{"COUNT": "8"}, {"LINE": "args: [org/some, --tensor-parallel-size, '4']"}],
+    ),
+    Advice(
+        "E485",
+        {
+            "IMAGE": TGI,
+            "PORT": "80",
+            "LINE": "args: [--model-id, org/some, --max-input-tokens, '8192', --max-total-tokens, '4096']",
+        },
+        "write --max-input-tokens 4095 or less, or raise --max-total-tokens",
+        [
+            {"LINE": "args: [--model-id, org/some, --max-input-tokens, '4095', --max-total-tokens, '4096']"},
+            {"LINE": "args: [--model-id, org/some, --max-input-tokens, '8192', --max-total-tokens, '8193']"},
+        ],
+    ),
+    Advice(
+        "E485",
+        {"LINE": "args: [org/some, --max-num-seqs, '512', --max-num-batched-tokens, '256']"},
+        "write --max-num-seqs 256 or less, or raise --max-num-batched-tokens",
+        [
+            {"LINE": "args: [org/some, --max-num-seqs, '256', --max-num-batched-tokens, '256']"},
+            {"LINE": "args: [org/some, --max-num-seqs, '512', --max-num-batched-tokens, '512']"},
+        ],
+    ),
+    Advice(
+        "E486",
+        {"LIMITS": "limits: {nvidia.com/gpu: 2, ephemeral-storage: 20Gi}", "LINE": QWEN},
+        "write 70Gi or more there, or mount a claim of that size at /root/.cache/huggingface",
+        [
+            {"LIMITS": "limits: {nvidia.com/gpu: 2, ephemeral-storage: 70Gi}"},
+            {"DATA": "/root/.cache/huggingface", "VOLUME": CLAIMED, "CLAIM": "70Gi"},
+        ],
+    ),
+    Advice(
+        "W486",
+        {
+            "LIMITS": "limits: {nvidia.com/gpu: 2}",
+            "LINE": QWEN,
+            "DATA": "/root/.cache/huggingface",
+            "VOLUME": CLAIMED,
+            "CLAIM": "50Gi",
+        },
+        "request 70Gi or more",
+        [{"CLAIM": "70Gi"}],
+    ),
+    Advice("W487", {"PORT": "8080"}, "write containerPort: 8000 at the port 'http'", [{"PORT": "8000"}]),
+    Advice("W487", {"TARGET": "8080"}, "write targetPort: 8000", [{"TARGET": "8000"}]),
+    Advice(
+        "E488",
+        {**SMALL, "LINE": "args: [org/some, --kv-offloading-size, '36']"},
+        "write limits.memory: 52Gi or more, or lower --kv-offloading-size",
+        [
+            {"LIMITS": "limits: {nvidia.com/gpu: 1, memory: 52Gi}"},
+            {"LINE": "args: [org/some, --kv-offloading-size, '16']"},
+        ],
+    ),
+    Advice(
+        "E489",
+        {"SHM": "16Gi", "LINE": "args: [org/some, --kv-offloading-size, '24']"},
+        "make it 40Gi or more, or lower --kv-offloading-size",
+        [{"SHM": "40Gi"}, {"LINE": "args: [org/some, --kv-offloading-size, '8']"}],
+    ),
+    Advice(
+        "N490",
+        {"DATA": "/data", "VOLUME": CLAIMED},
+        "mount the claim at /root/.cache/huggingface, or set HF_HOME to /data",
+        [{"DATA": "/root/.cache/huggingface"}, {"ENV": "{name: HF_HOME, value: /data}"}],
     ),
 ]
 
 
-def follow(container: Mapping[str, Any], finding: Mapping[str, Any]) -> dict[str, Any]:
-    """The container after what a hint says."""
-    number = re.search(r"\.args\[(\d+)\]$", finding["field"])
-    assert number, finding
-    args, hint = list(container["args"]), finding["hint"]
-    if match := re.fullmatch(r"write '(\S+)' and what follows it under command, not under args", hint):
-        return {**{key: value for key, value in container.items() if key != "args"}, "command": args}
-    for form, change in FORMS:
-        if match := re.fullmatch(form, hint):
-            return {**container, "args": change(args, int(number[1]), match)}
-    raise AssertionError(f"no test can follow: {finding} of {container}")
+def codes_and_hints(words: Mapping[str, str], folder: Path, llmaz: Llmaz) -> tuple[set[str], str]:
+    """The codes that `check --strict` gives the manifests with these words, and all that it prints."""
+    text = POD
+    for name, word in {**USUAL, **words}.items():
+        text = text.replace(name, word, 1) if name != "LINE" else text.replace("LINE", word, 1)
+    (folder / "all.yaml").write_text(text)
+    done = llmaz("check", "--strict", ".")
+    return set(re.findall(r"\[([EWN][0-9]{3})\]$", done.err, re.MULTILINE)), done.err
 
 
-def pod(name: str, container: Mapping[str, Any]) -> str:
-    body = {"metadata": {"name": name, "namespace": "llm"}, "spec": {"containers": [{"name": "engine", **container}]}}
-    return yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", **body})
-
-
-def told(llmaz: Llmaz, containers: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """What check says of each container."""
-    for name, container in containers.items():
-        Path(f"{name}.yaml").write_text(pod(name, container))
-    findings: dict[str, list[dict[str, Any]]] = {name: [] for name in containers}
-    for finding in json.loads(llmaz("check", ".", "--strict", "--format", "json").out):
-        findings[Path(finding["file"]).stem].append(finding)
-    return findings
-
-
-def test_each_hint_is_followed(folder: Path, llmaz: Llmaz) -> None:
-    containers: dict[str, dict[str, Any]] = {}
-    codes = {}
-    for code, lines in FAULTS.items():
-        for i, (image, command, args) in enumerate(lines):
-            name = f"{code.lower()}-{i}"
-            containers[name] = {"image": image, "args": list(args), **({"command": list(command)} if command else {})}
-            codes[name] = code
-    first = told(llmaz, containers)
-    assert {
-        name: codes[name] for name, findings in first.items() if codes[name] not in {f["code"] for f in findings}
-    } == {}
-    followed, left = containers, first
-    for _ in range(3):  # a line may have as many faults
-        followed = {
-            name: follow(container, left[name][-1]) if left[name] else container for name, container in followed.items()
-        }
-        left = told(llmaz, followed)
-    assert {
-        name: (followed[name], [f["message"] for f in findings]) for name, findings in left.items() if findings
-    } == {}
-
-
-# Codes about command lines that this page does not have, and why.
-ELSEWHERE: Mapping[str, str] = {
-    "E445": "a preset's own options: tests/errors/E445-*",
-}
-
-
-@pytest.mark.parametrize("code", sorted(_UNCERTAIN))
-def test_each_code_about_lines_is_here(code: str) -> None:
-    assert (code in FAULTS) != (code in ELSEWHERE)
+@pytest.mark.parametrize("advice", ADVICE, ids=[f"{advice.code}-{i}" for i, advice in enumerate(ADVICE)])
+def test_a_hint_is_followed(advice: Advice, folder: Path, llmaz: Llmaz) -> None:
+    usual, _ = codes_and_hints({}, folder, llmaz)
+    codes, printed = codes_and_hints(advice.fault, folder, llmaz)
+    assert advice.code in codes - usual
+    assert f"    hint: {advice.hint}" in printed
+    for words in advice.followed:
+        after, printed = codes_and_hints({**advice.fault, **words}, folder, llmaz)
+        assert advice.code not in after, printed
+        assert after <= codes | usual, printed

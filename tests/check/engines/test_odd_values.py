@@ -76,6 +76,6 @@ def test_any_value_at_any_place(name: str) -> None:
                     assert problem.line > 0
                 for document in changed:
                     for container in engine_containers(document, catalog):
-                        assert explanation_text(explain_engine(container, catalog))
+                        assert explanation_text(explain_engine(container, catalog, changed))
                 count += 1
     assert count > 300

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, rules
 from renderer.diagnostics.rules import Rule, rules_about
-from renderer.engines.rules import accelerators, cards, memory, options, words
+from renderer.engines.rules import accelerators, cards, disk, limits, memory, options, variables, words
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from tests.conftest import Llmaz, Outcome
@@ -34,9 +34,11 @@ class Fault(Struct, frozen=True):
     model: str = f"--model={MODEL}"
     resource: str = "nvidia.com/gpu"
     nodes: Mapping[str, str] = {}  # labels of the nodes
+    memory: str = ""  # limit of the container
     not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
 
 
+KINDS = ("Playground", "Service", "Deployment")
 FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     options.refused_options: (
         Fault("E430", ["--no-such-option"]),
@@ -62,6 +64,17 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W484", resource="nvidia.com/gpu.shared"),
         Fault("W484", nodes={"nvidia.com/gpu.product": "NVIDIA-L4-SHARED"}),
     ),
+    limits.contradictory_limits: (Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),),
+    variables.unread_variables: (Fault("W475", not_of=dict.fromkeys(KINDS, "tests/errors/W475-*: no argument")),),
+    disk.too_little_disk: (
+        Fault("E486", not_of=dict.fromkeys(KINDS, "tests/errors/E486-*: a model of a preset, or with facts")),
+    ),
+    disk.claim_beside: (
+        Fault("N490", not_of=dict.fromkeys(KINDS, "tests/errors/E486-disks-of-others: a claim beside the cache")),
+    ),
+    memory.cache_above_memory: (
+        Fault("E488", ["--kv-offloading-size", "64"], memory="8Gi", not_of={"Playground": "tests/errors/E488-*"}),
+    ),
     memory.without_shared_memory: (
         Fault(
             "W428",
@@ -77,7 +90,6 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E371", not_of={"Service": HELD, "Deployment": HELD, "Playground": "tests/errors/E371-*"}),
     ),
 }
-KINDS = ("Playground", "Service", "Deployment")
 PAIRS = [(kind, fault) for faults in FAULTS.values() for fault in faults for kind in KINDS if kind not in fault.not_of]
 
 
@@ -162,6 +174,8 @@ def manifest(kind: str, fault: Fault) -> dict[str, Any]:
     """An object of the kind that runs an engine with this fault."""
     line = [*fault.first, *filter(None, [fault.model]), "--served-model-name=blue", *fault.args]
     container: dict[str, Any] = {"name": "model-runner", "image": IMAGE, "args": line}
+    amounts = {"memory": fault.memory} if fault.memory else {}
+    container |= {"resources": {"limits": amounts}} if amounts else {}
     metadata = {"name": "chat", "namespace": "llm"}
     if kind == "Playground":
         config = {"backendName": "vllm", "version": "v0.24.0", "args": [*fault.args]}
@@ -171,7 +185,7 @@ def manifest(kind: str, fault: Fault) -> dict[str, Any]:
         template = {"workerTemplate": {"spec": {"containers": [container]}}}
         spec = {"modelClaims": {"models": [{"name": "blue"}]}, "servedModelName": "blue", "workloadTemplate": template}
         return {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
-    container["resources"] = {"limits": {fault.resource: fault.accelerators}}
+    container["resources"] = {"limits": {fault.resource: fault.accelerators, **amounts}}
     pod_spec = {"nodeSelector": dict(fault.nodes), "containers": [container]}
     pod = {"metadata": {"labels": {"app": "chat"}}, "spec": pod_spec}
     spec = {"selector": {"matchLabels": {"app": "chat"}}, "template": pod}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from renderer.diff.live.command_options import fill_in
 from renderer.diff.live.server_fields import comparable
+from renderer.kubernetes.variable_references import fill_in
 from tests.diff.live.dumps import read, report_of
 from tests.paths import TESTS
 

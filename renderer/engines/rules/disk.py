@@ -1,0 +1,127 @@
+"""Whether weights fit where an engine's pod keeps them."""
+
+from __future__ import annotations
+
+import math
+import posixpath
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
+from renderer.engines.running_engine import RunningEngine
+from renderer.fit.weights import GIB, read_weights
+from renderer.kubernetes import quantity
+from renderer.kubernetes.json_values import map_at, text_at
+from renderer.plan import Body
+
+_DISK = "ephemeral-storage"
+_SPARE = 10  # GiB of a disk for logs and caches of compilers
+
+
+def _may_be_bounded(running: RunningEngine) -> bool:
+    """Whether anything bounds what the pod may write."""
+    return _DISK in map_at(running.container.resources, "limits") or bool(running.container.volume_mounts)
+
+
+@rule(of=RunningEngine, when=_may_be_bounded)
+def too_little_disk(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for weights above what the pod may write on its node, where the kubelet evicts it
+    (pkg/kubelet/eviction/eviction_manager.go); a warning for a claim that requests less. What follows from the number
+    of parameters is never above the size of the files (docs/fit.md).
+    """
+    bounds = list(_bounds(running, folder)) if (folder := running.weights_folder()) else []
+    weights = read_weights(running.facts()) if bounds else None
+    if weights is None:
+        return
+    for bound in bounds:
+        if _gib(bound.amount) < weights.gib and (
+            origin := running.origin_of(bound.path) or running.line.shared.where()
+        ):
+            words = {
+                "size": f"{weights.gib:.1f}" if weights.is_measured else f"about {weights.gib:.0f}",
+                "folder": folder,
+                "what": bound.what,
+                "amount": bound.amount,
+                "least": f"{math.ceil(weights.gib) + _SPARE}Gi",
+            }
+            yield make_diagnostic(bound.code, origin, **words)
+
+
+@rule(of=RunningEngine, when=lambda running: running.container.volume_mounts)
+def claim_beside(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A note where weights are written to the container's own file system though a claim is mounted, of which nothing
+    in the container speaks.
+    """
+    mounts = [mount for mount in running.container.volume_mounts if _is_claimed(running, mount)]
+    folder = running.weights_folder() if mounts else ""
+    if not folder or mount_of(running, folder):
+        return
+    variables = [text_at(variable, "value") for variable in running.container.env]
+    words = [*running.line.args, *running.container.command, *running.container.args, *variables]
+    for mount in mounts:
+        path = posixpath.normpath(text_at(mount, "mountPath"))
+        if not any(path in word for word in words) and (origin := running.origin_of(running.path)):
+            yield make_diagnostic("N490", origin, name=running.line.subject.name, folder=folder, path=path)
+            return
+
+
+def _is_claimed(running: RunningEngine, mount: Body) -> bool:
+    """Whether a mount is of a claim that the container may write."""
+    volumes = (volume for volume in running.pod.volumes if volume.get("name") == mount.get("name"))
+    volume = next(volumes, {})
+    is_claim = "persistentVolumeClaim" in volume or "ephemeral" in volume
+    return is_claim and not mount.get("readOnly") and not mount.get("subPath")
+
+
+class _Bound(Struct, frozen=True):
+    """What bounds a folder."""
+
+    code: str  # of weights that are above it
+    what: str  # in words
+    amount: str
+    path: Path  # where it is said
+
+
+def _bounds(running: RunningEngine, folder: str) -> Iterator[_Bound]:
+    """What bounds the folder of the weights."""
+    mount = mount_of(running, folder)
+    volumes = [i for i, volume in enumerate(running.pod.volumes) if mount and volume.get("name") == mount.get("name")]
+    volume: Body = running.pod.volumes[volumes[0]] if volumes else {}
+    disk = map_at(volume, "emptyDir")
+    if mount and "emptyDir" not in volume:
+        name = text_at(volume, "persistentVolumeClaim", "claimName") or text_at(mount, "name")
+        inline = ("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests", "storage")
+        if amount := text_at(volume, *inline):
+            yield _Bound("W486", "its claim", amount, ("spec", "volumes", volumes[0], *inline))
+        elif amount := running.claim_size(name):
+            yield _Bound("W486", f"the claim '{name}'", amount, running.path)
+        return
+    if disk.get("medium") == "Memory":
+        return
+    if amount := text_at(disk, "sizeLimit"):
+        path = ("spec", "volumes", volumes[0], "emptyDir", "sizeLimit")
+        yield _Bound("E486", "sizeLimit of its volume", amount, path)
+    if amount := text_at(running.container.resources, "limits", _DISK):
+        others = [text_at(other.resources, "limits", _DISK) for other in running.pod.containers]
+        if len(list(filter(None, others))) == 1:  # the kubelet adds up those of all containers
+            yield _Bound("E486", f"limits.{_DISK}", amount, (*running.path, "resources", "limits", _DISK))
+
+
+def mount_of(running: RunningEngine, folder: str) -> Body | None:
+    """The mount that holds a folder of the container; None for its own file system."""
+    fitting = [mount for mount in running.container.volume_mounts if _holds(text_at(mount, "mountPath"), folder)]
+    return max(fitting, key=lambda mount: len(text_at(mount, "mountPath")), default=None)
+
+
+def _holds(path: str, folder: str) -> bool:
+    outer, inner = posixpath.normpath(path), posixpath.normpath(folder)
+    return bool(path) and (inner == outer or inner.startswith(f"{outer.rstrip('/')}/"))
+
+
+def _gib(amount: str) -> float:
+    """A quantity in GiB; endless for what is none."""
+    try:
+        return quantity.nanos(amount) / 10**9 / GIB
+    except ValueError:
+        return math.inf
