@@ -12,6 +12,7 @@ from tests.combinations.rows import Row
 
 Pair = tuple[tuple[str, str], tuple[str, str]]
 USUAL: Row = {name: next(iter(values)) for name, values in PARAMETERS.items()}
+_CANDIDATES, _ADDITIONS = 12, 4  # rows of which the one is taken that covers most, and how often more is added to it
 _MOST_CHANGES = 8  # values of an app of a tree that are not the usual ones
 
 
@@ -40,7 +41,7 @@ def cover(renders: Callable[[Row], bool], rows: int, seed: int = 0) -> Covering:
     done: list[dict[str, str]] = []
     while len(done) < rows:
         pair = next(iter(uncovered), None)
-        row = _fitting_row(renders, dict(pair) if pair else {}, chance)
+        row = _fitting_row(renders, dict(pair) if pair else {}, uncovered, chance)
         if row is None and pair:
             refused.append(pair)
             del uncovered[pair]
@@ -84,16 +85,33 @@ def _may_have(row: Row, name: str) -> bool:
     return row.get("kind") not in SERVICES or name not in OF_PLAYGROUNDS
 
 
-def _fitting_row(renders: Callable[[Row], bool], fixed: Row, chance: random.Random) -> dict[str, str] | None:
-    """A row with the fixed values that renders, and as many random ones as go with them; None where none does."""
-    count = len(PARAMETERS) - len(fixed)
+def _fitting_row(
+    renders: Callable[[Row], bool], fixed: Row, uncovered: Mapping[Pair, None], chance: random.Random
+) -> dict[str, str] | None:
+    """A row with the fixed values that renders, with as many others as go with them, and of some by chance the one with
+    the most pairs that are not covered; None where none renders.
+    """
+    gain = _gain_of(uncovered)
+    count = (len(PARAMETERS) - len(fixed)) * 2 // 3
     while True:
-        row = _random_row(chance, fixed, count)
+        row = max((_random_row(chance, fixed, count) for _ in range(_CANDIDATES if count else 1)), key=gain)
         if all(row[name] == value for name, value in fixed.items()) and renders(row):
-            return row
+            break
         if not count:
             return None
         count = count * 2 // 3
+    for _ in range(_ADDITIONS):
+        common = {name: value for name, value in row.items() if name in fixed or value != USUAL[name]}
+        more = (len(PARAMETERS) - len(common)) // 3
+        larger = max((_random_row(chance, common, more) for _ in range(_CANDIDATES)), key=gain)
+        if common.items() <= larger.items() and gain(larger) > gain(row) and renders(larger):
+            row = larger
+    return row
+
+
+def _gain_of(uncovered: Mapping[Pair, None]) -> Callable[[Row], int]:
+    """How many pairs a row would cover."""
+    return lambda row: sum(pair in uncovered for pair in itertools.combinations(row.items(), 2))
 
 
 def renderable_rows(

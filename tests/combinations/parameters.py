@@ -67,7 +67,7 @@ GUARD = {
     "name": "guard",
     "image": "registry.example/guard:1",
     "ports": [{"containerPort": GUARD_PORT}],
-    "lifecycle": {"preStop": {"sleep": {"seconds": 40}}},
+    "lifecycle": {"preStop": {"sleep": {"seconds": 20}}},
 }
 DISK = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "100Gi"}}}
 MODEL_VOLUMES: Mapping[str, Node] = {
@@ -158,9 +158,8 @@ def _weights_at(documents: Documents, root: str) -> None:
 
 def _add_flavor(documents: Documents, limits: Node) -> None:
     flavors = documents.model.setdefault("inferenceConfig", {}).setdefault("flavors", [])
-    flavors.append({"name": "second", "limits": limits or (flavors[0]["limits"] if flavors else {"nvidia.com/gpu": 1})})
-    flavors[-1]["limits"] = dict(flavors[-1]["limits"])
-    flavors[-1]["nodeSelector"] = {"gpu": "second"}
+    usual = flavors[0].get("limits", {}) if flavors else {"nvidia.com/gpu": 1}
+    flavors.append({"name": "second", "limits": dict(limits or usual), "nodeSelector": {"gpu": "second"}})
 
 
 def _claim_template(documents: Documents) -> None:

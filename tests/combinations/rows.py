@@ -98,7 +98,7 @@ def tree_faults(rendered: Rendered) -> Iterator[str]:
                 yield f"{where}: {fault}"
         for pod in pod_templates(workload):
             for fault in (
-                *unread_volumes(pod, claims_of(workload)),
+                *(unread_volumes(pod, claims_of(workload)) if workload["kind"] != "Job" else ()),
                 *unknown_references(pod, rendered.documents),
                 *mounts_below_read_only(pod),
                 *refused_options(workload, pod),
@@ -170,7 +170,7 @@ def unread_volumes(pod: Node, claims: Sequence[str] = ()) -> Iterator[str]:
     for volume in pod["spec"].get("volumes") or ():
         if volume["name"] in claims:
             yield f"a claim takes the place of the volume {volume['name']}"
-        if volume["name"] == WEIGHTS_VOLUME and not loads:
+        if volume["name"] == WEIGHTS_VOLUME and (not loads or "emptyDir" not in volume):
             continue  # somebody's own, or for a server that pulls by itself
         name = volume["name"]
         if not mounts_of(pod["spec"]["containers"], name):

@@ -14,6 +14,7 @@ from renderer.kubernetes.json_values import as_map, as_maps, as_text, text_at
 from renderer.kubernetes.workloads import pod_selector
 from renderer.text import escapes
 
+_OWN_LABELS = tuple(wellknown.own_labels("name", "component"))  # that all objects of an app have
 _LEADERS = {wellknown.WORKER_INDEX: "0"}
 _BOUNDS = {  # of an autoscaler: the fields of its spec, the lower first
     "HorizontalPodAutoscaler": ("minReplicas", "maxReplicas"),
@@ -229,7 +230,10 @@ def _budget(replicas: _Replicas, budget: Mapping[str, object], condition: str) -
     folder, _, file = path.rpartition("/")
     if "/" in folder and file == f"{maker['kind'].lower()}-{metadata['name']}.yaml":  # a file for each object
         path = f"{folder}/poddisruptionbudget-{replicas.name}.yaml"
-    budget_metadata = {key: metadata[key] for key in ("namespace", "labels") if key in metadata}
+    # Less those that spec.workload gives the workload alone.
+    labels = {key: value for key, value in as_map(metadata.get("labels")).items() if key in _OWN_LABELS}
+    budget_metadata = {"namespace": metadata["namespace"]} if "namespace" in metadata else {}
+    budget_metadata |= {"labels": labels} if labels else {}
     return ChartObject(
         path,
         {
