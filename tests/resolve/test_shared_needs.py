@@ -23,6 +23,7 @@ NEEDS: list[SharedNeed] = [
     NameClaim(GATEWAY, "llm", "", "chat", "chat", ("a.example", "b.example"), "two\nlines"),
     RewriteClaim("", "chat", "chat", "name", "llm", "chat-adapters", (("asked", 0), ("other", 9))),
     HeldName("name", "llm/chat"),
+    plan.UnroutedModel("llm", "labels", "classifier", ("labels-lb",)),
 ]
 
 
