@@ -20,6 +20,16 @@ _MOST_SETS = 64  # of labels that are looked at
 _LARGEST = 1024  # GiB, above which a number is none of a part: a quantity such as 16Gi counts MiB, too
 
 
+_ROWS: dict[str, Mapping[str, str] | None] = {}
+
+
+def _row(rows: Iterable[Mapping[str, str]], resource: str) -> Mapping[str, str] | None:
+    """The row of presets/accelerators.yaml, which are the same for all, for a resource."""
+    if resource not in _ROWS:
+        _ROWS[resource] = find_row(rows, resource)
+    return _ROWS[resource]
+
+
 def accelerator_of_pod(
     types: AcceleratorTypes,
     rows: Iterable[Mapping[str, str]],
@@ -36,7 +46,7 @@ def accelerator_of_pod(
     volcano.sh/en/docs/user-guide/how_to_use_volcano_vgpu).
     """
     rows = list(rows)
-    listed = {name: row for name in limits if (row := find_row(rows, name))}
+    listed = {name: row for name in limits if (row := _row(rows, name))}
     resource, row = next(((name, row) for name, row in listed.items() if row["count"] != "none"), ("", {}))
     for name, companion in listed.items():
         if resource and companion.get("of") == resource:
@@ -74,10 +84,10 @@ def is_part(
 ) -> bool:
     """Whether a pod that asks for an accelerator gets a part of a card. `limits`: the resources beside it."""
     rows = list(rows)
-    row = find_row(rows, resource)
+    row = _row(rows, resource)
     if row is None:
         return False
-    beside = (find_row(rows, name) for name in limits)
+    beside = (_row(rows, name) for name in limits)
     companions = any(other is not None and other.get("of") == resource for other in beside)
     return bool("memory" in row or companions or types.profile_of_labels(labels) or types.are_shared(labels))
 
@@ -91,7 +101,7 @@ def take_turns(
     """Whether pods with these limits, on nodes with these labels, share a card, each in its turn: none of them has a
     part of the memory for itself.
     """
-    devices = [row for name in limits if (row := find_row(rows, name)) and row["count"] != "none"]
+    devices = [row for name in limits if (row := _row(rows, name)) and row["count"] != "none"]
     if any(row.get("memory") == UNKNOWN and row["count"] == "one" for row in devices):
         return True
     return bool(devices and labels) and types().take_turns(labels)

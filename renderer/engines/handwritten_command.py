@@ -102,6 +102,7 @@ def _table() -> Mapping[str, Any]:
     return spec
 
 
+@cache
 def table_entry(backend: str) -> Mapping[str, Any]:
     """What presets/engine_commands.yaml says of the engine of a preset; {} where it says nothing."""
     return next((engine for engine in _table()["engines"] if engine.get("backend") == backend), {})

@@ -39,6 +39,7 @@ class AcceleratorTypes:
         """`spec`: of presets/accelerator_types.yaml; `families`: of presets/instances.yaml."""
         self._rows = rows = maps_at(spec, "types")
         self._parts = maps_at(spec, "parts")
+        self._of_labels: dict[tuple[tuple[str, str], ...], AcceleratorType | None] = {}  # a cache
         self._labels = map_at(spec, "labels")
         self._families = {text_at(family, "family"): family for family in families}
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
@@ -54,8 +55,11 @@ class AcceleratorTypes:
         """The type of the whole cards of nodes with these labels; None where no label tells, or two tell different
         ones.
         """
-        names = {known.name for key, find in self._readers.items() if key in labels and (known := find(labels))}
-        return self.by_name[names.pop()] if len(names) == 1 else None
+        key = tuple(labels.items())
+        if key not in self._of_labels:
+            names = {known.name for name, find in self._readers.items() if name in labels and (known := find(labels))}
+            self._of_labels[key] = self.by_name[names.pop()] if len(names) == 1 else None
+        return self._of_labels[key]
 
     def profile_of_labels(self, labels: Mapping[str, str]) -> str:
         """The profile of the instances into which cards of nodes with these labels are divided; '' for whole cards."""

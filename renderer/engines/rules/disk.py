@@ -21,7 +21,8 @@ _SPARE = 10  # GiB of a disk for logs and caches of compilers
 
 def _may_be_bounded(running: RunningEngine) -> bool:
     """Whether anything bounds what the pod may write."""
-    return _DISK in map_at(running.container.resources, "limits") or bool(running.container.volume_mounts)
+    limits = map_at(running.container.resources, "limits")
+    return _DISK in limits or any("emptyDir" not in volume or volume["emptyDir"] for volume in running.pod.volumes)
 
 
 @rule(of=RunningEngine, when=_may_be_bounded)
