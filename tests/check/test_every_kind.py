@@ -517,7 +517,10 @@ ELSEWHERE: Mapping[str, str] = {
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "rendered engines alone: what a key of ours asks for, and what a preset gives": "E370 E371 E445 W445",
     "command lines that other faults show to be read; tests/engines has each": (
-        "E434 E436 E443 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443"
+        "E434 E436 E443 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443 E477 E478 W477 W478"
+    ),
+    "variables, metrics and programs of versions; tests/engines, test_metric_names.py and tests/errors have each": (
+        "W475 W476 E479 W541 W544"
     ),
 }
 """By what they are about, the codes of `check` and of the rules about engines that no fault here is planted for."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, rules
 from renderer.diagnostics.rules import Rule, rules_about
-from renderer.engines.rules import accelerators, cards, disk, limits, memory, options, variables, words
+from renderer.engines.rules import absent, accelerators, cards, disk, limits, memory, options, variables, words
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from tests.conftest import Llmaz, Outcome
@@ -36,6 +36,7 @@ class Fault(Struct, frozen=True):
     nodes: Mapping[str, str] = {}  # labels of the nodes
     memory: str = ""  # limit of the container
     not_of: Mapping[str, str] = {}  # kinds that cannot have it, and why
+    variable: str = ""  # of the container
 
 
 KINDS = ("Playground", "Service", "Deployment")
@@ -47,6 +48,8 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E435", ["--enforce-eager=1"]),
         Fault("E440", ["--tool-call-parser", "hermez"]),
         Fault("E441", ["--max-num-seqs", "long"]),
+        Fault("E477", ["--compilation-config", '{"cudagraph_mod": "FULL"}']),
+        Fault("E478", ["--structured-outputs-config.backend", "xgrammer"]),
     ),
     options.options_without_companions: (Fault("E443", ["--enable-auto-tool-choice"]),),
     words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
@@ -65,7 +68,6 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W484", nodes={"nvidia.com/gpu.product": "NVIDIA-L4-SHARED"}),
     ),
     limits.contradictory_limits: (Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),),
-    variables.unread_variables: (Fault("W475", not_of=dict.fromkeys(KINDS, "tests/errors/W475-*: no argument")),),
     disk.too_little_disk: (
         Fault("E486", not_of=dict.fromkeys(KINDS, "tests/errors/E486-*: a model of a preset, or with facts")),
     ),
@@ -75,6 +77,11 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     memory.cache_above_memory: (
         Fault("E488", ["--kv-offloading-size", "64"], memory="8Gi", not_of={"Playground": "tests/errors/E488-*"}),
     ),
+    variables.unread_variables: (
+        Fault("W475", variable="VLLM_USE_V1"),
+        Fault("W476", variable="VLLM_LOGGING_LEVL"),
+    ),
+    absent.absent_programs: (Fault("E479", ["--distributed-executor-backend", "ray"]),),
     memory.without_shared_memory: (
         Fault(
             "W428",
@@ -176,9 +183,11 @@ def manifest(kind: str, fault: Fault) -> dict[str, Any]:
     container: dict[str, Any] = {"name": "model-runner", "image": IMAGE, "args": line}
     amounts = {"memory": fault.memory} if fault.memory else {}
     container |= {"resources": {"limits": amounts}} if amounts else {}
+    variables_given = [{"name": fault.variable, "value": "0"}] if fault.variable else []
+    container |= {"env": variables_given} if variables_given else {}
     metadata = {"name": "chat", "namespace": "llm"}
     if kind == "Playground":
-        config = {"backendName": "vllm", "version": "v0.24.0", "args": [*fault.args]}
+        config = {"backendName": "vllm", "version": "v0.24.0", "args": [*fault.args], "envs": variables_given}
         spec: dict[str, Any] = {"modelClaim": {"modelName": "blue"}, "backendRuntimeConfig": config}
         return {"apiVersion": "inference.llmaz.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
     if kind == "Service":
