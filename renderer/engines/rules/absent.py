@@ -25,11 +25,14 @@ def absent_programs(running: RunningEngine) -> Iterator[Diagnostic]:
     """
     line = running.line
     for entry in line.engine.absent:
-        if not in_range(entry, line.version) or not _is_image(running, entry) or _may_have(running, entry["name"]):
+        causes = [*_options(running, entry), *_scripts(running, entry)]
+        if not causes or not in_range(entry, line.version):
+            continue
+        if not _is_image(running, entry) or _may_have(running, entry["name"]):
             continue
         install = f"install it first: {entry['install']}" if "install" in entry else "use an image that has it"
         words = {"of": f"{line.engine.names.engine} {line.version}", "name": entry["name"]}
-        for cause, origin, is_option in (*_options(running, entry), *_scripts(running, entry)):
+        for cause, origin, is_option in causes:
             hint = f"leave it out, or {install}" if is_option else install
             yield make_diagnostic("E479", origin, given=cause, hint=hint, **words)
 
@@ -57,6 +60,8 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
     line = running.line
     needed = {line.engine.style.name(option): values for option, values in (entry.get("options") or {}).items()}
     for layer in line.written:
+        if not any(arg[:1] == "-" and line.engine.style.name(arg) in needed for arg in layer.args):
+            continue
         values = option_values(line.engine.style, layer.args, frozenset(needed))
         for i, arg in enumerate(layer.args):
             name = line.engine.style.name(arg) if arg[:1] == "-" else ""
@@ -67,9 +72,11 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
 
 def _scripts(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
     """The commands in scripts of the container that need it."""
+    scripts = entry.get("scripts") or ()
     for field, words in (("command", running.container.command), ("args", running.container.args)):
         for i, text in enumerate(words):
-            for script in entry.get("scripts") or ():
-                origin = running.origin_of((*running.path, field, i))
-                if origin and re.search(rf"(?<![\w-]){re.escape(script)}(?![\w-])", text):
+            for script in scripts:
+                if script not in text or not re.search(rf"(?<![\w-]){re.escape(script)}(?![\w-])", text):
+                    continue
+                if origin := running.origin_of((*running.path, field, i)):
                     yield script, origin, False
