@@ -287,6 +287,7 @@ class OptionsSpec(TypedDict, total=False):
     duplicates: Literal["error", "last"]
     files: Sequence[str]
     groups: Mapping[str, Sequence[str]]
+    idleWithout: Mapping[str, Sequence[str]]
     list: str
     plugins: Mapping[str, Sequence[str]]
     releases: Mapping[str, str]
@@ -356,6 +357,8 @@ class VersionOptionsSpec(TypedDict, total=False):
     aliases: Mapping[str, str]
     dotted: bool
     duplicates: Literal["error", "last"]
+    idleWithout: Mapping[str, Sequence[str]]
+    requires: Mapping[str, Sequence[str]]
     underscores: bool
 
 class VersionSpec(TypedDict, total=False):

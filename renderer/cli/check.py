@@ -128,6 +128,10 @@ def check(
             findings, unknown_kinds = _judge(manifest_set, external, policy, alone=alone)
             problems += findings
             kinds += unknown_kinds
+    if not strict and problems:
+        from renderer.diagnostics.wordings import WORDINGS  # a quiet run needs none of them
+
+        problems = [problem for problem in problems if not WORDINGS[problem.code].quiet]
     failed = report(problems, form, strict) + (len(kinds) if strict else 0)
     _print_unchecked(files, sets, kinds, form)
     count = sum(len(manifest_set.documents) for manifest_set in sets)

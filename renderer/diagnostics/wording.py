@@ -12,3 +12,5 @@ class Wording(Struct, frozen=True):
     hint: str = ""
     about: str = ""
     """What the table of docs/errors.md says, where the message is only what the rule or the reader passes."""
+    quiet: bool = False
+    """Whether it holds of nearly every tree, so that `llmaz check` tells it with --strict alone."""

@@ -181,6 +181,12 @@ def find_program(command: EngineCommand, version: str) -> EngineProgram | None:
     return None
 
 
+def absent_paths(backend: str, version: str) -> set[str]:
+    """Paths of the server that this version answers with 404; nothing is known of an unknown version."""
+    rows = table_entry(backend).get("absentPaths") or () if version else ()
+    return {path for row in rows if _holds(row, version) for path in row["paths"]}
+
+
 def _holds(row: Mapping[str, Any], version: str) -> bool:
     return "until" not in row or version_key(version) < version_key(row["until"])
 

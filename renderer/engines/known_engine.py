@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines import dialect
@@ -106,15 +106,19 @@ def build_option_rules(
     errors become warnings.
     """
     name, options = runtime.name, (runtime.spec.get("engine") or {}).get("options") or {}
-    plugins, requires = options.get("plugins") or {}, options.get("requires") or {}
+    rules = OptionRules(
+        style,
+        option_list,
+        f"{name} {version}",
+        plugins=options.get("plugins") or {},
+        requires=options.get("requires") or {},
+        idle_without=options.get("idleWithout") or {},
+    )
     if options.get("uncertain"):
         described = f"the uncertain list of {name} {option_list.version}"
-        return OptionRules(style, option_list, described, is_certain=False, plugins=plugins, requires=requires)
+        return structs.replace(rules, engine=described, is_certain=False)
     if version_key(option_list.version) != version_key(version):
         nearest = f"{name} {option_list.version} (the nearest known to {version})"
         is_beyond = version_key(version) > max(map(version_key, known_versions(files, runtime)))
-        return OptionRules(
-            style, option_list, nearest, is_certain=False, is_beyond=is_beyond, plugins=plugins, requires=requires
-        )
-    keys = partial(engine_names(files, runtime).keys, version)
-    return OptionRules(style, option_list, f"{name} {version}", plugins=plugins, requires=requires, keys=keys)
+        return structs.replace(rules, engine=nearest, is_certain=False, is_beyond=is_beyond)
+    return structs.replace(rules, keys=partial(engine_names(files, runtime).keys, version))

@@ -89,6 +89,7 @@ class OptionRules(Struct, frozen=True):
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
     keys: Callable[[], Mapping[str, NameList]] = dict  # of JSON, by option or key, where the version refuses others
+    idle_without: Mapping[str, Sequence[str]] = {}  # options, and those without which each does nothing
 
     def code(self, code: str) -> str:
         """The code, or its warning where the list is uncertain."""

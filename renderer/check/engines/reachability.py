@@ -15,7 +15,7 @@ from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, stays
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
-_PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -43,17 +43,17 @@ def local_host(container: EngineContainer) -> Iterator[Diagnostic]:
 
 def _is_asked(container: EngineContainer) -> bool:
     """Whether the container names ports, or the kubelet asks it over the network."""
-    probes = (map_at(container.body, field) for field in _PROBES)
+    probes = (map_at(container.body, field) for field in PROBES)
     return bool(maps_at(container.body, "ports")) or any("exec" not in probe for probe in probes if probe)
 
 
 @rule(of=EngineContainer)
 def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
     """A warning for each probe that asks a port on which neither the engine nor a container beside it listens."""
-    number = _port(container)
+    number = engine_port(container)
     ports = {text_at(port, "name"): port.get("containerPort") for port in maps_at(container.body, "ports")}
     others = [port.get("containerPort") for _, _, port in _ports_beside(container)]
-    for field in _PROBES if number else ():
+    for field in PROBES if number else ():
         for handler in ("httpGet", "tcpSocket"):
             target_port = value_at(container.body, field, handler, "port")
             port = ports.get(target_port) if isinstance(target_port, str) else target_port
@@ -65,7 +65,7 @@ def unheard_probes(container: EngineContainer) -> Iterator[Diagnostic]:
 @rule(of=EngineContainer)
 def shared_port(container: EngineContainer) -> Iterator[Diagnostic]:
     """An error for each other container of the pod that names the engine's port. One that both name is W254."""
-    number = _port(container)
+    number = engine_port(container)
     if any(port.get("containerPort") == number for port in maps_at(container.body, "ports")):
         return
     for path, body, port in _ports_beside(container) if number else ():
@@ -129,7 +129,7 @@ def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
         yield make_diagnostic("N454", container.origin(), name=container.name)
 
 
-def _port(container: EngineContainer) -> int | None:
+def engine_port(container: EngineContainer) -> int | None:
     """The port on which the engine listens; None where it is not known."""
     command = container.recognised.command
     entry = table_entry(container.recognised.engine.runtime.name)

@@ -359,6 +359,39 @@ ENGINES: Final[dict[str, Wording]] = {
     "W466": Wording("{of}: {what}", "{hint}", about="'{command}' does not read the model '{value}' where it stands"),
     "E467": Wording("{of}: no argument names the model{why}, and {what}", "{hint}"),
     "W467": Wording("{of}: no argument names the model{why}, and {what}", "{hint}"),
+    "W468": Wording(
+        "{of}: '{option}' does nothing without {missing}",
+        "write {missing} beside it, or leave it out",
+    ),
+    "E469": Wording(
+        "the {probe} asks for '{path}', which {name} answers with 404",
+        "write path: {right}",
+    ),
+    "W469": Wording(
+        "{name} has no readinessProbe: Service '{service}' sends it requests while it still loads its model",
+        "add readinessProbe: {{httpGet: {{path: {path}, port: {port}}}}}",
+    ),
+    "E470": Wording(
+        "StatefulSet '{set}' starts its pods one after the other, each when the one before is ready, and {name} is not "
+        "ready before all {count} hosts are there",
+        "write podManagementPolicy: Parallel",
+    ),
+    "E471": Wording(
+        "{name} looks for its other hosts through Service '{service}', which has no address of a pod that is not ready "
+        "yet",
+        "write publishNotReadyAddresses: true",
+    ),
+    "N472": Wording(
+        "{option} runs code from the repository {model}, and no commit of it is named: it may change at any time",
+        "write {revision} and a commit of the repository, or leave {option} out",
+        quiet=True,
+    ),
+    "N473": Wording(
+        "a rollout of Deployment '{name}' starts a pod with {count} of {of} before it ends one, and waits until they "
+        "are free",
+        "where none are free, write strategy: {{rollingUpdate: {{maxSurge: 0, maxUnavailable: 1}}}}",
+        quiet=True,
+    ),
     "E872": Wording("'{old}' is the old name of '{name}', which is also given", "leave '{old}' out"),
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),

@@ -258,4 +258,9 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "without a version the AI gateway asks {host} for /rerank, and its path is /v2/rerank",
         "write version: v2",
     ),
+    "W684": Wording(
+        "requests above 32 KiB to the models behind Gateway '{name}' are refused with 413: nothing raises the buffer "
+        "of its connections",
+        "add a ClientTrafficPolicy with this Gateway among its targetRefs and connection: {{bufferLimit: 50Mi}}",
+    ),
 }

@@ -52,3 +52,19 @@ def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
                 hint = f"write {' and '.join(missing)} beside it, or leave it out"
                 words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
                 yield make_diagnostic(rules.code("E443"), layer.origin_of(i), **words)
+
+
+@rule(of=EngineLine)
+def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
+    """A warning for each option that does nothing without another one, which is not there."""
+    rules, style = line.option_rules, line.engine.style
+    if rules is None or not rules.idle_without:
+        return
+    for layer in line.written:
+        for i, arg in enumerate(layer.args):
+            if arg[:1] != "-" or (name := style.name(arg)) not in rules.idle_without:
+                continue
+            names = {style.name(other) for other in line.args}
+            if missing := " and ".join(other for other in rules.idle_without[name] if other not in names):
+                words = {"of": rules.engine, "option": arg.partition("=")[0], "missing": missing}
+                yield make_diagnostic("W468", layer.origin_of(i), **words)

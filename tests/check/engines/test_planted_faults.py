@@ -185,7 +185,7 @@ SHAPES: Mapping[str, str] = {
 }
 ARGUMENTS: Mapping[str, str] = {
     "--task=embed": "E431",
-    "--tool-call-parser=hermez": "E440",
+    "--kv-cache-dtype=fp9": "E440",
     "--max-num-seqs=many": "E441",
     "--no-such-option": "E430",
 }

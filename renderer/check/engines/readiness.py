@@ -1,0 +1,105 @@
+"""Whether an engine becomes ready, and is asked before: the paths of its probes, a Service that asks without any, and
+the order in which a StatefulSet starts hosts that serve together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from renderer.check.engines.containers import EngineContainer
+from renderer.check.engines.neighbours import PlacedEngine
+from renderer.check.engines.reachability import PROBES, engine_port
+from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.handwritten_command import Word, absent_paths, table_entry
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
+from renderer.kubernetes.workloads import selects
+
+_DEFAULT_PATH = "/health"
+
+
+@rule(of=PlacedEngine)
+def missing_path(placed: PlacedEngine) -> Iterator[Diagnostic]:
+    """An error for each probe of a path that the engine's version does not have: the server answers with 404."""
+    container, version = placed.container, placed.line.version
+    recognised = container.recognised
+    entry, paths = table_entry(recognised.engine.runtime.name), absent_paths(recognised.engine.runtime.name, version)
+    options = {word.text.partition("=")[0] for word in recognised.command.arguments}
+    number = engine_port(container) if paths and recognised.is_own_image else None
+    if not number or options & {*(entry.get("otherPaths") or ())}:
+        return
+    ports = {text_at(port, "name"): port.get("containerPort") for port in maps_at(container.body, "ports")}
+    for field in PROBES:
+        handler = map_at(container.body, field, "httpGet")
+        target, path = handler.get("port"), text_at(handler, "path").partition("?")[0].rstrip("/")
+        if path in paths and (ports.get(target) if isinstance(target, str) else target) == number:
+            words = {"probe": field, "path": path, "name": container.name, "right": _health_path(container)}
+            yield make_diagnostic("E469", container.origin(field, "httpGet", "path"), **words)
+
+
+def _health_path(container: EngineContainer) -> str:
+    """The path by which our preset asks this version whether it is ready."""
+    return text_at(container.recognised.engine.runtime.spec, "readinessProbe", "httpGet", "path") or _DEFAULT_PATH
+
+
+@rule(of=PlacedEngine)
+def asked_too_early(placed: PlacedEngine) -> Iterator[Diagnostic]:
+    """A warning where a Service of the set sends requests to an engine that nothing asks whether it is ready."""
+    container = placed.container
+    if container.is_worker or "readinessProbe" in container.body or not (port := engine_port(container)):
+        return
+    beside = [body for body in maps_at(container.pod, "containers") if body is not container.body]
+    if any("readinessProbe" in body for body in beside):
+        return  # the pod waits for it
+    labels = map_at(container.metadata, "labels")
+    for namespace, document in placed.neighbours.all("Service"):
+        spec = map_at(document.value, "spec")
+        selector = map_at(spec, "selector")
+        if namespace != container.namespace or not selector or not selects({"matchLabels": selector}, labels):
+            continue
+        if text_at(spec, "clusterIP") != "None" and not spec.get("publishNotReadyAddresses"):
+            service = text_at(document.value, "metadata", "name")
+            words = {"service": service, "path": _health_path(container), "port": port}
+            yield make_diagnostic("W469", container.origin(), name=container.name, **words)
+            return
+
+
+@rule(of=PlacedEngine)
+def hosts_in_order(placed: PlacedEngine) -> Iterator[Diagnostic]:
+    """Errors where a StatefulSet starts hosts that serve together one by one, or hides the first from the others: none
+    is ready before all are there (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/
+    #orderedready-pod-management, dns-pod-service: publishNotReadyAddresses).
+    """
+    container, document = placed.container, placed.container.document
+    hosts = table_entry(container.recognised.engine.runtime.name).get("hosts")
+    if not hosts or text_at(document.value, "kind") != "StatefulSet" or not _waits(container):
+        return
+    spec = map_at(document.value, "spec")
+    words = container.recognised.command.words
+    count = _value(words, hosts["count"])
+    if not count.isdigit() or int(count) < 2 or number_at(spec, "replicas", default=1) < int(count):
+        return
+    if text_at(spec, "podManagementPolicy") in ("", "OrderedReady"):
+        params = {"set": text_at(document.value, "metadata", "name"), "name": container.name, "count": count}
+        yield make_diagnostic("E470", document.origin("spec", "podManagementPolicy"), **params)
+    address = _value(words, hosts["address"]).partition(":")[0].split(".")
+    for namespace, service in placed.neighbours.all("Service"):
+        name = text_at(service.value, "metadata", "name")
+        if namespace != container.namespace or name not in address[:2] or not map_at(service.value, "spec", "selector"):
+            continue
+        if not map_at(service.value, "spec").get("publishNotReadyAddresses"):
+            origin = service.origin("spec", "publishNotReadyAddresses")
+            yield make_diagnostic("E471", origin, name=container.name, service=name)
+
+
+def _waits(container: EngineContainer) -> bool:
+    """Whether the pod is not ready before the engine answers."""
+    return any(field in container.body for field in PROBES[:2])
+
+
+def _value(words: Sequence[Word], options: Sequence[str]) -> str:
+    """The value that a line gives one of these options; '' without one."""
+    for i, word in enumerate(words):
+        option, glued, value = word.text.partition("=")
+        if option in options:
+            return value if glued else "".join(other.text for other in words[i + 1 : i + 2])
+    return ""

@@ -1,0 +1,286 @@
+"""Every hint about a command line that names what to write is followed word for word; then nothing is said any more."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from renderer.engines.option_validation import _UNCERTAIN
+from tests.conftest import Llmaz
+
+VLLM, SGLANG = "vllm/vllm-openai:v{}", "lmsysorg/sglang:v{}"
+LLAMACPP, TGI = "ghcr.io/ggml-org/llama.cpp:server-b11434", "ghcr.io/huggingface/text-generation-inference:3.3.7"
+TRTLLM = "nvcr.io/nvidia/tensorrt-llm/release:1.2.1"
+LAUNCH, SERVE = ["python3", "-m", "sglang.launch_server"], ["vllm", "serve"]
+MODULE = ["python3", "-m", "vllm.entrypoints.openai.api_server"]
+NEWER = "use that version or a newer one"
+
+Line = tuple[str, Sequence[str], Sequence[str]]
+
+
+def vllm(*args: str, version: str = "0.24.0", command: Sequence[str] = ()) -> Line:
+    return VLLM.format(version), command, args
+
+
+def sglang(*args: str, version: str = "0.5.10", command: Sequence[str] = LAUNCH) -> Line:
+    return SGLANG.format(version), command, args
+
+
+# By code, lines of which each has a fault with that code: image, command and arguments.
+FAULTS: Mapping[str, Sequence[Line]] = {
+    "E430": [
+        vllm("org/blue", "--max-modell-len", "8192"),
+        vllm("org/blue", "--no-prefix-caching"),
+        vllm("org/blue", "--enable-metrics"),
+        vllm("org/blue", "--ctx-size", "4096"),
+        vllm("org/blue", "-max-model-len", "8192"),
+        vllm("org/blue", "--shutdown-timeout", "60", version="0.11.1"),
+        sglang("--model-path", "org/blue", "--context-lenght", "4096"),
+        (LLAMACPP, (), ["-m", "/m.gguf", "--ctx-size=4096"]),
+        (LLAMACPP, (), ["-m", "/m.gguf", "-c 4096"]),
+        (LLAMACPP, (), ["-m", "/m.gguf", "-np2"]),
+        (TGI, (), ["--model-id", "org/blue", "--num-shards", "1"]),
+    ],
+    "E431": [
+        vllm("org/blue", "--task", "embed"),
+        vllm("org/blue", "--swap-space", "4"),
+        vllm("org/blue", "--disable-log-requests", version="0.18.0"),
+        vllm("org/blue", "--guided-decoding-backend", "auto"),
+        sglang("--model-path", "org/blue", "--enable-ep-moe"),
+        (LLAMACPP, (), ["-m", "/m.gguf", "--draft-max", "16"]),
+        (LLAMACPP, (), ["-m", "/m.gguf", "--mlock"]),
+        vllm("org/blue", "--speculative-model", "org/small", version="0.10.2"),
+    ],
+    "E432": [vllm("org/blue", "--enable-p"), sglang("--model-path", "org/blue", "--disable-c")],
+    "E433": [
+        vllm("org/blue", "--max-model-len"),
+        vllm("org/blue", "--kv-cache-dtype", "--enforce-eager"),
+        vllm("org/blue", "--served-model-name"),
+        sglang("--model-path", "org/blue", "--tool-call-parser"),
+    ],
+    "E435": [vllm("org/blue", "--enforce-eager=true"), sglang("--model-path", "org/blue", "--trust-remote-code=1")],
+    "E437": [
+        vllm("org/blue", "--dtype auto", "--max-model-len 8192"),
+        vllm("org/blue", "--enforce-eager", "true"),
+        vllm("org/blue", "dtype", "auto"),
+        vllm("org/blue", "\N{EN DASH}\N{EN DASH}dtype", "auto"),
+        vllm("--model", "org/blue", "--port 8000", command=MODULE),
+        sglang("--port", "8000", "org/blue"),
+        sglang("--model-path", "org/blue", "--port 8000"),
+        (LLAMACPP, (), ["/m.gguf", "-c", "4096"]),
+        (TGI, (), ["--port", "8080", "org/blue"]),
+    ],
+    "W439": [
+        vllm("org/blue", "--served-model-name", "blue", "--dtype auto"),
+        (LLAMACPP, (), ["-m", "/m.gguf", "--alias", "--ctx-size"]),
+    ],
+    "E440": [
+        vllm("org/blue", "--dtype", "bf16"),
+        vllm("org/blue", "--kv-cache-dtype", '"auto"'),
+        vllm("org/blue", "--tool-call-parser", "hermez", "--enable-auto-tool-choice"),
+        vllm("org/blue", "--load-format=safetensor"),
+        sglang("--model-path", "org/blue", "--tool-call-parser", "hermez"),
+    ],
+    "E441": [
+        vllm("org/blue", "--speculative-config", '\'{"method": "mtp", "num_speculative_tokens": 2}\''),
+        vllm("org/blue", "--speculative-config", "{'method': 'mtp', 'num_speculative_tokens': 2}"),
+        vllm("org/blue", "--compilation-config", "{mode: 3}"),
+        vllm("org/blue", "--cudagraph-capture-sizes", "1,2,4,8"),
+        vllm("org/blue", "--cudagraph-capture-sizes", "[1, 2, 4]"),
+        vllm("org/blue", "--max-num-seqs", "'64'"),
+        sglang("--model-path", "org/blue", "--cuda-graph-bs", "1 2 4"),
+        sglang("--model-path", "org/blue", "--tp-size", '"2"'),
+    ],
+    "W442": [(LLAMACPP, (), ["-m", "/m.gguf", "-c", "8k"])],
+    "E443": [
+        vllm("org/blue", "--enable-auto-tool-choice"),
+        vllm("org/blue", "--enable-reasoning", version="0.8.5"),
+        vllm("org/blue", "--lora-modules", "blue=/blue"),
+    ],
+    "W468": [
+        vllm("org/blue", "--tool-call-parser", "hermes"),
+        vllm("--model", "org/blue", "--lora-modules", "blue=/blue", version="0.6.4"),
+    ],
+    "E465": [
+        vllm("serve", "org/blue"),
+        vllm("vllm serve", "org/blue"),
+        vllm("vllm", "serve", "org/blue", version="0.8.5"),
+        vllm("serve", "org/blue", version="0.10.2"),
+        vllm("serve", "org/blue", command=SERVE),
+        (LLAMACPP, (), ["llama-server", "-m", "/m.gguf"]),
+        (TGI, (), ["text-generation-launcher", "--model-id", "org/blue"]),
+    ],
+    "E466": [
+        vllm("org/blue", "--port", "8000", version="0.9.2"),
+        vllm("org/blue", version="0.11.0"),
+        vllm("--port", "8200", "org/blue", command=MODULE),
+        vllm("--model", "org/blue", version="0.9.2", command=SERVE),
+        vllm("--port", "8000", "--model", "org/blue", version="0.6.0", command=SERVE),
+        vllm("--port", "8200", "org/blue", "--served-model-name", "blue"),
+        vllm("sh", "-c", "vllm serve org/blue"),
+        sglang("org/blue", "--port", "8000"),
+        sglang("--model", "org/blue", command=["sglang", "serve"]),
+        (LLAMACPP, (), ["sh", "-c", "/app/llama-server -m /m.gguf"]),
+    ],
+    "E467": [
+        vllm("--served-model-name", "blue", "org/blue", version="0.15.0"),
+        vllm("--served-model-name", "blue", "org/blue"),
+        vllm("--served-model-name", "blue", "org/blue", version="0.8.5"),
+        vllm("--max-model-len", "8192"),
+        vllm("--max-model-len", "8192", version="0.7.3", command=SERVE),
+        sglang("--port", "8000"),
+        (TGI, (), ["--port", "8080"]),
+    ],
+    "W467": [(TRTLLM, ["trtllm-serve"], ["--port", "8000"])],
+}
+
+Args = list[str]
+Follow = Callable[[Args, int, "re.Match[str]"], Args]
+
+
+def values_end(args: Args, index: int) -> int:
+    """The index behind the values of an option."""
+    return next((i for i in range(index + 1, len(args)) if args[i][:1] == "-"), len(args))
+
+
+def rename(args: Args, index: int, match: re.Match[str]) -> Args:
+    _, glued, value = args[index].partition("=")
+    if match[1][:1] != "-" and glued:  # a value
+        return [*args[:index], args[index].partition("=")[0] + glued + match[1], *args[index + 1 :]]
+    if args[index][:1] != "-":  # a value, or an option without its dashes
+        return [*args[:index], match[1], *args[index + 1 :]]
+    return [*args[:index], match[1] + glued + value, *args[index + 1 :]]
+
+
+def replace_option(args: Args, index: int, match: re.Match[str]) -> Args:
+    words = match[1].split(" ")
+    if len(words) > 1 or args[index][:2] != "--":
+        return [*args[:index], *words, *args[values_end(args, index) :]]
+    return rename(args, index, match)
+
+
+def leave_out(args: Args, index: int, match: re.Match[str]) -> Args:
+    return [*args[:index], *args[values_end(args, index) :]]
+
+
+def quoted(text: str) -> Args:
+    return re.findall(r"'([^']*)'", text)
+
+
+def items(args: Args, index: int, match: re.Match[str]) -> Args:
+    return [*args[:index], *quoted(match[1]), *args[index + 1 :]]
+
+
+def in_front(args: Args, index: int, match: re.Match[str]) -> Args:
+    """The model in front; not where it stands, nor behind an option that is to go."""
+    model, option = match[1], match[2]
+    rest = [arg for arg in args if arg not in (model, option)]
+    return [model, *rest]
+
+
+VALUES = {"--reasoning-parser": ["deepseek_r1"], "--tool-call-parser": ["hermes"]}
+FORMS: Sequence[tuple[str, Follow]] = [
+    (r"did you mean '(\S+)'\?", rename),
+    (
+        r"the option is '(\S+)': write its value as the next item of the list",
+        lambda a, i, m: [*a[:i], m[1], a[i][len(m[1]) :].lstrip("= "), *a[i + 1 :]],
+    ),
+    (r"use (--?[^;]+) instead(?:;.*)?", replace_option),
+    (
+        r"leave '([^']+)' out, and write (.*) in place of '([^']+)'",
+        lambda a, i, m: [word for arg in a[len(m[1].split()) :] for word in (quoted(m[2]) if arg == m[3] else [arg])],
+    ),
+    (r"leave '([^']+)' out", lambda a, i, m: a[1:] if a[0] == m[1] else a[len(m[1].split()) :]),
+    (r"leave out what follows '='", lambda a, i, m: [*a[:i], a[i].partition("=")[0], *a[i + 1 :]]),
+    (r"leave out the (.) at both ends of the value: .*", lambda a, i, m: [*a[:i], a[i].strip(m[1]), *a[i + 1 :]]),
+    (r"leave it out: an option names the model", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
+    (r"leave it out: --\S+ takes no value", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
+    (rf"(?:.*: {NEWER}, or )?leave it out(?:[;:].*)?", leave_out),
+    (r"it may be (\S+?)(?:, .*)?", rename),
+    (r"write (?:one of )?'([^']+)'.* as the next item of the list", lambda a, i, m: [*a[: i + 1], m[1], *a[i + 1 :]]),
+    (r"write it as the next item of the list", lambda a, i, m: [*a[: i + 1], "4096", *a[i + 1 :]]),
+    (r"write a value between the two", lambda a, i, m: [*a[: i + 1], "blue", *a[i + 1 :], "4096"]),
+    (r"write ('.*') as (?:two|separate) items of the list", items),
+    (r"if it is the model, write ('.*') as two items of the list", items),
+    (r"write ('.*') in place of it", items),
+    (r"write (--\S+) in place of (--\S+)", rename),
+    (r"write '(\S+)' in front of all options(?:, without (\S+))?", in_front),
+    (r"write (the model) in front of all options", lambda a, i, m: ["org/blue", *a]),
+    (r"add (\S+) with the model", lambda a, i, m: [*a, m[1], "org/blue"]),
+    (r"write it as JSON: .*", lambda a, i, m: [*a[:i], json.dumps(yaml.safe_load(a[i])), *a[i + 1 :]]),
+    (r"it accepts (?:one of )?'([^']+)'.*", rename),
+    (r"write the number itself", lambda a, i, m: [*a[:i], re.sub(r"\D", "", a[i]) + "000", *a[i + 1 :]]),
+    (
+        r"write (\S+) beside it, or leave it out",
+        lambda a, i, m: [*a, m[1], *VALUES.get(m[1], ())],
+    ),
+]
+
+
+def follow(container: Mapping[str, Any], finding: Mapping[str, Any]) -> dict[str, Any]:
+    """The container after what a hint says."""
+    number = re.search(r"\.args\[(\d+)\]$", finding["field"])
+    assert number, finding
+    args, hint = list(container["args"]), finding["hint"]
+    if match := re.fullmatch(r"write '(\S+)' and what follows it under command, not under args", hint):
+        return {**{key: value for key, value in container.items() if key != "args"}, "command": args}
+    for form, change in FORMS:
+        if match := re.fullmatch(form, hint):
+            return {**container, "args": change(args, int(number[1]), match)}
+    raise AssertionError(f"no test can follow: {finding} of {container}")
+
+
+def pod(name: str, container: Mapping[str, Any]) -> str:
+    body = {"metadata": {"name": name, "namespace": "llm"}, "spec": {"containers": [{"name": "engine", **container}]}}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", **body})
+
+
+def told(llmaz: Llmaz, containers: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """What check says of each container."""
+    for name, container in containers.items():
+        Path(f"{name}.yaml").write_text(pod(name, container))
+    findings: dict[str, list[dict[str, Any]]] = {name: [] for name in containers}
+    for finding in json.loads(llmaz("check", ".", "--strict", "--format", "json").out):
+        if finding["severity"] != "note":
+            findings[Path(finding["file"]).stem].append(finding)
+    return findings
+
+
+def test_each_hint_is_followed(folder: Path, llmaz: Llmaz) -> None:
+    containers: dict[str, dict[str, Any]] = {}
+    codes = {}
+    for code, lines in FAULTS.items():
+        for i, (image, command, args) in enumerate(lines):
+            name = f"{code.lower()}-{i}"
+            containers[name] = {"image": image, "args": list(args), **({"command": list(command)} if command else {})}
+            codes[name] = code
+    first = told(llmaz, containers)
+    assert {
+        name: codes[name] for name, findings in first.items() if codes[name] not in {f["code"] for f in findings}
+    } == {}
+    followed, left = containers, first
+    for _ in range(3):  # a line may have as many faults
+        followed = {
+            name: follow(container, left[name][-1]) if left[name] else container for name, container in followed.items()
+        }
+        left = told(llmaz, followed)
+    assert {
+        name: (followed[name], [f["message"] for f in findings]) for name, findings in left.items() if findings
+    } == {}
+
+
+# Codes about command lines that this page does not have, and why.
+ELSEWHERE: Mapping[str, str] = {
+    "E445": "a preset's own options: tests/errors/E445-*",
+}
+
+
+@pytest.mark.parametrize("code", sorted(_UNCERTAIN))
+def test_each_code_about_lines_is_here(code: str) -> None:
+    assert (code in FAULTS) != (code in ELSEWHERE)
