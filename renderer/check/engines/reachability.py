@@ -88,7 +88,7 @@ def unheard_services(placed: PlacedEngine) -> Iterator[Diagnostic]:
     of containers beside the engine that name no port, and of an engine that a script starts beside others.
     """
     container, recognised = placed.container, placed.container.recognised
-    number = None if container.is_worker or not recognised.command.is_alone else _port(container)
+    number = None if container.is_worker or not recognised.command.is_alone else engine_port(container)
     beside = [body for path, body in containers(container.pod) if body is not container.body and stays(path, body)]
     if not number or not all(maps_at(body, "ports") for body in beside):
         return

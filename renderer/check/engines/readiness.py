@@ -14,8 +14,6 @@ from renderer.engines.handwritten_command import Word, absent_paths, table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
 from renderer.kubernetes.workloads import selects
 
-_DEFAULT_PATH = "/health"
-
 
 @rule(of=PlacedEngine)
 def missing_path(placed: PlacedEngine) -> Iterator[Diagnostic]:
@@ -37,8 +35,8 @@ def missing_path(placed: PlacedEngine) -> Iterator[Diagnostic]:
 
 
 def _health_path(container: EngineContainer) -> str:
-    """The path by which our preset asks this version whether it is ready."""
-    return text_at(container.recognised.engine.runtime.spec, "readinessProbe", "httpGet", "path") or _DEFAULT_PATH
+    """The path by which our preset asks this version whether it is ready; '' where it asks otherwise."""
+    return text_at(container.recognised.engine.runtime.spec, "readinessProbe", "httpGet", "path")
 
 
 @rule(of=PlacedEngine)
@@ -58,8 +56,10 @@ def asked_too_early(placed: PlacedEngine) -> Iterator[Diagnostic]:
             continue
         if text_at(spec, "clusterIP") != "None" and not spec.get("publishNotReadyAddresses"):
             service = text_at(document.value, "metadata", "name")
-            words = {"service": service, "path": _health_path(container), "port": port}
-            yield make_diagnostic("W469", container.origin(), name=container.name, **words)
+            path = _health_path(container)
+            handler = f"httpGet: {{path: {path}, port: {port}}}" if path else f"tcpSocket: {{port: {port}}}"
+            hint = f"add readinessProbe: {{{handler}}}"
+            yield make_diagnostic("W469", container.origin(), name=container.name, service=service, hint=hint)
             return
 
 

@@ -369,7 +369,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W469": Wording(
         "{name} has no readinessProbe: Service '{service}' sends it requests while it still loads its model",
-        "add readinessProbe: {{httpGet: {{path: {path}, port: {port}}}}}",
+        "{hint}",
     ),
     "E470": Wording(
         "StatefulSet '{set}' starts its pods one after the other, each when the one before is ready, and {name} is not "
