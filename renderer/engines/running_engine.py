@@ -94,6 +94,7 @@ class EngineLine(Struct, frozen=True):
     shared: SharedAccelerators
     is_own_image: Callable[[], bool]  # whether the engine's project publishes the image, or it is a mirror of such one
     start: LineStart | None = None  # None where somebody else wrote what stands there, or nobody knows how it is read
+    shipped: Sequence[object] = ()  # sources of `written` that are presets of ours, which no reader changes
     hides_options: bool = False  # what is filled in at run time may be an option, so `args` has none
 
 

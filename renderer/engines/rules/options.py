@@ -61,6 +61,8 @@ def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
     if rules is None or not rules.idle_without:
         return
     for layer in line.written:
+        if any(layer.origin.source is source for source in line.shipped):
+            continue
         for i, arg in enumerate(layer.args):
             if arg[:1] != "-" or (name := style.name(arg)) not in rules.idle_without:
                 continue

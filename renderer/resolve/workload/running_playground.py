@@ -55,6 +55,7 @@ def engine_line(command: EngineProcess) -> EngineLine:
             where=partial(_accelerators_origin, run),
         ),
         is_own_image=partial(runs_own_image, run),
+        shipped=(base.claim.main.document,) if base.claim.main.ours else (),
     )
 
 
