@@ -311,6 +311,10 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "claim": lambda documents: _weights_at(documents, "pvc://weights"),
         "bucket": lambda documents: _weights_at(documents, "s3://bucket"),
         "another bucket": lambda documents: _weights_at(documents, "gs://bucket"),
+        "a third bucket": lambda documents: _weights_at(documents, "oss://bucket.oss-cn-hangzhou.aliyuncs.com"),
+        "another hub": lambda documents: (
+            documents.model["source"].get("modelHub", {}).update({"name": "ModelScope", "revision": "v1.0"})
+        ),
         "node": lambda documents: _weights_at(documents, "host:///models"),
         "image": lambda documents: documents.model.update({"source": {"uri": "oci://registry.example/models/model:1"}}),
         "pulled": lambda documents: documents.model.update({"source": {"uri": "ollama://model:1"}}),
