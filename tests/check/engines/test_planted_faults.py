@@ -29,6 +29,7 @@ spec:
             - --tensor-parallel-size=2
             {args}
           ports: [{containerPort: 8000}]
+          readinessProbe: {exec: {command: [asks]}}
           resources: {limits: {nvidia.com/gpu: 2}}
           volumeMounts: [{name: shm, mountPath: /dev/shm}]
       volumes: [{name: shm, emptyDir: {medium: Memory}}]
