@@ -428,6 +428,67 @@ of_engine("W236", "idle GPUs", ("command", 4), "--tensor-parallel-size=1", resou
 of_engine("W428", "no shared memory", LIMIT, "--tensor-parallel-size=2", resources=TWO, volumeMounts=None)
 of_engine("W226", "attention heads", ("command", 4), "--tensor-parallel-size=3", command=KNOWN_MODEL)
 of_engine("W227", "context length", ("command", 4), "--max-model-len=9999999", command=KNOWN_MODEL)
+of_engine("E465", "command twice", ("command", 2), command=["vllm", "serve", "serve", "org/blue", "--port=8010"])
+SWALLOWED = ["vllm", "serve", "--served-model-name", "blue", "--port=8010", "org/blue"]
+of_engine("E466", "model where it is not read", ("command", 5), command=SWALLOWED)
+of_engine("E467", "no model", ("command", 2), command=["vllm", "serve", "--port=8010"])
+of_engine("W468", "option without another one", ("command", 4), "--tool-call-parser=hermes")
+of_engine("E485", "two limits", ("command", 4), "--max-num-seqs=512", "--max-num-batched-tokens=256")
+ONE: Body = {GPU: 1}
+SHARED = "nvidia.com/gpu.shared"
+of_engine("W484", "all memory of a shared GPU", ("resources", "limits", SHARED), resources={"limits": {SHARED: 1}})
+SMALL_DISK: Body = {"limits": {**ONE, "ephemeral-storage": "1Gi"}}
+DISK_LIMIT = ("resources", "limits", "ephemeral-storage")
+of_engine("E486", "weights above the disk", DISK_LIMIT, command=KNOWN_MODEL, resources=SMALL_DISK)
+SMALL_MEMORY: Body = {"limits": {**ONE, "memory": "8Gi"}}
+of_engine("E488", "cache above the memory", ("command", 4), "--kv-offloading-size=64", resources=SMALL_MEMORY)
+NOT_READY = {"httpGet": {"path": "/healthz", "port": 8010}}
+of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path"), readinessProbe=NOT_READY)
+of_engine("N472", "code from a moving source", ("command", 4), "--trust-remote-code")
+
+
+@fault("E489", "cache above the shared memory", STAYING)
+def small_shared_memory(spot: Spot) -> Planted:
+    run_engine(spot, "--kv-offloading-size=64", image="vllm/vllm-openai:v0.33.0", resources={"limits": ONE})
+    spot.spec["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}]
+    return (), (*spot.container_path, "command", 4)
+
+
+@fault("E483", "value that the card cannot compute", STAYING)
+def old_card(spot: Spot) -> Planted:
+    run_engine(spot, "--dtype=bfloat16", resources={"limits": ONE})
+    spot.spec["nodeSelector"] = {"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}
+    return (), (*spot.container_path, "command", 4)
+
+
+@fault("N490", "weights beside a claim", STAYING)
+def unused_claim(spot: Spot) -> Planted:
+    mounts = [*ENGINE["volumeMounts"], {"name": "weights", "mountPath": "/weights"}]
+    run_engine(spot, resources={"limits": ONE}, volumeMounts=mounts)
+    spot.spec["volumes"].append({"name": "weights", "persistentVolumeClaim": {"claimName": "weights"}})
+    return (), spot.container_path
+
+
+@fault("W469", "no readiness probe behind a Service", STAYING)
+def asked_too_early(spot: Spot) -> Planted:
+    run_engine(spot, readinessProbe=None)
+    return [service(8010, model=NAME)], spot.container_path
+
+
+@fault("W487", "Service of a port without an engine", STAYING)
+def port_of_nobody(spot: Spot) -> Planted:
+    for number, (_, container) in enumerate(containers(spot.spec)):
+        container.setdefault("ports", [{"containerPort": 9000 + number}])
+    run_engine(spot, ports=None)
+    return [service(8011, model=NAME)], (BESIDE, "spec", "ports", 0, "targetPort")
+
+
+@fault("E529", "whole line as a program", ALL_SORTS)
+def whole_line(spot: Spot) -> Planted:
+    spot.container["command"] = ["python3 -m server"]
+    return (), (*spot.container_path, "command", 0)
+
+
 LIVE, READY = {"httpGet": {"path": "/health", "port": 8010}}, {"httpGet": {"path": "/health", "port": 9999}}
 of_engine("W452", "impatient probe", ("livenessProbe",), livenessProbe=LIVE)
 of_engine("W453", "probe of another port", ("readinessProbe", "httpGet", "port"), readinessProbe=READY)
@@ -492,7 +553,11 @@ EXCEPTIONS = (
         "no rollout replaces its pods",
     ),
     Excepted(("N454 *",), ("RayCluster/*",), "KubeRay replaces its pods with no rollout: it deletes the cluster"),
-    Excepted(("N454 *", "W451 *"), ("* of groups/*worker/*", "Ray*/workers/*"), "its leader alone answers requests"),
+    Excepted(
+        ("N454 *", "W451 *", "W469 *", "W487 *"),
+        ("* of groups/*worker/*", "Ray*/workers/*"),
+        "its leader alone answers requests",
+    ),
     Excepted(("E416 *", "W236 *"), ("* of groups/*",), "how an engine spreads over several pods is not known"),
     Excepted(("E555 *", "W555 *", "W556 *"), ("Pod/*", "PodTemplate/*"), "E572 refuses its autoscaler as a whole"),
     Excepted(("E551 *",), (*NOT_SCALED, "DisaggregatedSet*"), "it has no replicas; those of a role are W391"),
@@ -503,7 +568,7 @@ ELSEWHERE: Mapping[str, str] = {
     "routes, Gateways, policies, pools and what they refer to: they have no pods": (
         "E580 E581 E582 E583 E584 E585 E586 E587 E588 E589 E590 E591 E593 E594 E595 E596 E597 E598 E599 E600 E601 E602"
         " E603 E604 E605 E606 E607 E608 E609 E610 E611 E612 E613 E614 E669 E671 E672 E673 E674 N580 N583 N584 N585"
-        " N586 N587 N588 N590 W509 W580 W581 W582 W583 W584 W585 W590 W672 W673 W674 W675"
+        " N586 N587 N588 N590 W509 W580 W581 W582 W583 W584 W585 W590 W672 W673 W674 W675 W684"
     ),
     "selectors of pods that are not there, whose kind nobody knows": ("E393 E670 N581 N582 W591"),
     "autoscalers by themselves, and two for one target": "E392 E530 E531 E550 E572 W519",
@@ -515,9 +580,11 @@ ELSEWHERE: Mapping[str, str] = {
         " W565 W566"
     ),
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
+    "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
+    "what a claim beside the workload requests": "W486",
     "rendered engines alone: what a key of ours asks for, and what a preset gives": "E370 E371 E445 W445",
     "command lines that other faults show to be read; tests/engines has each": (
-        "E434 E436 E443 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443 E477 E478 W477 W478"
+        "E434 E436 E443 W465 W466 W467 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443 E477 E478 W477 W478"
     ),
     "variables, metrics and programs of versions; tests/engines, test_metric_names.py and tests/errors have each": (
         "W475 W476 E479 W541 W544"

@@ -104,8 +104,9 @@ def _bounds(running: RunningEngine, folder: str) -> Iterator[_Bound]:
         path = ("spec", "volumes", volumes[0], "emptyDir", "sizeLimit")
         yield _Bound("E486", "sizeLimit of its volume", amount, path)
     if amount := text_at(running.container.resources, "limits", _DISK):
-        others = [text_at(other.resources, "limits", _DISK) for other in running.pod.containers]
-        if len(list(filter(None, others))) == 1:  # the kubelet adds up those of all containers
+        sidecars = [other for other in running.pod.init_containers if other.rest.get("restartPolicy") == "Always"]
+        limits = [text_at(other.resources, "limits", _DISK) for other in (*running.pod.containers, *sidecars)]
+        if len(list(filter(None, limits))) == 1:  # the kubelet adds up those of all containers that stay
             yield _Bound("E486", f"limits.{_DISK}", amount, (*running.path, "resources", "limits", _DISK))
 
 
