@@ -9,6 +9,7 @@ from msgspec import Struct
 from renderer.diagnostics import Origin
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.dialect import ArgLayer
+from renderer.engines.given_options import option_names
 from renderer.engines.handwritten_command import (
     EngineCommand,
     Word,
@@ -73,6 +74,7 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
         engine=versioned.engine,
         version=versioned.version,
         args=args,
+        options=option_names(versioned.engine.style, args),
         written=(layer,),
         option_rules=versioned.option_rules,
         shared=shared,

@@ -25,6 +25,11 @@ def given_options(style: Dialect, layers: Iterable[ArgLayer]) -> set[str]:
     return {style.name(token) for layer in layers for token in layer.args if token[:1] == "-"}
 
 
+def option_names(style: Dialect, args: Iterable[str] | None) -> frozenset[str]:
+    """The names of the options in a command line, as comparisons have them."""
+    return frozenset([style.name(token) for token in args or () if token[:1] == "-"])
+
+
 def last_given_number(style: Dialect, layers: Sequence[ArgLayer], options: frozenset[str]) -> GivenNumber | None:
     """The last number that a layer gives one of these options; None without one."""
     for layer in reversed(layers):

@@ -5,7 +5,7 @@ the rules by which a version's options are judged.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.engines import dialect
 from renderer.engines.dialect import Dialect
+from renderer.engines.given_options import option_names
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList, known_versions
 from renderer.engines.option_validation import OptionRules
@@ -87,11 +88,6 @@ def given_options(engine_spec: EngineSpec, word: str) -> Iterator[tuple[str, str
         for option, value in itertools.pairwise(entry.get("args") or ()):
             if bare_word(value) == word:
                 yield entry.get("group", ""), option
-
-
-def option_names(style: Dialect, options: Sequence[str] | None) -> frozenset[str]:
-    """The options by the names of the dialect."""
-    return frozenset(map(style.name, options or ()))
 
 
 def bare_word(value: str) -> str:

@@ -89,6 +89,7 @@ class EngineLine(Struct, frozen=True):
     engine: KnownEngine
     version: str  # '' where the image does not tell
     args: tuple[str, ...]  # the whole line, behind the model; empty where it may have options that nobody sees
+    options: frozenset[str]  # the names of the options in it
     written: Sequence[ArgLayer]  # the parts of it that the reader wrote, such as those beside a preset's
     option_rules: OptionRules | None  # None where nobody knows the version's options
     shared: SharedAccelerators
@@ -123,7 +124,8 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     container: Container
     path: Path  # of the container in the pod's template
     origin_of: Callable[[Path], Origin | None]  # of a field that somebody wrote, by its path in the pod's template
-    written_variables: Callable[[], Iterable[tuple[str, Origin]]] = tuple  # the names that the reader wrote, and where
+    # The names of variables with a prefix that the reader wrote, and where:
+    written_variables: Callable[[str], Iterable[tuple[str, Origin]]] = lambda prefix: ()
     held_cache: HeldCache | None = None
     cards: Callable[[], Sequence[AcceleratorType]] = tuple  # of which type the pod's may be; none where that is unknown
     takes_turns: Callable[[], bool] = lambda: False  # whether the pod shares a card with other pods, each in its turn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 
 def describe_versions(versions: Sequence[str]) -> str:
@@ -15,6 +16,7 @@ def describe_versions(versions: Sequence[str]) -> str:
 _RANKS = {"dev": 0, "rc": 1, "end": 2, "post": 3, "": 4}
 
 
+@lru_cache(maxsize=4096)
 def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
     """A sort key of versions: the numbers in them, of any length; trailing zeros make no difference."""
     parts: list[tuple[int, int, str]] = []

@@ -41,6 +41,8 @@ class AcceleratorTypes:
         self._parts = maps_at(spec, "parts")
         self._of_labels: dict[tuple[tuple[str, str], ...], AcceleratorType | None] = {}  # a cache
         self._labels = map_at(spec, "labels")
+        self._product = text_at(self._labels, "product")
+        self._sharing = texts_at(self._labels, "shared")
         self._families = {text_at(family, "family"): family for family in families}
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
         self._readers: dict[str, Callable[[Mapping[str, str]], AcceleratorType | None]] = {
@@ -69,13 +71,13 @@ class AcceleratorTypes:
 
     def are_shared(self, labels: Mapping[str, str]) -> bool:
         """Whether pods on nodes with these labels share a card in turns, so that nobody knows what is left for one."""
-        if labels.get(text_at(self._labels, "product"), "").endswith(_SHARED):
+        if labels.get(self._product, "").endswith(_SHARED):
             return True
-        return any(labels.get(key, _ALONE[0]) not in _ALONE for key in texts_at(self._labels, "shared"))
+        return any(labels[key] not in _ALONE for key in self._sharing if key in labels)
 
     def take_turns(self, labels: Mapping[str, str]) -> bool:
         """Whether they do, and each may take all of the memory in its turn: MPS gives each its part."""
-        return self.are_shared(labels) and "mps" not in (labels.get(key) for key in texts_at(self._labels, "shared"))
+        return self.are_shared(labels) and "mps" not in (labels.get(key) for key in self._sharing)
 
     def instance(self, profile: str, card: AcceleratorType | None) -> AcceleratorType | None:
         """The instance of a divided card; None for a profile that nobody knows, and for one that several cards have

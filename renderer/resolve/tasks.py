@@ -40,7 +40,8 @@ _NAMES = {
 
 def written_task(model: OpenModel) -> str:
     """`facts.kind` as it is written; '' where it is missing."""
-    return (model.spec.get("facts") or {}).get("kind") or ""
+    facts = model.spec.get("facts")
+    return facts.get("kind") or "" if facts else ""
 
 
 def task_of(model: OpenModel) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.dialect import ArgLayer, build_style
+from renderer.engines.given_options import option_names
 from renderer.engines.option_lists import Option, OptionList
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.rules import run_rules_or_stop
@@ -55,6 +56,7 @@ def line(args: Sequence[str], accelerators: int) -> EngineLine:
         ),
         version="1",
         args=tuple(args),
+        options=option_names(style, args),
         written=[ArgLayer(args, DEPLOYMENT.at("args"))],
         option_rules=OptionRules(style, OPTIONS, "engine 1"),
         shared=SharedAccelerators(

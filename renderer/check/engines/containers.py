@@ -92,12 +92,14 @@ class EngineContainer(Struct, frozen=True):
         """Of a field of the container."""
         return self.document.origin(*self.path, *path)
 
-    def variables(self) -> Iterator[tuple[str, Origin]]:
-        """The names of its variables, and where. In the values of some charts `env` is a map."""
-        listed = enumerate(list_at(self.body, "env"))
-        yield from ((text_at(variable, "name"), self.origin("env", i, "name")) for i, variable in listed)
+    def variables(self, prefix: str) -> Iterator[tuple[str, Origin]]:
+        """The names of its variables with a prefix, and where. In the values of some charts `env` is a map."""
+        for i, variable in enumerate(list_at(self.body, "env")):
+            if (name := text_at(variable, "name")).startswith(prefix):
+                yield name, self.origin("env", i, "name")
         for name in map_at(self.document.value, *self.path, "env"):
-            yield name, self.origin("env", name)
+            if name.startswith(prefix):
+                yield name, self.origin("env", name)
 
 
 def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:

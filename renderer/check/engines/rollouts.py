@@ -15,7 +15,7 @@ from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-_QUARTER = 25  # percent of the replicas, which Kubernetes takes for both sides of a rolling update
+_QUARTER = 25  # percent of the replicas, rounded down, that may be down by default
 
 
 @rule(of=PlacedEngine)
@@ -39,17 +39,15 @@ def moving_code(placed: PlacedEngine) -> Iterator[Diagnostic]:
 
 @rule(of=PlacedEngine, when=lambda placed: placed.line.shared.accelerator.number)
 def waiting_rollout(placed: PlacedEngine) -> Iterator[Diagnostic]:
-    """A note for a Deployment that ends no pod before another one is ready: it waits for accelerators that are free."""
+    """A note for a Deployment that by default ends no pod before another one is ready: it waits for accelerators that
+    are free. Whoever says how many pods may be down has chosen.
+    """
     document, accelerator = placed.container.document, placed.line.shared.accelerator
     value = document.value
     strategy = map_at(value, "spec", "strategy")
     if text_at(value, "kind") != "Deployment" or text_at(strategy, "type") not in ("", "RollingUpdate"):
         return
-    least = map_at(strategy, "rollingUpdate").get("maxUnavailable", f"{_QUARTER}%")
     replicas = int(number_at(value, "spec", "replicas", default=1))
-    share = str(least).removesuffix("%")
-    if not share.isdigit() or not replicas:
-        return
-    if (replicas * int(share) // 100 if str(least).endswith("%") else int(share)) == 0:
+    if "maxUnavailable" not in map_at(strategy, "rollingUpdate") and replicas and replicas * _QUARTER // 100 == 0:
         words = {"name": text_at(value, "metadata", "name"), "count": accelerator.number, "of": accelerator.resource}
         yield make_diagnostic("N473", document.origin("spec", "strategy"), **words)

@@ -235,12 +235,17 @@ def _command_lines(container: Body) -> Iterator[Finding]:
     """
     if "command" in container and (words := _line_words(container)):
         yield Finding("E529", ("command", 0), words)
-    lifecycle = as_map(container.get("lifecycle"))
-    handlers: list[tuple[Path, Body]] = [((key,), as_map(container.get(key))) for key in _PROBES if key in container]
-    handlers += [(("lifecycle", hook), as_map(lifecycle.get(hook))) for hook in lifecycle]
-    for path, handler in handlers:
-        if "exec" in handler and (words := _line_words(as_map(handler["exec"]))):
-            yield Finding("E529", (*path, "exec", "command", 0), words)
+    for key in _PROBES:
+        if key in container and (words := _handler_words(container[key])):
+            yield Finding("E529", (key, "exec", "command", 0), words)
+    for hook, handler in as_map(container["lifecycle"]).items() if "lifecycle" in container else ():
+        if words := _handler_words(handler):
+            yield Finding("E529", ("lifecycle", hook, "exec", "command", 0), words)
+
+
+def _handler_words(handler: object) -> dict[str, str]:
+    """Those words for what a probe or a hook runs."""
+    return _line_words(as_map(handler["exec"])) if isinstance(handler, dict) and "exec" in handler else {}
 
 
 @_cache_shared

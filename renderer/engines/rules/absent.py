@@ -25,8 +25,7 @@ def absent_programs(running: RunningEngine) -> Iterator[Diagnostic]:
     """
     line = running.line
     for entry in line.engine.absent:
-        causes = [*_options(running, entry), *_scripts(running, entry)]
-        if not causes or not in_range(entry, line.version):
+        if not in_range(entry, line.version) or not (causes := [*_options(running, entry), *_scripts(running, entry)]):
             continue
         if not _is_image(running, entry) or _may_have(running, entry["name"]):
             continue
@@ -59,9 +58,7 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
     """The options that need it, each with its value."""
     line = running.line
     needed = {line.engine.style.name(option): values for option, values in (entry.get("options") or {}).items()}
-    for layer in line.written:
-        if not any(arg[:1] == "-" and line.engine.style.name(arg) in needed for arg in layer.args):
-            continue
+    for layer in line.written if not line.options.isdisjoint(needed) else ():
         values = option_values(line.engine.style, layer.args, frozenset(needed))
         for i, arg in enumerate(layer.args):
             name = line.engine.style.name(arg) if arg[:1] == "-" else ""
@@ -73,6 +70,8 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
 def _scripts(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
     """The commands in scripts of the container that need it."""
     scripts = entry.get("scripts") or ()
+    if not any(script in " ".join((*running.container.command, *running.container.args)) for script in scripts):
+        return
     for field, words in (("command", running.container.command), ("args", running.container.args)):
         for i, text in enumerate(words):
             for script in scripts:

@@ -14,10 +14,11 @@ _FORMAT = "--quantization"
 
 
 def _has_needs(running: RunningEngine) -> bool:
-    """Whether the engine of a known version needs cards, and has some."""
+    """Whether the engine of a known version may need a card, and has some: weights are looked at later."""
     line = running.line
-    is_known = line.option_rules is not None and line.option_rules.is_certain
-    return is_known and bool(line.shared.accelerator.resource) and bool(card_needs(line.backend, line.version))
+    if line.option_rules is None or not line.option_rules.is_certain or not line.shared.accelerator.resource:
+        return False
+    return any(not need.option or need.option in line.options for need in card_needs(line.backend, line.version))
 
 
 @rule(of=RunningEngine, when=_has_needs)
@@ -48,9 +49,9 @@ def unable_cards(running: RunningEngine) -> Iterator[Diagnostic]:
 def no_share_of_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning for an engine that takes nearly all memory of a card that its pod shares with others."""
     line, share = running.line, running.line.engine.memory_share
-    files = texts_at(table_entry(line.backend), "settingsFile")
-    names = {line.engine.style.name(token) for token in line.args if token[:1] == "-"}
-    if not share or not names.isdisjoint((*share.options, *files)):
+    if not share or not line.options.isdisjoint(share.options):
+        return
+    if not line.options.isdisjoint(texts_at(table_entry(line.backend), "settingsFile")):
         return
     if running.takes_turns() and (origin := line.shared.where()):
         words = {"name": line.subject.name, "percent": f"{share.fraction * 100:.0f}", "option": share.option}

@@ -21,8 +21,13 @@ _SPARE = 10  # GiB of a disk for logs and caches of compilers
 
 def _may_be_bounded(running: RunningEngine) -> bool:
     """Whether anything bounds what the pod may write."""
-    limits = map_at(running.container.resources, "limits")
-    return _DISK in limits or any("emptyDir" not in volume or volume["emptyDir"] for volume in running.pod.volumes)
+    for volume in running.pod.volumes:
+        if "emptyDir" not in volume:
+            return True
+        disk = map_at(volume, "emptyDir")
+        if "sizeLimit" in disk and disk.get("medium") != "Memory":
+            return True
+    return _DISK in map_at(running.container.resources, "limits")
 
 
 @rule(of=RunningEngine, when=_may_be_bounded)
@@ -49,7 +54,11 @@ def too_little_disk(running: RunningEngine) -> Iterator[Diagnostic]:
             yield make_diagnostic(bound.code, origin, **words)
 
 
-@rule(of=RunningEngine, when=lambda running: running.container.volume_mounts)
+def _has_claims(running: RunningEngine) -> bool:
+    return any("persistentVolumeClaim" in volume or "ephemeral" in volume for volume in running.pod.volumes)
+
+
+@rule(of=RunningEngine, when=_has_claims)
 def claim_beside(running: RunningEngine) -> Iterator[Diagnostic]:
     """A note where weights are written to the container's own file system though a claim is mounted, of which nothing
     in the container speaks.

@@ -15,6 +15,8 @@ from renderer.kubernetes.json_values import maps_at, texts_at
 def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for a limit above another one that the engine wants to be the higher one."""
     for row in maps_at(table_entry(line.backend), "limits"):
+        if line.options.isdisjoint(_names(line, row, "low")) or line.options.isdisjoint(_names(line, row, "high")):
+            continue
         low, high = _numbers(line, row)
         if low is None or high is None or low < high or (low == high and row.get("equal")):
             continue

@@ -69,14 +69,16 @@ def cache_above_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     may have, or than shared memory has where it lies there.
     """
     line, container = running.line, running.container
-    limit, shared = text_at(container.resources, "limits", "memory"), _shared_memory(running)
     for row in maps_at(table_entry(line.backend), "heldInMemory") if not running.held_cache else ():
+        if line.engine.style.name(text_at(row, "option")) not in line.options:
+            continue
         cache = _held_bytes(line, row)
         origin = _option_origin(line, text_at(row, "option"))
         if not cache or origin is None:
             continue
         words = {"option": text_at(row, "option"), "amount": f"{cache.size / 2**30:.1f} GiB"}
         least = f"{math.ceil(cache.size / 2**30) + _BESIDE}Gi"
+        limit, shared = text_at(container.resources, "limits", "memory"), _shared_memory(running)
         if limit and _bytes(limit) < cache.size:
             yield make_diagnostic("E488", origin, memory=limit, least=least, **words)
         if cache.is_shared and shared and _bytes(shared) < cache.size:

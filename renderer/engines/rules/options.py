@@ -41,14 +41,13 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
 def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for each option that the engine refuses without another one, which is not there."""
     rules, style = line.option_rules, line.engine.style
-    if rules is None or not rules.requires:
+    if rules is None or line.options.isdisjoint(rules.requires):
         return
     for layer in line.written:
         for i, arg in enumerate(layer.args):
             if arg[:1] != "-" or (name := style.name(arg)) not in rules.requires:
                 continue
-            names = {style.name(other) for other in line.args}
-            if missing := [required for required in rules.requires[name] if required not in names]:
+            if missing := [required for required in rules.requires[name] if required not in line.options]:
                 hint = f"write {' and '.join(missing)} beside it, or leave it out"
                 words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
                 yield make_diagnostic(rules.code("E443"), layer.origin_of(i), **words)
@@ -58,7 +57,7 @@ def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
 def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
     """A warning for each option that does nothing without another one, which is not there."""
     rules, style = line.option_rules, line.engine.style
-    if rules is None or not rules.idle_without:
+    if rules is None or line.options.isdisjoint(rules.idle_without):
         return
     for layer in line.written:
         if any(layer.origin.source is source for source in line.shipped):
@@ -66,7 +65,6 @@ def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
         for i, arg in enumerate(layer.args):
             if arg[:1] != "-" or (name := style.name(arg)) not in rules.idle_without:
                 continue
-            names = {style.name(other) for other in line.args}
-            if missing := " and ".join(other for other in rules.idle_without[name] if other not in names):
+            if missing := " and ".join(other for other in rules.idle_without[name] if other not in line.options):
                 words = {"of": rules.engine, "option": arg.partition("=")[0], "missing": missing}
                 yield make_diagnostic("W468", layer.origin_of(i), **words)

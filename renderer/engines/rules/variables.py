@@ -24,7 +24,7 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
     """
     line = running.line
     prefix = line.engine.names.prefix
-    written = [(name, origin) for name, origin in running.written_variables() if name.startswith(prefix)]
+    written = list(running.written_variables(prefix))
     if not written or not line.is_own_image():
         return
     known = line.engine.names.variables(line.version)

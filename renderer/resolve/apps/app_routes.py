@@ -24,9 +24,11 @@ from renderer.resolve.traffic import model_route_records
 def with_route(context: RunContext, app: App, plans: list[Plan], diagnostics: Collector) -> list[Plan]:
     """The plans with their route and pool. Raises Stop where no picker can choose among the pods."""
     settings = gateway_settings(context, app.namespace)
-    mode = task_routes.app_mode(context.inputs, app, settings)
+    mode = routing.mode(app, settings)
     if mode == "off":
-        return _without_route(app, plans) if routing.mode(app, settings) != "off" else plans
+        return plans
+    if not plans[-1].schema:
+        return _without_route(app, plans)
     if mode == "pool" and plans[-1].schema != task_routes.OPENAI:
         origin = app.origin("spec", "gateway", "mode")
         if "mode" not in (app.spec.get("gateway") or {}):

@@ -122,7 +122,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         name_in_engine=run.name_in_engine,
         task=tasks.task_of(base.claim.main),
         task_origin=tasks.task_origin(base.claim.main),
-        schema=task_routes.schema_of(base.context.inputs, app),
+        schema=task_routes.schema_for(base.context.inputs, app, base.claim.main),
         host=routing.host(app, settings, mode),
         backend=engine.runtime.name if engine.templated else "",
         metrics=engine.spec.get("metrics") or {},

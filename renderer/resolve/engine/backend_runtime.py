@@ -171,6 +171,8 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
     accepted_weights: set[tuple[object, ...]] = field(default_factory=set)  # forms of weights
     task_args: dict[str, Sequence[str]] = field(default_factory=dict)  # by task
+    task_options: dict[str, Mapping[str, str]] = field(default_factory=dict)  # of `task_args`, with their values
+    names_of_tasks: set[str] = field(default_factory=set)  # of all of these
 
     def args_of_task(self, task: str, words: Words) -> Sequence[str]:
         """The arguments that it gets for models of a task alone. `words`: of any app. Raises TemplateError."""

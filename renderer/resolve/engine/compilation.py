@@ -19,6 +19,7 @@ from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, suggestion
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption, args_shape
+from renderer.engines.given_options import option_names
 from renderer.engines.image_version import compile_version_pattern, version_of_tag
 from renderer.engines.known_engine import (
     bare_word,
@@ -26,7 +27,6 @@ from renderer.engines.known_engine import (
     grouped_options,
     length_options,
     memory_share,
-    option_names,
     shares_memory,
     size_options,
 )

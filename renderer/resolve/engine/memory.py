@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from renderer.engines.dialect import Dialect
-from renderer.engines.given_options import option_values, value_or_key
-from renderer.engines.known_engine import SizeOptions, option_names
+from renderer.engines.given_options import option_names, option_values, value_or_key
+from renderer.engines.known_engine import SizeOptions
 from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings
 from renderer.kubernetes.json_values import map_at, number_at, text_at

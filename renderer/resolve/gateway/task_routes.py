@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from renderer.api import App, Inputs
+from renderer.api import App, Inputs, OpenModel
 from renderer.resolve import claims, tasks
 from renderer.resolve.chosen_backend import default_backend
 from renderer.resolve.gateway import routing, settings
@@ -35,7 +35,12 @@ def schema_of(inputs: Inputs, app: App) -> Mapping[str, str]:
     (internal/translator/cohere_rerank_v2.go of v1.0.0).
     """
     model = claims.main_model(inputs, app)
-    if model is None or (task := tasks.task_of(model)) == tasks.CHAT:
+    return schema_for(inputs, app, model) if model else OPENAI
+
+
+def schema_for(inputs: Inputs, app: App, model: OpenModel) -> Mapping[str, str]:
+    """That schema, for an app with this main model."""
+    if (task := tasks.task_of(model)) == tasks.CHAT:
         return OPENAI
     if task == tasks.RERANKER:
         version = _rerank_version(inputs, app)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect
+from renderer.engines.given_options import given_options
 from renderer.resolve import tasks
 from renderer.resolve.rules.weights import join_alternatives
 from renderer.resolve.workload.engine_process import EngineProcess
@@ -35,12 +36,15 @@ def unknown_tasks(models: Sequence[OpenModel]) -> Iterator[Diagnostic]:
         yield make_diagnostic("N911", Origin(unknown[0].document, _KIND), **words)
 
 
-@rule(of=EngineRun, when=lambda run: run.engine.spec.get("tasks"), gate=True)
+def _lacks_task(run: EngineRun) -> bool:
+    served = run.engine.spec.get("tasks") or ()
+    return bool(served) and tasks.task_of(run.base.claim.main) not in served
+
+
+@rule(of=EngineRun, when=_lacks_task, gate=True)
 def missing_task(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a model of a task that the engine lacks."""
     main, task = run.base.claim.main, tasks.task_of(run.base.claim.main)
-    if task in run.engine.spec["tasks"]:
-        return
     app, name = run.base.app, run.engine.runtime.name
     path = run.base.claim.models[0].path
     origin = app.origin(*path) if main.ours else Origin(main.document, _KIND)
@@ -66,8 +70,9 @@ def _able_engines(run: EngineRun, task: str) -> list[str]:
 
 
 def _says_options(process: EngineProcess) -> bool:
-    """Whether users gave arguments to an engine that has some for tasks."""
-    return bool(process.user_layers) and bool(process.run.engine.spec.get("tasks"))
+    """Whether users gave arguments to an engine that has some for tasks, and the model says its task."""
+    run = process.run
+    return bool(process.user_layers and run.engine.spec.get("tasks") and tasks.written_task(run.base.claim.main))
 
 
 @rule(of=EngineProcess, when=_says_options)
@@ -76,8 +81,6 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
     its own task. Raises TemplateError.
     """
     run, main = process.run, process.run.base.claim.main
-    if not tasks.written_task(main):
-        return
     own_task = tasks.task_of(main)
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
     own = by_task.pop(own_task)
@@ -128,8 +131,10 @@ def unsaid_task(process: EngineProcess) -> Iterator[Diagnostic]:
 def _task_of_options(process: EngineProcess) -> str:
     """The task that users' arguments speak of, where it is asked on another path than a chat; '' for none."""
     style, run = process.run.engine.style, process.run
-    written = {option.name: option.value for layer in process.user_layers for option in _given_options(style, layer)}
+    if given_options(style, process.user_layers).isdisjoint(_names_of_tasks(run)):
+        return ""
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
+    written = {option.name: option.value for layer in process.user_layers for option in _given_options(style, layer)}
     for task, options in by_task.items():
         is_said = options and options.items() <= written.items()
         is_unique = list(by_task.values()).count(options) == 1
@@ -156,5 +161,17 @@ def _given_options(style: Dialect, layer: ArgLayer) -> Iterator[_GivenOption]:
 
 def _task_options(run: EngineRun, task: str) -> Mapping[str, str]:
     """The options that the preset gives for models of a task alone, with their values. Raises TemplateError."""
-    layer = ArgLayer(run.engine.args_of_task(task, run.words), run.engine.origin)
-    return {option.name: option.value for option in _given_options(run.engine.style, layer)}
+    by_task = run.engine.task_options
+    if task not in by_task:
+        layer = ArgLayer(run.engine.args_of_task(task, run.words), run.engine.origin)
+        by_task[task] = {option.name: option.value for option in _given_options(run.engine.style, layer)}
+    return by_task[task]
+
+
+def _names_of_tasks(run: EngineRun) -> Set[str]:
+    """The options of all tasks together. Raises TemplateError."""
+    names = run.engine.names_of_tasks
+    if not run.engine.task_options.keys() >= tasks.SCHEMAS.keys():
+        for task in tasks.SCHEMAS:
+            names.update(_task_options(run, task))
+    return names

@@ -168,9 +168,12 @@ def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
     app, config = run.base.app, run.base.context.inputs.config
     for key in OWN_ENVS if "workload" in app.spec else ():
         yield maps_at(app.spec, "workload", key), app.origin("spec", "workload", key)
-    yield run.backend_config.get("envs") or (), app.origin(*BACKEND, "envs")
-    yield run.model_settings.get("envs") or (), run.model_settings_origin.at("envs")
-    yield config.get("pods", "env") or (), config.origin("pods", "env")
+    if envs := run.backend_config.get("envs"):
+        yield envs, app.origin(*BACKEND, "envs")
+    if envs := run.model_settings.get("envs"):
+        yield envs, run.model_settings_origin.at("envs")
+    if envs := config.get("pods", "env"):
+        yield envs, config.origin("pods", "env")
 
 
 def patched_env(app: App) -> ValueLayer:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Origin, Path
 from renderer.engines.dialect import ArgLayer
+from renderer.engines.given_options import option_names
 from renderer.engines.option_lists import list_path
 from renderer.engines.rules.memory import bounded_memory
 from renderer.engines.running_engine import (
@@ -45,6 +46,7 @@ def engine_line(command: EngineProcess) -> EngineLine:
         engine=run.engine,
         version=run.version,
         args=args,
+        options=option_names(run.engine.style, args),
         written=written,
         option_rules=command.option_rules,
         shared=SharedAccelerators(
@@ -61,7 +63,7 @@ def engine_line(command: EngineProcess) -> EngineLine:
 
 def _as_process_sees(command: EngineProcess) -> tuple[tuple[str, ...], Sequence[ArgLayer]]:
     """The arguments, and those of users, with the variables whose values stand in the environment filled in."""
-    if not any("$" in arg for arg in command.args):
+    if "$" not in "".join(command.args):
         return command.args, command.user_layers
     variables = plain_variables({"env": list(command.env)})
 
@@ -127,14 +129,16 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
     )
 
 
-def _written_variables(planned: PlannedPod) -> Iterator[tuple[str, Origin]]:
-    """The names of the variables of users, and where."""
+def _written_variables(planned: PlannedPod, prefix: str) -> Iterator[tuple[str, Origin]]:
+    """The names of the variables of users with a prefix, and where."""
     layers = [*engine_process.user_envs(planned.run)]
     if planned.is_patched():
         patched = engine_process.patched_env(planned.app)
         layers.append((patched.value, patched.origin))
     for variables, origin in layers:
-        yield from ((as_text(variable.get("name")), origin.at(i, "name")) for i, variable in enumerate(variables))
+        for i, variable in enumerate(variables):
+            if (name := as_text(variable.get("name"))).startswith(prefix):
+                yield name, origin.at(i, "name")
 
 
 def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:

@@ -64,8 +64,9 @@ def _body(container: Container) -> Body:
     return {"env": list(container.env), "securityContext": container.security_context, **container.rest}
 
 
-def _written_variables(template_pod: TemplatePod, index: int) -> Iterator[tuple[str, Origin]]:
-    """The names of the variables of a container of the template, and where."""
+def _written_variables(template_pod: TemplatePod, index: int, prefix: str) -> Iterator[tuple[str, Origin]]:
+    """The names of the variables of a container of the template with a prefix, and where."""
     path = ("spec", "containers", index, "env")
     for i, variable in enumerate(maps_at(template_pod.template, *path)):
-        yield as_text(variable.get("name")), template_pod.origin.at(*path, i, "name")
+        if (name := as_text(variable.get("name"))).startswith(prefix):
+            yield name, template_pod.origin.at(*path, i, "name")
