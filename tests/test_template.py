@@ -51,6 +51,8 @@ VALUES: dict[str, Any] = {
     "Role": "",
     "EnginePort": 8080,
     "Task": "chat",
+    "Host": "0.0.0.0",  # noqa: S104 - a word
+    "HostPort": "0.0.0.0:8080",
 }
 
 

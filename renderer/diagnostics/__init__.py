@@ -28,6 +28,7 @@ from renderer.diagnostics.origin import (
     Origin,
     Path,
     Source,
+    WholeOrigin,
     dotted,
 )
 from renderer.diagnostics.rules import import_rules, rule, run_rules_or_stop
@@ -48,6 +49,7 @@ __all__ = [
     "RenderError",
     "Source",
     "Stop",
+    "WholeOrigin",
     "Wording",
     "counted",
     "dotted",

@@ -75,6 +75,14 @@ class Origin(Struct, frozen=True):
         return self.source.behind(self.path) if isinstance(self.source, MergedSource) else (self.source, self.path)
 
 
+class WholeOrigin(Origin, frozen=True):
+    """A field of which something is made: its items have no fields of their own."""
+
+    def at(self, *more: str | int, key: bool = False) -> Origin:
+        """The field itself."""
+        return Origin(self.source, self.path, key)
+
+
 class Located(Protocol):
     """Anything that has origins of its items."""
 

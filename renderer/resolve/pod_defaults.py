@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from renderer import template
 from renderer.api import App, ConfigPart, RenderConfig
-from renderer.diagnostics import Collector, Diagnostic, Origin, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Origin, WholeOrigin, make_diagnostic
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Body
@@ -35,6 +35,7 @@ class CaBundle(Struct, frozen=True):
     """A file with the certificates of authorities, in place of those of images."""
 
     env: tuple[Body, ...]
+    origin: Origin
     mount: Body
     volume: Body
 
@@ -78,7 +79,7 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
         labels=parts.get("labels", {}),
         annotations=parts.get("annotations", {}),
         env=tuple(env),
-        ca=_ca_bundle(spec["caBundle"]) if "caBundle" in spec else None,
+        ca=_ca_bundle(spec["caBundle"], config.origin("pods", "caBundle")) if "caBundle" in spec else None,
         tolerations=tuple(parts.get("tolerations", ())),
         spread=tuple(parts.get("topologySpreadConstraints", ())),
         part=ConfigPart(config, ("pods",)),
@@ -86,13 +87,14 @@ def pod_defaults(config: RenderConfig, diagnostics: Collector) -> PodDefaults:
     )
 
 
-def _ca_bundle(spec: Mapping[str, Any]) -> CaBundle:
+def _ca_bundle(spec: Mapping[str, Any], origin: Origin) -> CaBundle:
     key = spec.get("key", "ca.crt")
     items = {"items": [{"key": key, "path": key}]}
     source = {"configMap": {"name": spec["configMap"], **items}} if "configMap" in spec else {}
     source = source or {"secret": {"secretName": spec["secret"], **items}}
     return CaBundle(
         env=tuple([SharedMap({"name": name, "value": f"{_CA_FOLDER}/{key}"}) for name in CA_VARIABLES]),
+        origin=WholeOrigin(origin.source, origin.path),
         mount=SharedMap({"name": CA_VOLUME, "mountPath": _CA_FOLDER, "readOnly": True}),
         volume=template.share_maps({"name": CA_VOLUME, **source}),
     )

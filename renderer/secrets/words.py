@@ -53,7 +53,7 @@ def names_secret(name: str) -> str:
         return ""
     for i in reversed(range(len(words))):
         word, before = words[i], words[i - 1] if i else ""
-        if word in _FACTS:
+        if word in _FACTS or words[i:] == ["PASS", "CONFIG"]:  # of a compiler's passes
             return ""
         ending = _ENDINGS.search(word)
         if ending and ending[0] in ("TOKEN", "TOKENS"):

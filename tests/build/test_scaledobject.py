@@ -13,7 +13,7 @@ from renderer.build.interceptor import interceptor_route
 from renderer.build.scaledobject import scaled_object
 from renderer.build.service import leaders_service
 from renderer.diagnostics import Origin, Path
-from renderer.plan import Interceptor, KedaTrigger, Plan, Scaler
+from renderer.plan import Cooldown, Interceptor, KedaTrigger, Plan, Scaler
 from tests.build.conftest import Input
 
 CPU = {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "80"}}
@@ -70,12 +70,9 @@ def test_behavior_is_carried_over(plan: Plan, source: Input) -> None:
 
 def test_from_zero_one_replica_is_what_lost_metrics_leave(elastic: Plan) -> None:
     assert elastic.scaler
-    scaled_spec = spec(elastic, replace(elastic.scaler, min_replicas=0))
-    assert (scaled_spec["minReplicaCount"], scaled_spec["cooldownPeriod"], scaled_spec["fallback"]["replicas"]) == (
-        0,
-        300,
-        1,
-    )
+    scaled_spec = spec(elastic, replace(elastic.scaler, min_replicas=0, cooldown=Cooldown(300, elastic.origin)))
+    counts = scaled_spec["minReplicaCount"], scaled_spec["cooldownPeriod"], scaled_spec["fallback"]["replicas"]
+    assert counts == (0, 300, 1)
 
 
 def test_keda_takes_no_fallback_for_cpu_alone(plan: Plan, source: Input) -> None:

@@ -46,6 +46,7 @@ PLACES = {
     "cel/versions.py ": (1, "patterns of ours"),
     "cel/versions.py _fault": (4, "words of a message"),
     "cel/versions.py _rank": (1, "words of a message"),
+    "check/engines/metric_names.py unreported_metrics": (1, "re.escape"),
     "check/graph/set_pods.py set_of_child": (1, "a pattern of ours around re.escape"),
     "check/graph/set_pods.py validate_scale_target": (1, "words of a message"),
     "check/graph/set_pods.py validate_whole_target": (1, "words of a message"),
@@ -63,6 +64,8 @@ PLACES = {
     "text/escapes.py go_string": (1, "escapes itself"),
     "text/escapes.py go_template_text": (1, "escapes itself"),
     "text/escapes.py _numbered": (1, "a class of our own characters"),
+    "engines/rules/absent.py _may_have": (1, "re.escape"),
+    "engines/rules/absent.py _scripts": (1, "re.escape"),
     "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
     "explain/formats.py _place_lines": (1, "escapes.line, behind a bar that no program reads"),
     "integrations/gitops/applications.py _application_set": (1, "a number"),
@@ -104,6 +107,7 @@ PLACES = {
 # Who may quote by other means than escapes.py.
 QUOTERS = {
     "re.escape": {
+        *("check/engines/metric_names.py", "engines/rules/absent.py"),
         *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/namespaces_and_images.py"),
         *("integrations/kustomize/results.py", "resolve/rules/handwritten.py", "source/tree.py"),
         "load/admission_files.py",

@@ -147,9 +147,11 @@ def bounded_memory(container: Container) -> tuple[str, str]:
 
 def _shared_memory(running: RunningEngine) -> str:
     """The size of shared memory, '' without one."""
-    mounts = (mount["name"] for mount in running.container.volume_mounts if mount["mountPath"] == _SHARED_MEMORY)
+    mounts = (
+        mount.get("name") for mount in running.container.volume_mounts if mount.get("mountPath") == _SHARED_MEMORY
+    )
     name = next(mounts, None)
-    volume = next((volume for volume in running.pod.volumes if volume["name"] == name), {})
+    volume = next((volume for volume in running.pod.volumes if volume.get("name") == name), {})
     return text_at(volume, "emptyDir", "sizeLimit")
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
-from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, DeviceTemplate, Pod
 from renderer.resolve import model_cache
@@ -44,10 +44,10 @@ def own_model_volume(spec: Mapping[str, Any]) -> ModelVolume:
     claims = (*maps_at(spec, "workload", _CLAIM_TEMPLATES), *maps_at(spec, "workloadTemplate", _CLAIM_TEMPLATES))
     if any(text_at(claim, "metadata", "name") == VOLUME for claim in claims):
         return "claims"
-    for path in (("podTemplate",), ("workloadTemplate", "leaderTemplate"), ("workloadTemplate", "workerTemplate")):
-        if "fsGroup" in map_at(spec, *path, "spec", "securityContext"):
+    for template in (map_at(spec, "podTemplate"), *map(as_map, map_at(spec, "workloadTemplate").values())):
+        if "fsGroup" in map_at(template, "spec", "securityContext"):
             continue  # whoever says it knows whose the volumes are
-        for volume in maps_at(spec, *path, "spec", "volumes"):
+        for volume in maps_at(template, "spec", "volumes"):
             source = next((map_at(volume, key) for key in _CLAIMED if key in volume), None)
             if volume.get("name") == VOLUME and source is not None and not source.get("readOnly"):
                 return "volume"

@@ -66,9 +66,10 @@ def runner_origins(
     if index is None or not needs.defaults.part:
         return {}, {}
     runner: Path = ("spec", "containers", index)
-    ca_env = needs.defaults.ca.env if needs.defaults.ca else ()
+    ca = needs.defaults.ca
+    ca_env = ca.env if ca else ()
     history = merge_entries([ca_env, needs.defaults.env, containers[index].get("env") or ()]).history
-    layers = [needs.defaults.part.at("caBundle"), needs.defaults.part.at("env"), origin.at(*runner, "env")]
+    layers = [ca.origin if ca else needs.defaults.part, needs.defaults.part.at("env"), origin.at(*runner, "env")]
     env = {str(path[0]): origins[-1] for path, origins in layer_origins(history, layers)}
     field_origins: dict[Path, Origin] = {
         (*runner, "env", i): variable_origin for i, variable_origin in enumerate(env.values())

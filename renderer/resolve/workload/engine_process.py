@@ -153,7 +153,7 @@ def env_layers(run: EngineRun) -> list[ValueLayer]:
     return [
         ValueLayer(engine.envs(run.words), engine.origin.at("envs")),
         *engine.derivation(run.words).envs,
-        *([ValueLayer(ca.env, context.inputs.config.origin("pods", "caBundle"))] if ca else ()),
+        *([ValueLayer(ca.env, ca.origin)] if ca else ()),
         ValueLayer(context.pod_defaults.env, context.inputs.config.origin("pods", "env")),
         *run.base.placement.env_layers(),
         ValueLayer(run.model_settings.get("envs") or (), run.model_settings_origin.at("envs")),

@@ -16,7 +16,6 @@ CASES = sorted(path.parent for path in (TESTS / "cases").glob("*/expected"))
 # Codes of `check` that stand for another one of `render`.
 TOLD_OTHERWISE = {
     ("pod-template-accelerators", "W236"): "W212, since the number is the podTemplate's",
-    ("model-presets", "W468"): "nothing: the recipe of mimo-v2-flash names a tool parser alone",
     ("options-not-checked", "N454"): "nothing: the runtime is the reader's own, and has no hook",
     ("version-of-own-images", "N454"): "the same",
 }
