@@ -7,8 +7,8 @@ from functools import cache
 from msgspec import Struct
 
 from renderer.engines.handwritten_command import table_entry
-from renderer.engines.version_order import version_key
-from renderer.kubernetes.json_values import as_text, maps_at, number_at, text_at, texts_at
+from renderer.engines.version_order import in_range
+from renderer.kubernetes.json_values import maps_at, number_at, text_at, texts_at
 
 _HIGHEST = 99.0
 
@@ -28,10 +28,8 @@ class CardNeed(Struct, frozen=True):
 def card_needs(backend: str, version: str) -> tuple[CardNeed, ...]:
     """What a version of the engine of a preset needs, as presets/engine_commands.yaml says; () for unknown ones."""
     needs = []
-    key = version_key(version)
     for row in maps_at(table_entry(backend), "cardNeeds") if version else ():
-        first, behind = as_text(row.get("from")), as_text(row.get("before"))
-        if (not first or key >= version_key(first)) and (not behind or key < version_key(behind)):
+        if in_range(row, version):
             need = CardNeed(
                 least=number_at(row, "least"),
                 most=number_at(row, "most", default=_HIGHEST),

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from renderer import yamlio
 from renderer.diagnostics import Origin
-from renderer.engines.version_order import version_key
+from renderer.engines.version_order import in_range
 from renderer.source.paths import PRESETS
 from renderer.text import patterns
 
@@ -162,11 +162,11 @@ def find_program(command: EngineCommand, version: str) -> EngineProgram | None:
     the engine, and of its own image where the line has no command.
     """
     entry = table_entry(command.backend)
-    entrypoint = next((row["command"] for row in entry.get("entrypoint") or () if _holds(row, version)), ())
+    entrypoint = next((row["command"] for row in entry.get("entrypoint") or () if in_range(row, version)), ())
     words = command.program or tuple(entrypoint)
     for row in entry.get("programs") or () if version else ():
         pattern = row["command"]
-        if len(words) == len(pattern) and all(map(patterns.fits, words, pattern)) and _holds(row, version):
+        if len(words) == len(pattern) and all(map(patterns.fits, words, pattern)) and in_range(row, version):
             return EngineProgram(
                 words,
                 row["words"],
@@ -184,11 +184,7 @@ def find_program(command: EngineCommand, version: str) -> EngineProgram | None:
 def absent_paths(backend: str, version: str) -> set[str]:
     """Paths of the server that this version answers with 404; nothing is known of an unknown version."""
     rows = table_entry(backend).get("absentPaths") or () if version else ()
-    return {path for row in rows if _holds(row, version) for path in row["paths"]}
-
-
-def _holds(row: Mapping[str, Any], version: str) -> bool:
-    return "until" not in row or version_key(version) < version_key(row["until"])
+    return {path for row in rows if in_range(row, version) for path in row["paths"]}
 
 
 def _expand_repeated(engine: Mapping[str, Any], line: Sequence[Word], end: int) -> tuple[list[Word], int]:

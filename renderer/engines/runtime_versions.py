@@ -12,16 +12,13 @@ from msgspec.structs import replace
 from renderer.api import BackendRuntime
 from renderer.diagnostics import Path
 from renderer.engines.dialect import is_number
-from renderer.engines.version_order import version_key
+from renderer.engines.version_order import in_range
 from renderer.yamlio import ChangedDocument, source_path
 
 if TYPE_CHECKING:
     from renderer.input_types import (
-        AbsentSpec,
         BackendRuntimeSpec,
-        DerivedSpec,
         EngineSpec,
-        ModelVersionSpec,
         VersionSpec,
     )
 
@@ -44,13 +41,6 @@ _OF_ENGINE: tuple[Literal["metrics", "drain", "options", "adapters", "memory"], 
     "memory",
 )
 _HANDLERS = frozenset(["httpGet", "exec", "tcpSocket", "grpc"])  # of a probe, one at a time
-
-
-def in_range(entry: VersionSpec | DerivedSpec | ModelVersionSpec | AbsentSpec, version: str) -> bool:
-    """Whether the range of an entry contains a version: from `since`, up to but without `until`."""
-    since, until = entry.get("since"), entry.get("until")
-    key = version_key(version)
-    return (not since or version_key(since) <= key) and (not until or key < version_key(until))
 
 
 def runtime_in_version(runtime: BackendRuntime, version: str) -> BackendRuntime:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 
 def describe_versions(versions: Sequence[str]) -> str:
@@ -26,3 +27,10 @@ def version_key(version: str) -> tuple[tuple[int, int, str], ...]:
         number = digits.lstrip("0")
         parts.append((_RANKS[word], len(number), number))
     return tuple(parts)
+
+
+def in_range(entry: Mapping[str, Any], version: str) -> bool:
+    """Whether the range of an entry contains a version: from `since`, up to but without `until`."""
+    since, until = entry.get("since"), entry.get("until")
+    key = version_key(version)
+    return (not since or version_key(str(since)) <= key) and (not until or key < version_key(str(until)))

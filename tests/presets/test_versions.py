@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from renderer.api import BackendRuntime, OpenModel
 from renderer.diagnostics import Collector, Origin
-from renderer.engines import image_version, runtime_versions
+from renderer.engines import image_version, runtime_versions, version_order
 from renderer.engines.option_lists import known_versions
 from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes.json_values import value_at
@@ -555,7 +555,7 @@ def test_derived_entries_have_ranges() -> None:
     ],
 )
 def test_ranges(since: str, until: str, version: str, expected: bool) -> None:
-    assert runtime_versions.in_range({"since": since, "until": until}, version) == expected
+    assert version_order.in_range({"since": since, "until": until}, version) == expected
 
 
 # --- models

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.given_options import option_values
 from renderer.engines.running_engine import RunningEngine
-from renderer.engines.runtime_versions import in_range
+from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import as_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from renderer.api import OpenModel
 from renderer.diagnostics import Origin
 from renderer.engines.dialect import ArgLayer, Dialect
 from renderer.engines.option_validation import OptionRules, validate_options
-from renderer.engines.runtime_versions import in_range, rewrite_args
+from renderer.engines.runtime_versions import rewrite_args
+from renderer.engines.version_order import in_range
 
 if TYPE_CHECKING:
     from renderer.input_types import ModelEngineSpec

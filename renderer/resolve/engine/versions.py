@@ -11,8 +11,8 @@ from renderer import template
 from renderer.api import BackendRuntime, OptionFiles
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic
 from renderer.engines.option_lists import known_versions
-from renderer.engines.runtime_versions import ENTRIES, in_range, is_option, matching_rule
-from renderer.engines.version_order import version_key
+from renderer.engines.runtime_versions import ENTRIES, is_option, matching_rule
+from renderer.engines.version_order import in_range, version_key
 from renderer.template import TemplateError, Words
 
 if TYPE_CHECKING:
