@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -18,6 +18,25 @@ class GivenNumber(Struct, frozen=True):
     value: int
     option: str  # as it is spelled
     origin: Origin
+
+
+class WrittenOption(Struct, frozen=True):
+    """An option in a part of a command line that somebody wrote."""
+
+    name: str  # as comparisons have it
+    text: str  # its word as it is written, a glued value included
+    value: str  # glued, else the next word; '' at the end
+    origin: Origin
+
+
+def written_options(style: Dialect, layers: Iterable[ArgLayer], names: Container[str]) -> Iterator[WrittenOption]:
+    """Each of the options of these names in the layers."""
+    for layer in layers:
+        for i, token in enumerate(layer.args):
+            if token[:1] == "-" and (name := style.name(token)) in names:
+                _, glued, value = token.partition("=")
+                value = value if glued else "".join(layer.args[i + 1 : i + 2])
+                yield WrittenOption(name, token, value, layer.origin_of(i))
 
 
 def given_options(style: Dialect, layers: Iterable[ArgLayer]) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.card_needs import CardNeed, card_needs
+from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import text_at, texts_at
@@ -65,22 +66,14 @@ def _asked(running: RunningEngine, need: CardNeed) -> Iterator[tuple[str, Origin
     if need.option:
         yield from _options(line, need)
     elif need.weights:
-        style = line.engine.style
-        is_told = any(style.name(token) == _FORMAT for token in line.args if token[:1] == "-")
         formats = {text_at(running.facts(), key).lower() for key in ("quantization", "precision")}
-        if origin and not is_told and need.weights in formats:
+        if origin and _FORMAT not in line.options and need.weights in formats:
             yield f"weights in {need.weights}", origin
     elif origin:
         yield f"{line.backend} itself", origin
 
 
 def _options(line: EngineLine, need: CardNeed) -> Iterator[tuple[str, Origin]]:
-    style = line.engine.style
-    for layer in line.written:
-        for i, token in enumerate(layer.args):
-            if token[:1] != "-" or style.name(token) != need.option:
-                continue
-            _, glued, value = token.partition("=")
-            value = value if glued else "".join(layer.args[i + 1 : i + 2])
-            if value in need.values:
-                yield f"{need.option} {value}", layer.origin_of(i)
+    for option in written_options(line.engine.style, line.written, (need.option,)):
+        if option.value in need.values:
+            yield f"{need.option} {option.value}", option.origin

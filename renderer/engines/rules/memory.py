@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
-from renderer.engines.given_options import option_values
+from renderer.engines.given_options import option_values, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import EngineLine, HeldCache, RunningEngine
@@ -119,14 +119,10 @@ def _held_bytes(line: EngineLine, row: Mapping[str, object]) -> _Held | None:
 
 def _option_origin(line: EngineLine, option: str) -> Origin | None:
     """Where somebody wrote an option last."""
-    style = line.engine.style
-    places = (
-        layer.origin_of(i)
-        for layer in reversed(line.written)
-        for i in range(len(layer.args) - 1, -1, -1)
-        if layer.args[i][:1] == "-" and style.name(layer.args[i]) == style.name(option)
-    )
-    return next(places, None)
+    style, place = line.engine.style, None
+    for written in written_options(style, line.written, (style.name(option),)):
+        place = written.origin
+    return place
 
 
 def _bytes(amount: str) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.given_options import written_options
 from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine
@@ -40,31 +41,29 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
 @rule(of=EngineLine)
 def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for each option that the engine refuses without another one, which is not there."""
-    rules, style = line.option_rules, line.engine.style
+    rules = line.option_rules
     if rules is None or line.options.isdisjoint(rules.requires):
         return
-    for layer in line.written:
-        for i, arg in enumerate(layer.args):
-            if arg[:1] != "-" or (name := style.name(arg)) not in rules.requires:
-                continue
-            if missing := [required for required in rules.requires[name] if required not in line.options]:
-                hint = f"write {' and '.join(missing)} beside it, or leave it out"
-                words = {"of": rules.engine, "option": arg, "missing": " and ".join(missing), "hint": hint}
-                yield make_diagnostic(rules.code("E443"), layer.origin_of(i), **words)
+    for option in written_options(line.engine.style, line.written, rules.requires):
+        if missing := _missing(line, rules.requires[option.name]):
+            hint = f"write {missing} beside it, or leave it out"
+            words = {"of": rules.engine, "option": option.text, "missing": missing, "hint": hint}
+            yield make_diagnostic(rules.code("E443"), option.origin, **words)
 
 
 @rule(of=EngineLine)
 def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
     """A warning for each option that does nothing without another one, which is not there."""
-    rules, style = line.option_rules, line.engine.style
+    rules = line.option_rules
     if rules is None or line.options.isdisjoint(rules.idle_without):
         return
-    for layer in line.written:
-        if any(layer.origin.source is source for source in line.shipped):
-            continue
-        for i, arg in enumerate(layer.args):
-            if arg[:1] != "-" or (name := style.name(arg)) not in rules.idle_without:
-                continue
-            if missing := " and ".join(other for other in rules.idle_without[name] if other not in line.options):
-                words = {"of": rules.engine, "option": arg.partition("=")[0], "missing": missing}
-                yield make_diagnostic("W468", layer.origin_of(i), **words)
+    layers = [layer for layer in line.written if not any(layer.origin.source is source for source in line.shipped)]
+    for option in written_options(line.engine.style, layers, rules.idle_without):
+        if missing := _missing(line, rules.idle_without[option.name]):
+            words = {"of": rules.engine, "option": option.text.partition("=")[0], "missing": missing}
+            yield make_diagnostic("W468", option.origin, **words)
+
+
+def _missing(line: EngineLine, companions: Iterable[str]) -> str:
+    """Those of some options that the line does not have, in words."""
+    return " and ".join(option for option in companions if option not in line.options)
