@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from msgspec import Struct
 
@@ -77,21 +78,24 @@ class Neighbours:
         }
 
     @cached_property
-    def _services_by_label(self) -> Mapping[tuple[str, str, str], list[Document]]:
-        """The Services with a selector, by namespace and the first label that it has."""
-        services: dict[tuple[str, str, str], list[Document]] = {}
-        for namespace, document in self.all("Service"):
+    def _services_by_label(self) -> Mapping[tuple[str, str, str], list[tuple[int, Document]]]:
+        """The Services with a selector, each with its number, by namespace and the first label that it has."""
+        services: dict[tuple[str, str, str], list[tuple[int, Document]]] = {}
+        for number, (namespace, document) in enumerate(self.all("Service")):
             for key, value in [*map_at(document.value, "spec", "selector").items()][:1]:
-                services.setdefault((namespace, key, str(value)), []).append(document)
+                services.setdefault((namespace, key, str(value)), []).append((number, document))
         return services
 
-    def services_of(self, namespace: str, labels: Body) -> Iterator[Document]:
-        """The Services that select pods with these labels."""
+    def services_of(self, namespace: str, labels: Body) -> list[Document]:
+        """The Services that select pods with these labels, in their order."""
         known = self._services_by_label
-        for key, value in labels.items() if known else ():
-            for document in known.get((namespace, key, str(value)), ()):
-                if selects({"matchLabels": map_at(document.value, "spec", "selector")}, labels):
-                    yield document
+        services = [
+            (number, document)
+            for key, value in (labels.items() if known else ())
+            for number, document in known.get((namespace, key, str(value)), ())
+            if selects({"matchLabels": map_at(document.value, "spec", "selector")}, labels)
+        ]
+        return [document for _, document in sorted(services, key=itemgetter(0))]
 
     @cached_property
     def requests(self) -> list[ModelRequest]:

@@ -12,7 +12,6 @@ from renderer.check.engines.reachability import PROBES, engine_port
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.handwritten_command import Word, absent_paths, table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
-from renderer.kubernetes.workloads import selects
 
 
 @rule(of=PlacedEngine)
@@ -49,11 +48,8 @@ def asked_too_early(placed: PlacedEngine) -> Iterator[Diagnostic]:
     if any("readinessProbe" in body for body in beside):
         return  # the pod waits for it
     labels = map_at(container.metadata, "labels")
-    for namespace, document in placed.neighbours.all("Service"):
+    for document in placed.neighbours.services_of(container.namespace, labels):
         spec = map_at(document.value, "spec")
-        selector = map_at(spec, "selector")
-        if namespace != container.namespace or not selector or not selects({"matchLabels": selector}, labels):
-            continue
         if text_at(spec, "clusterIP") != "None" and not spec.get("publishNotReadyAddresses"):
             service = text_at(document.value, "metadata", "name")
             path = _health_path(container)
