@@ -170,18 +170,17 @@ class Engine(KnownEngine, frozen=True, eq=False, kw_only=True):
     option_rules: dict[str, OptionRules | None] = field(default_factory=dict)  # by version
     environments: dict[tuple[int, int, bytes], MergedEntries] | None  # None where apps' words are in `envs`
     accepted_weights: set[tuple[object, ...]] = field(default_factory=set)  # forms of weights
-    task_args: dict[str, Sequence[str]] = field(default_factory=dict)  # by task
-    task_options: dict[str, Mapping[str, str]] = field(default_factory=dict)  # of `task_args`, with their values
+    task_options: dict[str, Mapping[str, str]] = field(default_factory=dict)  # by task, those of `args_of_task`
     names_of_tasks: set[str] = field(default_factory=set)  # of all of these
 
     def args_of_task(self, task: str, words: Words) -> Sequence[str]:
         """The arguments that it gets for models of a task alone. `words`: of any app. Raises TemplateError."""
-        if task not in self.task_args:
-            usual = self.derivation({**words, "Task": tasks.CHAT}).entries
-            entries = self.derivation({**words, "Task": task}).entries
-            added = [entry for entry in entries if entry.args and not any(entry is other for other in usual)]
-            self.task_args[task] = [arg for entry in added if entry.args for arg in entry.args({**words, "Task": task})]
-        return self.task_args[task]
+        usual = self.derivation({**words, "Task": tasks.CHAT}).entries
+        words_of_task = {**words, "Task": task}
+        added = [
+            entry for entry in self.derivation(words_of_task).entries if not any(entry is other for other in usual)
+        ]
+        return [arg for entry in added if entry.args for arg in entry.args(words_of_task)]
 
     def derivation(self, words: Words) -> Derivation:
         """What the active entries of `engine.derived` give. Raises TemplateError."""
