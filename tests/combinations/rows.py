@@ -99,6 +99,7 @@ def tree_faults(rendered: Rendered) -> Iterator[str]:
         for pod in pod_templates(workload):
             for fault in (
                 *(unread_volumes(pod, claims_of(workload)) if workload["kind"] != "Job" else ()),
+                *names_given_twice(pod, claims_of(workload)),
                 *unknown_references(pod, rendered.documents),
                 *mounts_below_read_only(pod),
                 *refused_options(workload, pod),
@@ -187,6 +188,14 @@ def unread_volumes(pod: Node, claims: Sequence[str] = ()) -> Iterator[str]:
         for path in sorted(set(WEIGHTS.findall(text))):
             if not any(f"{path}/".startswith(f"{folder.rstrip('/')}/") for folder in weights):
                 yield f"{ENGINE} reads {path}, where nothing is mounted"
+
+
+def names_given_twice(pod: Node, claims: Sequence[str]) -> Iterator[str]:
+    """Names that two of the pod's volumes, or two of the claims of each pod, have: the API server refuses both."""
+    volumes = [volume["name"] for volume in pod["spec"].get("volumes") or ()]
+    for names, what in ((volumes, "volumes"), (claims, "claims")):
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"two {what} are called {name}"
 
 
 def mounts_below_read_only(pod: Node) -> Iterator[str]:

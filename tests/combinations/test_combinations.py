@@ -148,3 +148,11 @@ def test_a_mount_below_a_read_only_one_is_found(monkeypatch: pytest.MonkeyPatch,
     _change_containers(monkeypatch, lambda container: container["volumeMounts"].append(nested))
     fault = "LeaderWorkerSet app: model-runner mounts /workspace/models/blue below the read-only /workspace/models/"
     assert fault in list(rows.faults(OTHERS, rows.render(OTHERS, tmp_path)))
+
+
+def test_names_given_twice_are_found() -> None:
+    pod = {"spec": {"volumes": [{"name": "cache"}, {"name": "cache"}, {"name": "dshm"}]}}
+    assert list(rows.names_given_twice(pod, ["weights", "weights"])) == [
+        "two volumes are called cache",
+        "two claims are called weights",
+    ]

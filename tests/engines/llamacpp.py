@@ -207,7 +207,9 @@ def embedding(bench: Bench) -> Iterator[Result]:
 
 
 def tasks(bench: Bench) -> Iterator[Result]:
-    """Models of the user's for embeddings and for reranking, each with the options of its task."""
+    """Models of the user's for embeddings and for reranking, each with the options of its task. The server goes on to
+    answer chats beside them; it reranks with its option alone.
+    """
     for name, path in (("vectors", "/v1/embeddings"), ("ranker", "/v1/rerank")):
         workload = rendered(name, f"{INPUTS}/ranker.yaml")
         with bench.pod(workload, bench.weights(workload)) as pod:
@@ -215,9 +217,10 @@ def tasks(bench: Bench) -> Iterator[Result]:
             client = Client(pod.connect)
             if name == "vectors":
                 yield Result(f"{path} of an own model", embedded(client, name, MODELS["small"].width))
+                rerank = {"model": name, "query": "one", "documents": ["two"]}
+                yield Result("an embedding model does not rerank", unexpected(client.send("/v1/rerank", rerank), 501))
             else:
                 yield Result(f"{path} of an own model", reranked(client, path, name))
-            yield Result(f"{name}: chat is refused", unexpected(client.send(CHAT, chat(name)), 501))
 
 
 def speculative(bench: Bench) -> Iterator[Result]:

@@ -168,7 +168,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "E318": Wording(
         "modelCache.perPod makes the volume '{name}' a claim of each pod",
-        "leave the volume out, or modelCache.perPod",
+        "leave one of them out",
     ),
     "E319": Wording(
         "modelCache.hostPath is a folder on the node, filled as root, which PodSecurity restricted refuses",

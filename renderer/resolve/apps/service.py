@@ -48,7 +48,10 @@ def plan_service(context: RunContext, app: App, diagnostics: Collector) -> Plan:
     if has_errors(diagnostics.problems):
         raise Stop
     claim_templates = workload_settings.claim_templates(
-        written.template.get(_CLAIMS) or (), written.origin.at(_CLAIMS), diagnostics
+        written.template.get(_CLAIMS) or (),
+        written.origin.at(_CLAIMS),
+        diagnostics,
+        generated=base.pod_needs.claim_templates,
     )
     foreign = foreign_scalers.foreign_scaler(context, app)
     return _plan(run_rules_or_stop(ServicePods(written, base, leader, worker, claim_templates, foreign), diagnostics))

@@ -53,7 +53,12 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
         rollout=rollout,
         claim_templates=(
             *plan.claim_templates,
-            *claim_templates(spec.get("volumeClaimTemplates") or (), origin.at("volumeClaimTemplates"), diagnostics),
+            *claim_templates(
+                spec.get("volumeClaimTemplates") or (),
+                origin.at("volumeClaimTemplates"),
+                diagnostics,
+                generated=plan.claim_templates,
+            ),
         ),
         origins=lambda: {**plan.origins(), **dict(_origins(spec, origin))},
     )
@@ -112,15 +117,20 @@ def _rollout(spec: Mapping[str, Any], plan: Plan, origin: Origin, diagnostics: C
     return rollout
 
 
-def claim_templates(templates: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector) -> tuple[Body, ...]:
-    """The claim templates of a workload, each with a name that no other has."""
+def claim_templates(
+    templates: Sequence[Mapping[str, Any]], origin: Origin, diagnostics: Collector, *, generated: Sequence[Body]
+) -> tuple[Body, ...]:
+    """The claim templates that an app writes, each with a name that no other and no generated one has."""
     by_name: dict[str, Body] = {}
+    generated_names = {template["metadata"]["name"] for template in generated}
     for i, template in enumerate(templates):
         name = text_at(template, "metadata", "name")
         if not name:
             diagnostics.add("E302", origin.at(i, "metadata"), word="name", hint="")
         elif name in by_name:
             diagnostics.add("E294", origin.at(i, "metadata", "name"), name=name)
+        elif name in generated_names:
+            diagnostics.add("E318", origin.at(i, "metadata", "name"), name=name)
         normalized = api_defaults.normalize_part(template, origin.at(i), diagnostics)
         by_name[name] = {key: normalized[key] for key in ("metadata", "spec") if key in normalized}
     return tuple(by_name.values())
