@@ -62,7 +62,7 @@ def read_attention(facts: Mapping[str, Any]) -> Attention | None:
             return None
         numbers["full_layers"] = numbers.get("layers", 0) - states.get("layers", 0)
     record = Attention(**{"layers": 0, **numbers}, recurrent=Recurrent(**states) if recurrent else None)
-    is_known = record.full_layers and (record.is_latent or (record.kv_heads and record.head_dim))
+    is_known = record.full_layers > 0 and (record.is_latent or (record.kv_heads and record.head_dim))
     is_whole = record.window_layers == 0 or (record.window_layers > 0 and record.window > 0)
     return record if record.layers and is_known and is_whole else None
 
