@@ -22,6 +22,7 @@ from renderer.api import BackendRuntime
 from renderer.cli import cli
 from renderer.diagnostics.wordings import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
+from renderer.fit.budget import activations_gib
 from renderer.load.option_lists import OptionListReader
 from renderer.load.preset_files import accelerator_types
 from renderer.preset_catalog import model_fit
@@ -183,8 +184,9 @@ def gateway_table() -> str:
 def fit_table() -> str:
     """What the formulas say of each start log of an engine, beside what it printed."""
     lines = [
-        "| model, engine, GPUs | KV tokens printed | worked out | requests at once printed | worked out | left over |",
-        "|---|---|---|---|---|---|",
+        "| model, engine, GPUs | KV tokens printed | worked out | requests at once printed | worked out | left over"
+        " | a step | its activations |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     errors = []
     for log in start_logs.LOGS:
@@ -197,11 +199,14 @@ def fit_table() -> str:
             size = log.kv_gib * start_logs.GIB or log.kv_tokens * log.need.token_bytes
             requests, served = f"{log.requests:g}", f"{log.need.requests(size, log.length):.2f}"
         over = "–" if log.overhead is None else f"{log.overhead:.1f} GiB, {log.overhead / log.card_gib:.1%} of the card"
+        step = f"{log.step:,}" if log.step else "–"
+        activations = activations_gib(log.step, log.width)
+        took = f"{log.activations_gib:.1f} GiB, worked out {activations:.1f}" if log.activations_gib else "–"
         gpus = f"{log.record['tensor']} × {log.record.get('accelerator', 'one not named')}"
         source, model = log.record["source"], log.record["model"]
         linked = f"[{model}]({source})" if source.startswith("https:") else model
         name = f"{linked}, {log.backend} {log.record['version']}, {gpus}"
-        lines.append(f"| {name} | {tokens} | {worked_out} | {requests} | {served} | {over} |")
+        lines.append(f"| {name} | {tokens} | {worked_out} | {requests} | {served} | {over} | {step} | {took} |")
     errors.sort()
     lines += ["", f"Tokens of {len(errors)} logs: median {errors[len(errors) // 2]:.2%}, worst {errors[-1]:.2%}."]
     return "\n".join(lines)

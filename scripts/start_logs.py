@@ -9,9 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import Attention, read_attention
-from renderer.fit.budget import Budget, cache_room
+from renderer.fit.budget import Budget
 from renderer.fit.kv_cache import CacheSettings, RequestCache, request_cache
+from renderer.fit.verdict import FitQuestion
+from renderer.fit.weights import ModelWeights
 from renderer.load.preset_files import preset
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "fit_logs.json"
@@ -31,6 +34,9 @@ class StartLog:
         self.kv_tokens: int = record.get("kvTokens", 0)
         self.requests: float = record.get("requests", 0)
         self.length: int = record.get("length", 0)
+        self.step: int = record.get("batchedTokens", 0)  # tokens
+        self.activations_gib: float = record.get("activationsGiB", 0)
+        self.width: int = record["attention"]["hiddenSize"]
 
     @cached_property
     def attention(self) -> Attention:
@@ -64,11 +70,19 @@ class StartLog:
             return None
         return self.card_gib * float(self.record["fraction"]) - self.weights_gib - self.kv_gib
 
-    @property
-    def room(self) -> float:
-        """The GiB for the cache, as the budget of the engine says."""
+    def question(self, length: int) -> FitQuestion:
+        """Whether a request of `length` tokens fits, of a log that has an overhead."""
         memory = preset(f"backends/{self.backend}").value["spec"]["engine"]["memory"]
-        return cache_room(Budget(memory["budget"], self.record["fraction"]), self.card_gib, self.weights_gib)
+        return FitQuestion(
+            AcceleratorType(self.record["accelerator"], "", self.card_gib),
+            Budget(memory["budget"], self.record["fraction"]),
+            ModelWeights(self.weights_gib * self.record["tensor"], is_measured=True),
+            settings_of(self),
+            self.attention,
+            length,
+            width=self.width,
+            step=self.step,
+        )
 
 
 def settings_of(log: StartLog, **more: Any) -> CacheSettings:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.fit.verdict import CONTEXT, FITS, MARGIN, FitQuestion, FitVerdict, judge_fit, request_gib
+from renderer.fit.verdict import CONTEXT, FITS, FitQuestion, FitVerdict, judge_fit, request_gib
 
 _ROUND = 1024  # a shorter context that is offered is a multiple of it
 _LARGEST_GROUP = 16
@@ -31,7 +31,7 @@ def first_remedy(
     the model, with the question on each.
     """
     if verdict.kind == CONTEXT:
-        if length := _longest(question, verdict.room_gib - MARGIN * question.accelerator.memory_gib):
+        if length := _longest(question, verdict.sure_gib):
             return Remedy(length=length)
         if takes_fp8 and _would_fit(replace(question, settings=replace(question.settings, value_type="fp8"))):
             return Remedy(value_type="fp8")

@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import Attention
-from renderer.fit.budget import Budget, cache_room
+from renderer.fit.budget import Budget, activations_gib, cache_room
 from renderer.fit.kv_cache import CacheSettings, request_cache
 from renderer.fit.weights import GIB, ModelWeights, weights_per_gpu
 
 FITS, TIGHT, CONTEXT, WEIGHTS = "fits", "tight", "context does not fit", "weights do not fit"
+ACTIVATIONS = "tight: activations"
+"""It would fit, but the activations of a step may take what a request needs."""
 MARGIN = 0.05
 """The part of an accelerator's memory within which nobody knows (docs/fit.md)."""
 
@@ -27,6 +29,8 @@ class FitQuestion(Struct, frozen=True):
     length: int = 0  # tokens of the longest request, 0 where nobody says it
     heads: int = 0  # of the attention, which accelerators share out alike; 0 where nobody says it
     draft: Attention | None = None  # of a draft model beside it, whose weights are among `weights`
+    width: int = 0  # of a hidden state; 0 where nobody says it
+    step: int = 0  # tokens of one step, all requests together; 0 where nobody says it
 
 
 class FitVerdict(Struct, frozen=True):
@@ -35,6 +39,7 @@ class FitVerdict(Struct, frozen=True):
     kind: str
     weights_gib: float
     room_gib: float  # for the KV cache
+    sure_gib: float  # of it, what is left for certain: without the margin and what activations take beyond OVERHEAD
     request_gib: float = 0  # of the longest request; 0 where it is not known
     requests: float = 0  # such requests at once
     length: int = 0  # tokens of it
@@ -45,14 +50,22 @@ def judge_fit(question: FitQuestion) -> FitVerdict:
     card, settings = question.accelerator.memory_gib, question.settings
     weights = weights_per_gpu(question.weights, tensor=settings.tensor, pipeline=settings.pipeline)
     room, margin = cache_room(question.budget, card, weights), MARGIN * card
+    activations = activations_gib(question.step, question.width)
+    sure = cache_room(question.budget, card, weights, activations) - margin
     if room < -margin:
-        return FitVerdict(WEIGHTS, weights, room)
+        return FitVerdict(WEIGHTS, weights, room, sure)
     if question.attention is None or not question.length:
-        return FitVerdict(TIGHT if room < margin else FITS, weights, room)
+        kind = TIGHT if room < margin else ACTIVATIONS if sure < 0 else FITS
+        return FitVerdict(kind, weights, room, sure)
     length = question.length
     request = request_gib(question, length)
-    kind = CONTEXT if request - room > margin else TIGHT if abs(request - room) <= margin else FITS
-    return FitVerdict(kind, weights, room, request, room / request, length)
+    if request - room > margin:
+        kind = CONTEXT
+    elif request > room - margin:
+        kind = TIGHT
+    else:
+        kind = ACTIVATIONS if request > sure else FITS
+    return FitVerdict(kind, weights, room, sure, request, room / request, length)
 
 
 def request_gib(question: FitQuestion, length: int) -> float:

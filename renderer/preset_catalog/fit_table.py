@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from renderer.fit.accelerator_types import AcceleratorType
-from renderer.fit.verdict import CONTEXT, FITS, TIGHT, WEIGHTS
+from renderer.fit.verdict import ACTIVATIONS, CONTEXT, FITS, TIGHT, WEIGHTS
 from renderer.load.preset_files import accelerator_types
 from renderer.preset_catalog.model_fit import COUNTS, ModelFit, model_fit
 
-_WORDS = {TIGHT: "tight", CONTEXT: "context", WEIGHTS: "weights"}
+_WORDS = {TIGHT: "tight", ACTIVATIONS: "step", CONTEXT: "context", WEIGHTS: "weights"}
 _LEGEND = """\
 A number is how many requests of that length fit at once. tight: within 5 % of the memory, uncertain. context: a
 shorter one may fit. weights: they do not fit. -: the attention heads cannot be divided evenly.

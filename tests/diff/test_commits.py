@@ -55,7 +55,7 @@ spec:
     decode: {{inferenceFlavors: [l4], replicas: {replicas}}}
 """
 # A model of which is known how much memory it takes: another type for one Playground, another context for a second, a
-# label for a third, of which the answer stays, and a fourth that comes.
+# label for a third, of which the answer stays, a larger step for a fourth, and a fifth that comes.
 SIZED = """\
 apiVersion: llmaz.io/v1alpha1
 kind: OpenModel
@@ -67,7 +67,10 @@ spec:
     flavors:
       - {name: l4, limits: {nvidia.com/gpu: 1}, accelerator: l4-24g}
       - {name: h100, limits: {nvidia.com/gpu: 1}, accelerator: h100-80g}
-  facts: {weightsGiB: 15.0, contextLength: 131072, attention: {layers: 32, heads: 32, kvHeads: 8, headDim: 128}}
+  facts:
+    weightsGiB: 15.0
+    contextLength: 131072
+    attention: {layers: 32, heads: 32, kvHeads: 8, headDim: 128, hiddenSize: 4096}
 """
 SIZED_PLAYGROUND = """\
 ---
@@ -78,13 +81,14 @@ spec:
   modelClaim: {{modelName: sized-8b, inferenceFlavors: [{flavor}]}}
   servedModelName: {name}
   replicas: {replicas}
-  backendRuntimeConfig: {{args: [--max-model-len, "{length}"]}}
+  backendRuntimeConfig: {{args: [--max-model-len, "{length}", --max-num-batched-tokens, "{step}"]}}
 """
 SIZES = {
-    "other-type": (("h100", 131072, 1), ("l4", 131072, 1)),
-    "shorter": (("l4", 131072, 1), ("l4", 16384, 1)),
-    "more": (("h100", 131072, 1), ("h100", 131072, 2)),
-    "new": (None, ("l4", 16384, 1)),
+    "other-type": (("h100", 131072, 1, 8192), ("l4", 131072, 1, 8192)),
+    "shorter": (("l4", 131072, 1, 2048), ("l4", 16384, 1, 2048)),
+    "more": (("h100", 131072, 1, 8192), ("h100", 131072, 2, 8192)),
+    "larger-step": (("l4", 16384, 1, 2048), ("l4", 16384, 1, 32768)),
+    "new": (None, ("l4", 16384, 1, 2048)),
 }
 FORMATS = {"text": "txt", "markdown": "md", "json": "json"}
 
@@ -133,7 +137,7 @@ def test_roles(name: str, form: str, repository: Repository, llmaz: Llmaz, golde
 def sized(side: int) -> str:
     """The Playgrounds of the model, as they are in one of the two commits."""
     return "".join(
-        SIZED_PLAYGROUND.format(name=name, flavor=size[0], length=size[1], replicas=size[2])
+        SIZED_PLAYGROUND.format(name=name, flavor=size[0], length=size[1], replicas=size[2], step=size[3])
         for name, sides in SIZES.items()
         if (size := sides[side])
     )

@@ -13,8 +13,10 @@ from renderer.fit.budget import FREE_BEFORE, REST, TOTAL, Budget, cache_room
 from renderer.fit.kv_cache import CacheSettings, request_cache
 from renderer.fit.remedies import Remedy, first_remedy
 from renderer.fit.verdict import (
+    ACTIVATIONS,
     CONTEXT,
     FITS,
+    MARGIN,
     TIGHT,
     WEIGHTS,
     FitQuestion,
@@ -42,6 +44,43 @@ def test_kinds_by_length(length: int, kind: str) -> None:
 )
 def test_kinds_by_weights(gib: float, kind: str) -> None:
     assert judge_fit(replace(QUESTION, weights=ModelWeights(gib, is_measured=True))).kind == kind
+
+
+def test_a_step_of_29_000_tokens_on_a_card_of_24_gigabytes() -> None:
+    """Llama 3.1 8B on an RTX 3090, with 90 % of it for the engine: 21.2 GiB, of which the weights take 15.0 and the
+    rest 0.9, so 5.3 are left, and a request of 29,000 tokens takes 3.5. The engine found 2.9, and refused to start
+    (vllm-project/vllm#10517).
+    """
+    weights = ModelWeights(14.9888, is_measured=True)
+    card = AcceleratorType("rtx-3090-24g", "maker", 23.58)
+    small = FitQuestion(card, Budget(TOTAL, 0.9), weights, CacheSettings(), DENSE, 29_000, width=4096, step=2048)
+    verdict = judge_fit(small)
+    assert (verdict.kind, round(verdict.room_gib, 1), round(verdict.request_gib, 1)) == (FITS, 5.3, 3.5)
+    assert judge_fit(replace(small, step=0)) == verdict
+    assert judge_fit(replace(small, step=29_000, width=0)) == verdict
+    large = judge_fit(replace(small, step=29_000))
+    assert large == replace(verdict, kind=ACTIVATIONS, sure_gib=large.sure_gib)
+    assert large.sure_gib + MARGIN * card.memory_gib < 2.89
+    assert describe_verdict(large) == "tight: activations"
+
+
+def test_a_step_alone_never_says_that_it_does_not_fit() -> None:
+    endless = replace(QUESTION, width=2**20, step=2**20)
+    for length, kind in ((0, ACTIVATIONS), (8192, ACTIVATIONS), (430_000, TIGHT), (500_000, CONTEXT)):
+        assert judge_fit(replace(endless, length=length)).kind == kind
+
+
+def test_what_is_offered_has_room_for_a_step() -> None:
+    question = replace(QUESTION, length=500_000, width=8192, step=32_768)
+    assert first_remedy(question, judge_fit(question), takes_fp8=True) == Remedy(length=344_064)
+    assert judge_fit(replace(question, length=344_064)).kind == FITS
+    assert judge_fit(replace(question, length=350_000)).kind == ACTIVATIONS
+
+
+@pytest.mark.parametrize(("form", "room"), [(TOTAL, 58), (FREE_BEFORE, 68), (REST, 61.2)])
+def test_activations_count_where_the_engine_has_them(form: str, room: float) -> None:
+    """Within its part beside the cache, in what it leaves of the card, or before it takes its part of the rest."""
+    assert cache_room(Budget(form, 0.9), 100, 20, activations=12) == pytest.approx(room)
 
 
 def test_remedies() -> None:
@@ -113,6 +152,7 @@ def test_speculation_and_prefix_caching_take_pages() -> None:
 
 
 DIMS = {"layers": 32, "kvHeads": 8, "headDim": 128}
+STATE_DIMS = {"valueHeads": 32, "keyHeads": 16, "keyDim": 128, "valueDim": 128}
 
 
 @pytest.mark.parametrize(
@@ -128,6 +168,7 @@ DIMS = {"layers": 32, "kvHeads": 8, "headDim": 128}
         ({**DIMS, "fullLayers": 0, "slidingWindow": 128}, "attention"),  # no layer grows
         ({**DIMS, "fullLayers": 0, "latentDim": 512}, "attention"),
         ({**DIMS, "fullLayers": 40}, "attention"),
+        ({**DIMS, "recurrent": {**STATE_DIMS, "layers": 33}}, "attention"),  # more of them than layers
     ],
 )
 def test_what_is_missing_is_unknown(attention: dict[str, object], missing: str) -> None:

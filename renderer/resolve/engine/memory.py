@@ -48,6 +48,7 @@ class MemorySettings(Struct, frozen=True):
     budget: Budget
     cache: CacheSettings
     length: int  # the longest context, 0 where no option says it
+    step: int  # tokens of one step, 0 where no option says it: what an engine takes else depends on version and card
     has_other_weights: bool  # it speculates by weights of which nobody knows how much they take
 
 
@@ -109,18 +110,19 @@ def memory_settings(
         return None
     method = value_or_key(values, options.method_option)
     layers = _added_layers(options, method) if method else 0
+    step = _number(values, options.tokens_option)
     cache = CacheSettings(
         value_type=value_type,
         tensor=_first_number(values, options.sizes) or tensor,
         pipeline=pipeline,
         decode_context=_number(values, options.decode_context_option) or 1,
-        batched_tokens=_number(values, options.tokens_option) or options.tokens,
+        batched_tokens=step or options.tokens,
         speculative_tokens=_as_number(value_or_key(values, options.draft_tokens_option)) if method else 0,
         draft_layers=layers or 0,
         prefix_caching=options.without_prefixes.isdisjoint(values),
     )
     length = _first_number(values, options.lengths)
-    return MemorySettings(Budget(options.budget, fraction), cache, length, has_other_weights=layers is None)
+    return MemorySettings(Budget(options.budget, fraction), cache, length, step, has_other_weights=layers is None)
 
 
 def _added_layers(options: MemoryOptions, method: str) -> int | None:

@@ -12,7 +12,7 @@ from renderer.api import Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
-from renderer.fit.verdict import FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
+from renderer.fit.verdict import ACTIVATIONS, FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
 from renderer.fit.weights import ModelWeights, read_weights
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
@@ -64,13 +64,15 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
         length=settings.length or facts.get("contextLength") or 0,
         heads=(facts.get("attention") or {}).get("heads") or 0,
         draft=read_attention(draft) if draft else None,
+        width=(facts.get("attention") or {}).get("hiddenSize") or 0,
+        step=settings.step,
     )
     measured = _measured(question, run.engine.runtime.name, facts) if "measured" in facts else None
     verdict = measured_verdict(question, int(measured["kvTokens"])) if measured else judge_fit(question)
     holds_more = question.draft is None if run.base.claim.draft else settings.has_other_weights
     return (
         None
-        if holds_more and not measured and verdict.kind in (FITS, TIGHT)
+        if holds_more and not measured and verdict.kind in (FITS, TIGHT, ACTIVATIONS)
         else GpuFit(command, question, verdict, measured)
     )
 
