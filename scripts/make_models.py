@@ -114,6 +114,7 @@ def attention_of(arch: Mapping[str, Any]) -> dict[str, Any]:
         "heads": arch.get("num_attention_heads"),
         "kvHeads": window_heads or heads,
         "headDim": arch.get("head_dim"),
+        "hiddenSize": arch.get("hidden_size"),
         "valueDim": arch.get("v_head_dim"),
         "slidingWindow": arch.get("sliding_window"),
         "globalKVHeads": heads if window_heads else arch.get("num_global_key_value_heads") or (global_dim and heads),

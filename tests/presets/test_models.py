@@ -126,6 +126,7 @@ def attention(arch: Mapping[str, Any]) -> dict[str, Any]:
         "heads": "num_attention_heads",
         "kvHeads": "num_key_value_heads",
         "headDim": "head_dim",
+        "hiddenSize": "hidden_size",
         "valueDim": "v_head_dim",
         "slidingWindow": "sliding_window",
         "globalKVHeads": "num_global_key_value_heads",
