@@ -122,7 +122,7 @@ def claim_templates(
 ) -> tuple[Body, ...]:
     """The claim templates that an app writes, each with a name that no other and no generated one has."""
     by_name: dict[str, Body] = {}
-    generated_names = {template["metadata"]["name"] for template in generated}
+    generated_names = {text_at(template, "metadata", "name") for template in generated}
     for i, template in enumerate(templates):
         name = text_at(template, "metadata", "name")
         if not name:
