@@ -36,7 +36,7 @@ class CacheSettings(Struct, frozen=True):
     value_type: str = "auto"  # of VALUE_BYTES, or `auto`: what the family of the model defaults to
     tensor: int = 1  # GPUs that share each layer
     pipeline: int = 1  # groups of them that share the layers
-    decode_context: int = 1  # GPUs that share the tokens of a compressed cache
+    decode_context: int = 1  # GPUs of those that share the tokens
     batched_tokens: int = 2048  # tokens of one step, all requests together
     speculative_tokens: int = 0
     draft_layers: int = 0  # full layers that a draft head adds
@@ -78,8 +78,9 @@ def request_cache(attention: Attention, settings: CacheSettings) -> RequestCache
     full_layers = _layers_per_gpu(attention.full_layers, settings.pipeline) + settings.draft_layers
     if attention.recurrent:
         return _recurrent_need(attention.recurrent, settings, full_layers, full_bytes)
+    # vllm/v1/kv_cache_interface.py, FullAttentionSpec: a rank of decode context parallelism keeps its part of tokens.
     return RequestCache(
-        token_bytes=full_layers * full_bytes,
+        token_bytes=full_layers * full_bytes / settings.decode_context,
         window_bytes=_layers_per_gpu(attention.window_layers, settings.pipeline) * layer_bytes,
         window_tokens=_window_tokens(attention.window, settings) if attention.window_layers else 0,
         page_tokens=BLOCK,

@@ -102,6 +102,8 @@ def test_what_is_offered_fits() -> None:
 def test_heads_are_copied_where_there_are_fewer_than_gpus() -> None:
     alone = request_cache(replace(DENSE, kv_heads=2), CacheSettings(tensor=2)).token_bytes
     assert request_cache(replace(DENSE, kv_heads=2), CacheSettings(tensor=8)).token_bytes == alone
+    shared = CacheSettings(tensor=8, decode_context=4)
+    assert request_cache(replace(DENSE, kv_heads=2), shared).token_bytes == alone / 4
 
 
 def test_a_latent_cache_is_not_shared_by_tensor_parallelism() -> None:

@@ -10,23 +10,33 @@ from renderer.check.graph.policies import targets
 from renderer.check.graph.rules import reference_rules
 from renderer.check.graph.view import ObjectView, Place
 from renderer.diagnostics import Finding
+from renderer.kubernetes.json_values import value_at
+
+_BUFFER = "connection: {bufferLimit: 50Mi}"
 
 
 @reference_rules.about("Gateway")
 def validate_buffer_limit(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A warning for a Gateway with routes to models and no ClientTrafficPolicy of the set: Envoy Gateway's buffer of
-    32 KiB then ends longer requests with 413 (envoyproxy/ai-gateway, issues 827 and 828).
+    """A warning for a Gateway with routes to models and no ClientTrafficPolicy of the set that says its buffer: Envoy
+    Gateway's own of 32 KiB then ends longer requests with 413 (envoyproxy/ai-gateway, issues 827 and 828).
     """
     place = namespace, name
-    if place in model_gateways(view) and place not in view.once("gateways with a client policy", _targeted):
-        yield Finding("W684", ("spec",), {"name": name})
+    if place not in model_gateways(view):
+        return
+    policies = view.once("client policies of gateways", _client_policies).get(place, {})
+    if not any(policies.values()):
+        hint = f"add a ClientTrafficPolicy with this Gateway among its targetRefs and {_BUFFER}"
+        if policies:
+            hint = f"write {_BUFFER} in ClientTrafficPolicy '{next(iter(policies))}'"
+        yield Finding("W684", ("spec",), {"name": name, "hint": hint})
 
 
-def _targeted(view: ObjectView) -> set[Place]:
-    """The Gateways that ClientTrafficPolicies target."""
-    return {
-        (target.namespace, target.name)
-        for namespace, _, policy in view.all("ClientTrafficPolicy")
-        for target in targets(view, policy, namespace)
-        if target.kind == "Gateway"
-    }
+def _client_policies(view: ObjectView) -> dict[Place, dict[str, bool]]:
+    """By Gateway the ClientTrafficPolicies that target it, and whether each says the buffer."""
+    policies: dict[Place, dict[str, bool]] = {}
+    for namespace, name, policy in view.all("ClientTrafficPolicy"):
+        says_buffer = value_at(policy, "spec", "connection", "bufferLimit") is not None
+        for target in targets(view, policy, namespace):
+            if target.kind == "Gateway":
+                policies.setdefault((target.namespace, target.name), {})[name] = says_buffer
+    return policies

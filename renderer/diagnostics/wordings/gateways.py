@@ -261,6 +261,6 @@ GATEWAYS: Final[dict[str, Wording]] = {
     "W684": Wording(
         "requests above 32 KiB to the models behind Gateway '{name}' are refused with 413: nothing raises the buffer "
         "of its connections",
-        "add a ClientTrafficPolicy with this Gateway among its targetRefs and connection: {{bufferLimit: 50Mi}}",
+        "{hint}",
     ),
 }

@@ -47,7 +47,7 @@ class MemorySettings(Struct, frozen=True):
 
     budget: Budget
     cache: CacheSettings
-    length: int  # the longest context, 0 where no option says it
+    length: int | None  # the longest context; 0 where no option says it, None where one says no number, such as auto
     step: int  # tokens of one step, 0 where no option says it: what an engine takes else depends on version and card
     has_other_weights: bool  # it speculates by weights of which nobody knows how much they take
 
@@ -121,7 +121,8 @@ def memory_settings(
         draft_layers=layers or 0,
         prefix_caching=options.without_prefixes.isdisjoint(values),
     )
-    length = _first_number(values, options.lengths)
+    lengths = [values[option] for option in options.lengths if option in values]
+    length = None if any(not text.isdigit() for text in lengths) else _first_number(values, options.lengths)
     return MemorySettings(Budget(options.budget, fraction), cache, length, step, has_other_weights=layers is None)
 
 

@@ -99,10 +99,16 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
 
 @rule(of=EngineProcess)
 def left_out_of_model(command: EngineProcess) -> Iterator[Diagnostic]:
-    """A note which arguments of a model's preset are left out, since the version of the engine does not have them."""
+    """A note which arguments of a model's preset are left out, since the version of the engine does not have them, and
+    nobody gives it something else instead.
+    """
     run, rules = command.run, command.option_rules
-    if command.left_out and rules:
-        words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(command.left_out)}
+    if not command.left_out or rules is None:
+        return
+    given = given_options(run.engine.style, command.user_layers)
+    left_out = [text for text in command.left_out if run.engine.style.name(text.partition(" ")[0]) not in given]
+    if left_out:
+        words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(left_out)}
         hint = "take another version, or write what this one has instead into backendRuntimeConfig.args"
         yield make_diagnostic("N450", run.version_layers[-1].origin, **words, hint=hint)
 

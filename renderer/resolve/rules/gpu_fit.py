@@ -77,7 +77,7 @@ def copied_heads(fit: GpuFit) -> Iterator[Diagnostic]:
     if attention is None or not length:
         return
     whole = request_cache(attention, settings).request_bytes(length) * settings.tensor / GIB
-    fewer = replace(settings, tensor=attention.kv_heads)
+    fewer = replace(settings, tensor=attention.kv_heads, decode_context=1)
     least = request_cache(attention, fewer).request_bytes(length) * attention.kv_heads / GIB
     words = {
         "tensor": settings.tensor,

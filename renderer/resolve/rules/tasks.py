@@ -85,8 +85,8 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
     own = by_task.pop(own_task)
     written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
-    own_names = {option.name for option in written_options if own.get(option.name) == option.value}
-    code = "W462" if own and own_names == own.keys() else "E462"  # whether the engine then serves both is not known
+    own_given = {option.name: option.value for option in written_options if own.get(option.name) == option.value}
+    code = "W462" if own and own_given == own else "E462"  # whether the engine then serves both is not known
     for option in written_options:
         other_tasks = [task for task in by_task if by_task[task].get(option.name) == option.value]
         if option.name in own and option.value not in (own[option.name], _AUTO):
@@ -95,8 +95,9 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
             hint = "leave it out"
         else:
             continue
-        if other_tasks and not main.ours:
-            hint += f"; or write kind: {' or '.join(other_tasks)} in the facts of the model"
+        fitting = [task for task in other_tasks if own_given.items() <= by_task[task].items()]
+        if fitting and not main.ours:
+            hint += f"; or write kind: {' or '.join(fitting)} in the facts of the model"
         text = " ".join(filter(None, (option.name, option.value)))
         yield make_diagnostic(code, option.origin, option=text, model=main.name, task=own_task, hint=hint)
         return

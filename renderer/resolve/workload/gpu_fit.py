@@ -32,8 +32,10 @@ class GpuFit(Struct, frozen=True):
     @property
     def copies_heads(self) -> bool:
         """Whether several accelerators keep the same heads of the cache."""
-        attention, tensor = self.question.attention, self.question.settings.tensor
-        return attention is not None and 0 < attention.kv_heads < tensor and not attention.is_latent
+        attention, settings = self.question.attention, self.question.settings
+        if attention is None or attention.is_latent:
+            return False
+        return 0 < attention.kv_heads * settings.decode_context < settings.tensor
 
 
 def gpu_fit(command: EngineProcess) -> GpuFit | None:
@@ -61,7 +63,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
         weights=ModelWeights(weights.gib + draft_weights.gib, weights.is_measured) if draft_weights else weights,
         settings=settings.cache,
         attention=read_attention(facts),
-        length=settings.length or facts.get("contextLength") or 0,
+        length=0 if settings.length is None else settings.length or facts.get("contextLength") or 0,
         heads=(facts.get("attention") or {}).get("heads") or 0,
         draft=read_attention(draft) if draft else None,
         width=(facts.get("attention") or {}).get("hiddenSize") or 0,

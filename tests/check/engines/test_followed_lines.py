@@ -28,6 +28,9 @@ def vllm(*args: str, version: str = "0.24.0", command: Sequence[str] = ()) -> Li
     return VLLM.format(version), command, args
 
 
+VLLM_IMAGE = vllm()[0]
+
+
 def sglang(*args: str, version: str = "0.5.10", command: Sequence[str] = LAUNCH) -> Line:
     return SGLANG.format(version), command, args
 
@@ -64,7 +67,14 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--served-model-name"),
         sglang("--model-path", "org/blue", "--tool-call-parser"),
     ],
+    "E434": [(TGI, (), ["--model-id", "org/blue", "--quantize", "awq", "--quantize=eetq"])],
+    "W434": [
+        vllm("org/blue", "--max-num-seqs", "8", "--max-num-seqs=16"),
+        sglang("--model-path", "org/blue", "--tp-size", "1", "--port", "30000", "--tp", "1"),
+        (LLAMACPP, (), ["-m", "/m.gguf", "-c", "4096", "--ctx-size", "8192"]),
+    ],
     "E435": [vllm("org/blue", "--enforce-eager=true"), sglang("--model-path", "org/blue", "--trust-remote-code=1")],
+    "E436": [(TGI, (), ["--model-id", "org/blue", "--otlp-service-name", "blue and green"])],
     "E437": [
         vllm("org/blue", "--dtype auto", "--max-model-len 8192"),
         vllm("org/blue", "--enforce-eager", "true"),
@@ -96,6 +106,19 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--max-num-seqs", "'64'"),
         sglang("--model-path", "org/blue", "--cuda-graph-bs", "1 2 4"),
         sglang("--model-path", "org/blue", "--tp-size", '"2"'),
+    ],
+    "E477": [
+        vllm("org/blue", "--compilation-config", '{"cudagraph_mod": "FULL"}'),
+        vllm("org/blue", "--compilation-config.pass_config.fuse_allreduce_rm", "true"),
+        vllm("org/blue", '--kv-transfer-config={"kv_connector": "NixlConnector", "kv_rol": "kv_both"}'),
+        vllm("org/blue", "--kv-transfer-config", '{"kv_connector": "NixlConnector", "elsewhere": 1}'),
+        vllm("org/blue", "--attention-config", '{"backend": "FLASH_ATTN", "use_cudnn_prefill": true}'),
+        vllm("org/blue", "--attention-config", '{"hisparse_config": {}, "backend": "FLASH_ATTN"}'),
+        vllm("org/blue", "--attention-config.hisparse_config", "{}"),
+    ],
+    "E478": [
+        vllm("org/blue", "--structured-outputs-config.backend", "xgrammer"),
+        vllm("org/blue", "--kv-transfer-config", '{"kv_connector": "NixlConnector", "kv_role": "kv_bth"}'),
     ],
     "W442": [(LLAMACPP, (), ["-m", "/m.gguf", "-c", "8k"])],
     "E443": [
@@ -138,6 +161,12 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         (TGI, (), ["--port", "8080"]),
     ],
     "W467": [(TRTLLM, ["trtllm-serve"], ["--port", "8000"])],
+}
+# The same of a version that is newer than all lists, of which nothing is certain.
+UNCERTAIN: Mapping[str, Sequence[Line]] = {
+    _UNCERTAIN[code]: [(VLLM.format("0.99.0"), command, args) for image, command, args in lines if image == VLLM_IMAGE]
+    for code, lines in FAULTS.items()
+    if code in _UNCERTAIN
 }
 
 Args = list[str]
@@ -184,6 +213,25 @@ def in_front(args: Args, index: int, match: re.Match[str]) -> Args:
     return [model, *rest]
 
 
+def keep_last(args: Args, index: int, message: str) -> Args:
+    """Without the first of two options."""
+    number = re.search(r"first at index (\d+)", message)
+    assert number, message
+    return leave_out(args, int(number[1]), number)
+
+
+def change_json(args: Args, index: int, message: str, hint: str) -> Args:
+    """The JSON of an option with another key or value in place of the one that the message is about."""
+    wrong = quoted(message)[1].rpartition(".")[2]
+    if instead := re.match(r"(?:.*; )?(?:did you mean '|write |known: )([\w-]+)", hint):
+        return [*args[:index], *(arg.replace(wrong, instead[1]) for arg in args[index:])]
+    assert "leave it out" in hint, hint
+    if args[index][:1] == "-" and "{" not in args[index]:
+        return [*args[:index], *args[values_end(args, index) :]]
+    whole = json.loads(args[index])
+    return [*args[:index], json.dumps({key: whole[key] for key in whole if key != wrong}), *args[index + 1 :]]
+
+
 VALUES = {"--reasoning-parser": ["deepseek_r1"], "--tool-call-parser": ["hermes"]}
 FORMS: Sequence[tuple[str, Follow]] = [
     (r"did you mean '(\S+)'\?", rename),
@@ -201,6 +249,8 @@ FORMS: Sequence[tuple[str, Follow]] = [
     (r"leave out the (.) at both ends of the value: .*", lambda a, i, m: [*a[:i], a[i].strip(m[1]), *a[i + 1 :]]),
     (r"leave it out: an option names the model", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
     (r"leave it out: --\S+ takes no value", lambda a, i, m: [*a[:i], *a[i + 1 :]]),
+    (r"keep one of them", leave_out),
+    (r"write it without spaces .*", lambda a, i, m: [*a[:i], a[i].replace(" ", "-"), *a[i + 1 :]]),
     (rf"(?:.*: {NEWER}, or )?leave it out(?:[;:].*)?", leave_out),
     (r"it may be (\S+?)(?:, .*)?", rename),
     (r"write (?:one of )?'([^']+)'.* as the next item of the list", lambda a, i, m: [*a[: i + 1], m[1], *a[i + 1 :]]),
@@ -230,6 +280,10 @@ def follow(container: Mapping[str, Any], finding: Mapping[str, Any]) -> dict[str
     args, hint = list(container["args"]), finding["hint"]
     if match := re.fullmatch(r"write '(\S+)' and what follows it under command, not under args", hint):
         return {**{key: value for key, value in container.items() if key != "args"}, "command": args}
+    if hint == "the last one counts":
+        return {**container, "args": keep_last(args, int(number[1]), finding["message"])}
+    if finding["code"] in ("E477", "E478"):
+        return {**container, "args": change_json(args, int(number[1]), finding["message"], hint)}
     for form, change in FORMS:
         if match := re.fullmatch(form, hint):
             return {**container, "args": change(args, int(number[1]), match)}
@@ -255,9 +309,9 @@ def told(llmaz: Llmaz, containers: Mapping[str, Mapping[str, Any]]) -> dict[str,
 def test_each_hint_is_followed(folder: Path, llmaz: Llmaz) -> None:
     containers: dict[str, dict[str, Any]] = {}
     codes = {}
-    for code, lines in FAULTS.items():
-        for i, (image, command, args) in enumerate(lines):
-            name = f"{code.lower()}-{i}"
+    for code, lines in (*FAULTS.items(), *UNCERTAIN.items()):
+        for image, command, args in lines:
+            name = f"{code.lower()}-{len(containers)}"
             containers[name] = {"image": image, "args": list(args), **({"command": list(command)} if command else {})}
             codes[name] = code
     first = told(llmaz, containers)
@@ -277,7 +331,7 @@ def test_each_hint_is_followed(folder: Path, llmaz: Llmaz) -> None:
 
 # Codes about command lines that this page does not have, and why.
 ELSEWHERE: Mapping[str, str] = {
-    "E445": "a preset's own options: tests/errors/E445-*",
+    "E445": "a preset's own options: test_followed_hints.py",
 }
 
 
