@@ -14,6 +14,7 @@ from renderer import workers, yamlio
 from renderer.api import ClaimedName, ForeignDocument, ForeignFile, Inputs, Scope
 from renderer.check.foreign.autoscalers import validate_autoscaler
 from renderer.check.foreign.collisions import validate_policy_targets, validate_public_names, validate_same_object
+from renderer.check.foreign.gateways import validate_buffers
 from renderer.check.foreign.guarded_models import validate_guarded_models, validate_name_patterns
 from renderer.check.foreign.kustomizations import Kustomizations
 from renderer.check.foreign.missing_targets import find_missing_targets, judged_objects
@@ -55,6 +56,7 @@ def validate_foreign_objects(
     indexed = [*validate_public_names(judged, names)]
     # Of a part of the tree, or of a broken one, not all objects are rendered.
     if not (scope.pruned_paths or inputs.unreadable or inputs.broken or has_errors(problems)):
+        indexed += validate_buffers(judged, names)
         indexed += find_missing_targets(judged, {object_.key for object_ in foreign}, rendered, inputs)
     findings += [(judged[index], finding) for index, finding in indexed]
     kustomizations = Kustomizations(scope)

@@ -17,13 +17,16 @@ _BUFFER = "connection: {bufferLimit: 50Mi}"
 
 @reference_rules.about("Gateway")
 def validate_buffer_limit(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
-    """A warning for a Gateway with routes to models and no ClientTrafficPolicy of the set that says its buffer: Envoy
-    Gateway's own of 32 KiB then ends longer requests with 413 (envoyproxy/ai-gateway, issues 827 and 828).
+    """A warning for a Gateway with routes to models and a small buffer."""
+    if (namespace, name) in model_gateways(view):
+        yield from small_buffer(view, namespace, name)
+
+
+def small_buffer(view: ObjectView, namespace: str, name: str) -> Iterator[Finding]:
+    """A warning for a Gateway and no ClientTrafficPolicy of the set that says its buffer: Envoy Gateway's own of 32 KiB
+    then ends longer requests to models with 413 (envoyproxy/ai-gateway, issues 827 and 828).
     """
-    place = namespace, name
-    if place not in model_gateways(view):
-        return
-    policies = view.once("client policies of gateways", _client_policies).get(place, {})
+    policies = view.once("client policies of gateways", _client_policies).get((namespace, name), {})
     if not any(policies.values()):
         hint = f"add a ClientTrafficPolicy with this Gateway among its targetRefs and {_BUFFER}"
         if policies:
