@@ -78,7 +78,6 @@ def request_cache(attention: Attention, settings: CacheSettings) -> RequestCache
     full_layers = _layers_per_gpu(attention.full_layers, settings.pipeline) + settings.draft_layers
     if attention.recurrent:
         return _recurrent_need(attention.recurrent, settings, full_layers, full_bytes)
-    # vllm/v1/kv_cache_interface.py, FullAttentionSpec: a rank of decode context parallelism keeps its part of tokens.
     return RequestCache(
         token_bytes=full_layers * full_bytes / settings.decode_context,
         window_bytes=_layers_per_gpu(attention.window_layers, settings.pipeline) * layer_bytes,
