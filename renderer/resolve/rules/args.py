@@ -105,8 +105,10 @@ def left_out_of_model(command: EngineProcess) -> Iterator[Diagnostic]:
     run, rules = command.run, command.option_rules
     if not command.left_out or rules is None:
         return
-    given = given_options(run.engine.style, command.user_layers)
-    left_out = [text for text in command.left_out if run.engine.style.name(text.partition(" ")[0]) not in given]
+    written_options = given_options(run.engine.style, command.user_layers)
+    left_out = [
+        text for text in command.left_out if run.engine.style.name(text.partition(" ")[0]) not in written_options
+    ]
     if left_out:
         words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(left_out)}
         hint = "take another version, or write what this one has instead into backendRuntimeConfig.args"

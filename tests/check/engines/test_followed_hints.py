@@ -921,10 +921,10 @@ def test_nothing_is_said_without_a_fault(text: str, folder: Path, llmaz: Llmaz) 
 @pytest.mark.parametrize("advice", ADVICE, ids=[f"{advice.code}-{i}" for i, advice in enumerate(ADVICE)])
 def test_a_hint_is_followed(advice: Advice, folder: Path, llmaz: Llmaz) -> None:
     codes, printed = codes_and_hints(advice.text, advice.fault, folder, llmaz)
-    told = re.search(rf"\[{advice.code}\]\n    hint: (.*)$", printed, re.MULTILINE)
-    assert told, printed
-    match = re.fullmatch(advice.hint, told[1])
-    assert match, told[1]
+    told_hint = re.search(rf"\[{advice.code}\]\n    hint: (.*)$", printed, re.MULTILINE)
+    assert told_hint, printed
+    match = re.fullmatch(advice.hint, told_hint[1])
+    assert match, told_hint[1]
     for words in advice.followed:
         expanded = {name: match.expand(word) for name, word in words.items()}
         after, printed = codes_and_hints(advice.text, {**advice.fault, **expanded}, folder, llmaz)
