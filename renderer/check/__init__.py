@@ -1,12 +1,11 @@
 """Validates manifests by the rules of the cluster: schemas, CEL, webhooks, and references between objects.
 
 A diagnostic about a rendered manifest points at the input field that caused it; `llmaz check` applies the same rules to
-any manifests, and points at their own lines.
+any manifests (`renderer.check.documents`, which a render does not import), and points at their own lines.
 """
 
 from __future__ import annotations
 
-from renderer.check.documents import validate_documents
 from renderer.check.external_objects import external_objects
 from renderer.check.graph import ExternalObjects, declared_objects
 from renderer.check.manifests import manifest_validator, validate_manifests
@@ -24,7 +23,6 @@ __all__ = [
     "precompile_rules",
     "reporting_write_errors",
     "valid_bodies",
-    "validate_documents",
     "validate_manifests",
     "validate_object",
     "without_nulls",

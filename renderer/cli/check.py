@@ -233,7 +233,7 @@ def _judge(
     """All problems of a set, by the policies and the rules of a cluster; and the kind of each object without a
     schema.
     """
-    from renderer.check import validate_documents
+    from renderer.check.documents import validate_documents
     from renderer.check.graph import declared_objects
     from renderer.load.index import engine_catalog
     from renderer.load.manifest_tree import policies_of, split_by_cluster

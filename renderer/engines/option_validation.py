@@ -232,10 +232,9 @@ def _refused_values(
         if "$(" in value or "{{" in value:
             continue
         index = start + 1 + i if is_own_argument else start
-        quoted = _quote(args, index)
-        words = {"option": spelling, "value": quoted if is_own_argument else quoted.partition("=")[2]}
         parts = value.split(",") if option.repeats else [value]
         mismatch = _type_mismatch(rules.style, option, value) if option.type else ""
+        code, words = "", {}
         if option.choices.values:
             wrong = next((part for part in parts if not _is_choice(option, part)), None)
             if wrong is not None and (mismatch or not option.type):
@@ -243,12 +242,16 @@ def _refused_values(
                 between = f"write {_choice_words(option)} between the two"
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
                 hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
-                yield rules.finding(index, "E440", **words, hint=hint)
+                code, words = "E440", {"hint": hint}
         elif mismatch:
-            hint = _type_hint(rules.style, option, value)
-            yield rules.finding(index, "E441", **words, type=mismatch, hint=hint)
+            code, words = "E441", {"type": mismatch, "hint": _type_hint(rules.style, option, value)}
+        refusals = [(code, words)] if code else []
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
-            yield rules.finding(index, "W442", **words, read=read)
+            refusals.append(("W442", {"read": read}))
+        for code, words in refusals:
+            quoted = _quote(args, index)
+            shown = quoted if is_own_argument else quoted.partition("=")[2]
+            yield rules.finding(index, code, option=spelling, value=shown, **words)
 
 
 def _refused_keys(

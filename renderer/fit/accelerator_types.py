@@ -35,15 +35,15 @@ class AcceleratorType(Struct, frozen=True):
 class AcceleratorTypes:
     """All types, by name and by labels of nodes."""
 
-    def __init__(self, spec: Mapping[str, object], families: Sequence[Mapping[str, object]]) -> None:
-        """`spec`: of presets/accelerator_types.yaml; `families`: of presets/instances.yaml."""
+    def __init__(self, spec: Mapping[str, object], families: Callable[[], Sequence[Mapping[str, object]]]) -> None:
+        """`spec`: of presets/accelerator_types.yaml; `families`: reads those of presets/instances.yaml."""
         self._rows = rows = maps_at(spec, "types")
         self._parts = maps_at(spec, "parts")
         self._of_labels: dict[tuple[tuple[str, str], ...], AcceleratorType | None] = {}  # a cache
         self._labels = map_at(spec, "labels")
         self._product = text_at(self._labels, "product")
         self._sharing = texts_at(self._labels, "shared")
-        self._families = {text_at(family, "family"): family for family in families}
+        self._families = families
         self.by_name = {text_at(row, "name"): _type(row) for row in rows}
         self._readers: dict[str, Callable[[Mapping[str, str]], AcceleratorType | None]] = {
             text_at(self._labels, "gke"): self._read_gke,
@@ -107,7 +107,8 @@ class AcceleratorTypes:
 
     def _read_instance(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         """Of an instance type of EC2, such as p5.48xlarge."""
-        family = self._families.get(labels[INSTANCE_TYPE].partition(".")[0], {})
+        prefix = labels[INSTANCE_TYPE].partition(".")[0]
+        family = next((family for family in self._families() if text_at(family, "family") == prefix), {})
         return self._of_karpenter(text_at(family, "name"), str(family.get("memory", "")))
 
     def _read_karpenter(self, key: str, labels: Mapping[str, str]) -> AcceleratorType | None:

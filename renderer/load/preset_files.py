@@ -119,4 +119,6 @@ def accelerator_types() -> AcceleratorTypes:
     """The types of accelerators that we know."""
     from renderer.fit.accelerator_types import AcceleratorTypes  # few runs need them
 
-    return AcceleratorTypes(preset("accelerator_types").value["spec"], preset("instances").value["spec"]["families"])
+    return AcceleratorTypes(
+        preset("accelerator_types").value["spec"], cache(lambda: preset("instances").value["spec"]["families"])
+    )

@@ -30,11 +30,12 @@ PATHS: Final[Mapping[str, str]] = {
 }
 """By task, the path at a Gateway."""
 _LIKENESS = 0.66  # of a misspelt task: `rerank`, `embeddings` and `classification` are, `vision` and `reward` are none
-# Words in the names of repositories, by task. The first that matches counts: a reranker may be made of embeddings.
+# Words in the names of repositories, by task, each with what all of them have: few names have it, and only then a pattern
+# is compiled. The first that matches counts: a reranker may be made of embeddings.
 _NAMES = {
-    RERANKER: re.compile(r"(?i)(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
-    "embedding": re.compile(r"(?i)(?<![a-z])embed(?:ding)?s?(?![a-z])"),
-    TRANSCRIPTION: re.compile(r"(?i)(?<![a-z])whisper(?![a-z])"),
+    RERANKER: ("rank", r"(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
+    "embedding": ("embed", r"(?<![a-z])embed(?:ding)?s?(?![a-z])"),
+    TRANSCRIPTION: ("whisper", r"(?<![a-z])whisper(?![a-z])"),
 }
 
 
@@ -64,5 +65,5 @@ def task_of_name(model: OpenModel) -> str:
     """The task that the name of the model's repository speaks of; '' where it speaks of none."""
     source = model.spec["source"]
     hub = source.get("modelHub") or {}
-    name = str(hub.get("modelID") or source.get("uri") or "").rpartition("/")[2]
-    return next((task for task, words in _NAMES.items() if words.search(name)), "")
+    name = str(hub.get("modelID") or source.get("uri") or "").rpartition("/")[2].lower()
+    return next((task for task, (part, words) in _NAMES.items() if part in name and re.search(words, name)), "")

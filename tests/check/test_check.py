@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from renderer import check, yamlio
+from renderer.check.documents import validate_documents
 from renderer.check.finding import locate_finding
 from renderer.check.graph import ExternalObjects
 from renderer.check.kinds.pod_template import validate_pod
@@ -162,7 +163,7 @@ def list_findings(body: dict[str, Any]) -> list[tuple[str, Path]]:
 
 
 def test_good_objects_pass() -> None:
-    problems, unknown = check.validate_documents(READ, ExternalObjects(declarations=("LeaderWorkerSet/llm/other",)))
+    problems, unknown = validate_documents(READ, ExternalObjects(declarations=("LeaderWorkerSet/llm/other",)))
     assert (problems, unknown) == ([], [])
     assert len(BODIES) == 5
 

@@ -14,7 +14,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.api import RenderConfig
-from renderer.check import validate_documents
+from renderer.check.documents import validate_documents
 from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import dotted
 from renderer.engines.catalog import EngineCatalog

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from renderer import check, yamlio
+from renderer.check.documents import validate_documents
 from renderer.check.nulls import without_nulls
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ spec:
 )
 def test_only_envoy_knows_no_pool_of_the_former_group(controller: str, pool: str, codes: list[str]) -> None:
     documents, _ = yamlio.parse("a.yaml", (POOL % (controller, pool)).encode())
-    problems, unknown = check.validate_documents(documents)
+    problems, unknown = validate_documents(documents)
     assert [problem.code for problem in problems] == codes
     assert [document.value["kind"] for document in unknown] == ["InferencePool"]
 
@@ -333,5 +334,5 @@ def test_objects_without_a_schema_break_no_rule() -> None:
     for _ in range(400):
         text = "\n---\n".join(json.dumps(odd_object(kind, chance)) for kind in KINDS)
         documents, _ = yamlio.parse("a.yaml", f"{text}\n---{POOL % ('x', 'a')}".encode())
-        _, unknown = check.validate_documents(documents)
+        _, unknown = validate_documents(documents)
         assert len(unknown) == len(KINDS) + 1

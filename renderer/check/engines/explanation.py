@@ -13,7 +13,6 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import EngineLine
 from renderer.kubernetes.json_values import text_at
-from renderer.secrets.detection import hide_secrets
 from renderer.yamlio import Document
 
 
@@ -27,6 +26,8 @@ def explain_engine(container: EngineContainer, catalog: EngineCatalog, documents
     """The record of an engine, as JSON: engine, version, and how that is known; options, and what judges them;
     accelerators. `documents`: the set of manifests that it is in.
     """
+    from renderer.secrets.detection import hide_secrets  # few runs need it
+
     recognised, line = container.recognised, engine_line_of(container, catalog, Neighbours(documents))
     file, number, _ = container.origin().place
     accelerator = line.shared.accelerator

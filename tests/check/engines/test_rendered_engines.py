@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from renderer import check
+from renderer.check.engines import validate_engines
 from renderer.load.index import engine_catalog
 from renderer.load.manifest_tree import manifests, split_by_cluster
 from tests.paths import TESTS
@@ -25,7 +25,7 @@ def engine_codes(folder: Path) -> set[str]:
     """The codes about engines that `check` gives a folder."""
     files = manifests((str(folder),))
     ((config, _, documents),) = split_by_cluster((str(folder),), files.documents)[:1]
-    return {problem.code for problem in check.engines.validate_engines(documents, engine_catalog(config))}
+    return {problem.code for problem in validate_engines(documents, engine_catalog(config))}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
