@@ -40,3 +40,9 @@ def card_needs(backend: str, version: str) -> tuple[CardNeed, ...]:
             )
             needs.append(need)
     return tuple(needs)
+
+
+@cache
+def options_with_needs(backend: str, version: str) -> frozenset[str]:
+    """The options of that version that need a card; '' among them where the engine itself, or its weights, may."""
+    return frozenset(need.option for need in card_needs(backend, version))

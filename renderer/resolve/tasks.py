@@ -30,8 +30,8 @@ PATHS: Final[Mapping[str, str]] = {
 }
 """By task, the path at a Gateway."""
 _LIKENESS = 0.66  # of a misspelt task: `rerank`, `embeddings` and `classification` are, `vision` and `reward` are none
-# Words in the names of repositories, by task, each with what all of them have: few names have it, and only then a pattern
-# is compiled. The first that matches counts: a reranker may be made of embeddings.
+# Words in the names of repositories, by task, each with what all of them have: few names have it, and only then a
+# pattern is compiled. The first that matches counts: a reranker may be made of embeddings.
 _NAMES = {
     RERANKER: ("rank", r"(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
     "embedding": ("embed", r"(?<![a-z])embed(?:ding)?s?(?![a-z])"),

@@ -236,16 +236,16 @@ def _command_lines(container: Body) -> Iterator[Finding]:
     if "command" in container and (words := _line_words(container)):
         yield Finding("E529", ("command", 0), words)
     for key in _PROBES:
-        if key in container and (words := _handler_words(container[key])):
+        if key in container and (words := _handler_words(as_map(container[key]))):
             yield Finding("E529", (key, "exec", "command", 0), words)
     for hook, handler in as_map(container["lifecycle"]).items() if "lifecycle" in container else ():
-        if words := _handler_words(handler):
+        if words := _handler_words(as_map(handler)):
             yield Finding("E529", ("lifecycle", hook, "exec", "command", 0), words)
 
 
-def _handler_words(handler: object) -> dict[str, str]:
+def _handler_words(handler: Body) -> dict[str, str]:
     """Those words for what a probe or a hook runs."""
-    return _line_words(as_map(handler["exec"])) if isinstance(handler, dict) and "exec" in handler else {}
+    return _line_words(as_map(handler["exec"])) if "exec" in handler else {}
 
 
 @_cache_shared
@@ -254,10 +254,10 @@ def _line_words(holder: Body) -> dict[str, str]:
     have blanks in it.
     """
     program = "".join(as_texts(holder.get("command"))[:1])
-    words = program.split()
+    words = program.split(None, 2)
     if len(words) < 2 or "$(" in program or "{{" in program:
         return {}
-    if words[0][:1] in "/." and not any(word[:1] == "-" for word in words[1:]):
+    if words[0][:1] in "/." and not any(word[:1] == "-" for word in program.split()[1:]):
         return {}
     rest = ", …" if len(words) > 2 else ""
     hint = f"write each word as an item of the list: '{words[0]}', '{words[1]}'{rest}"

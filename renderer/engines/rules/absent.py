@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
@@ -25,7 +25,8 @@ def absent_programs(running: RunningEngine) -> Iterator[Diagnostic]:
     """
     line = running.line
     for entry in line.engine.absent:
-        if not in_range(entry, line.version) or not (causes := [*_options(running, entry), *_scripts(running, entry)]):
+        causes = [*_options(running, entry), *_scripts(running, entry)]
+        if not causes or not in_range(entry, line.version):
             continue
         if not _is_image(running, entry) or _may_have(running, entry["name"]):
             continue
@@ -57,7 +58,7 @@ def _may_have(running: RunningEngine, name: str) -> bool:
 def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
     """The options that need it, each with its value."""
     line = running.line
-    needed = {line.engine.style.name(option): values for option, values in (entry.get("options") or {}).items()}
+    needed: Mapping[str, Sequence[str]] = entry.get("options") or {}
     for layer in line.written if not line.options.isdisjoint(needed) else ():
         values = option_values(line.engine.style, layer.args, frozenset(needed))
         for i, arg in enumerate(layer.args):
@@ -69,8 +70,9 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
 
 def _scripts(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
     """The commands in scripts of the container that need it."""
-    scripts = entry.get("scripts") or ()
-    if not any(script in " ".join((*running.container.command, *running.container.args)) for script in scripts):
+    text = " ".join((*running.container.command, *running.container.args))
+    scripts = [script for script in entry.get("scripts") or () if script in text]
+    if not scripts:
         return
     for field, words in (("command", running.container.command), ("args", running.container.args)):
         for i, text in enumerate(words):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
-from renderer.engines.card_needs import CardNeed, card_needs
+from renderer.engines.card_needs import CardNeed, card_needs, options_with_needs
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -19,7 +19,8 @@ def _has_needs(running: RunningEngine) -> bool:
     line = running.line
     if line.option_rules is None or not line.option_rules.is_certain or not line.shared.accelerator.resource:
         return False
-    return any(not need.option or need.option in line.options for need in card_needs(line.backend, line.version))
+    needed = options_with_needs(line.backend, line.version)
+    return "" in needed or not line.options.isdisjoint(needed)
 
 
 @rule(of=RunningEngine, when=_has_needs)

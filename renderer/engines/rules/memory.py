@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import option_values, written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.rules.accelerators import accelerators_used
@@ -60,9 +62,17 @@ def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W428", line.shared.origin, **words)
 
 
+@cache
+def _held_options(backend: str, style: Dialect) -> frozenset[str]:
+    """The names of the options by which the engine of a preset keeps KV cache in memory."""
+    return frozenset(style.name(text_at(row, "option")) for row in maps_at(table_entry(backend), "heldInMemory"))
+
+
 @rule(
     of=RunningEngine,
-    when=lambda running: running.line.args and "heldInMemory" in table_entry(running.line.backend),
+    when=lambda running: (
+        not running.line.options.isdisjoint(_held_options(running.line.backend, running.line.engine.style))
+    ),
 )
 def cache_above_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for KV cache that somebody lets the engine keep in memory, where that alone is more than the container

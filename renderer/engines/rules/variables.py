@@ -23,13 +23,10 @@ def unread_variables(running: RunningEngine) -> Iterator[Diagnostic]:
     plugins with variables of their own.
     """
     line = running.line
-    prefix = line.engine.names.prefix
-    written = list(running.written_variables(prefix))
-    if not written or not line.is_own_image():
-        return
-    known = line.engine.names.variables(line.version)
+    written = list(running.written_variables(line.engine.names.prefix))
+    known = line.engine.names.variables(line.version) if written else None
     for name, origin in written if known else ():
-        if known is None or name in known.names or _is_used(running, name):
+        if known is None or name in known.names or not line.is_own_image() or _is_used(running, name):
             continue
         words = {"of": f"{line.engine.names.engine} {line.version}", "name": name}
         if name in known.ended:

@@ -173,12 +173,14 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     """
     model, budget = run.base.claim.main, run.engine.spec.get("startup") or {}
     facts = model.spec.get("facts") or {}
-    if "weightsGiB" in facts or "perGiB" not in budget or "startupProbe" in runner_patch(run.base.app.spec)[1]:
+    if "weightsGiB" in facts or "perGiB" not in budget:
         return
     hub_id = (model.spec["source"].get("modelHub") or {}).get("modelID", "")
     text, seconds = f"{facts.get('parameters', '')} {hub_id} {model.name}", budget.get("seconds", 0)
     number = re.search(_PARAMETERS, text)
     if not number or float(number[1]) * 2 * budget["perGiB"] < seconds:
+        return
+    if "startupProbe" in runner_patch(run.base.app.spec)[1]:
         return
     words = f"{text} {facts.get('precision', '')} {facts.get('quantization', '')}".lower()
     size = next((size for pattern, size in _BYTES if re.search(pattern, words)), 2.0)
