@@ -9,12 +9,14 @@ from renderer.preset_catalog.model_fit import COUNTS, ModelFit, model_fit
 
 _WORDS = {TIGHT: "tight", ACTIVATIONS: "step", CONTEXT: "context", WEIGHTS: "weights"}
 _LEGEND = """\
-A number is how many requests of that length fit at once. tight: within 5 % of the memory, uncertain. context: a
-shorter one may fit. weights: they do not fit. -: the attention heads cannot be divided evenly.
+A number is how many requests of that length fit at once. tight: within 5 % of the memory, uncertain. step: the
+activations of a step may take what a request needs. context: a shorter one may fit. weights: they do not fit. -: the
+attention heads cannot be divided evenly.
 """
 _OF_WEIGHTS = """\
 fits: the weights do; without facts.{fact} the memory of a request is unknown. tight: within 5 % of the memory,
-uncertain. weights: they do not fit. -: the attention heads cannot be divided evenly.
+uncertain. step: the activations of a step may take the rest. weights: they do not fit. -: the attention heads cannot
+be divided evenly.
 """
 
 

@@ -1,22 +1,26 @@
-"""Whether a model preset fits on accelerators of a type, on a backend as it is shipped."""
+"""Whether a model preset fits on accelerators of a type, on a backend as it is shipped, with the options of both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
+from renderer.engines.known_engine import build_dialect, length_options, size_options
+from renderer.engines.memory import MemorySettings, memory_options, memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import missing_attention_fact, read_attention
-from renderer.fit.budget import Budget
-from renderer.fit.kv_cache import CacheSettings
 from renderer.fit.verdict import FITS, FitQuestion, FitVerdict, judge_fit
-from renderer.fit.weights import ModelWeights, read_weights
-from renderer.kubernetes.json_values import map_at, number_at, text_at
+from renderer.fit.weights import read_weights
+from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
 from renderer.load import PresetRefused
 from renderer.schema_validation import spec_default
+
+if TYPE_CHECKING:
+    from renderer.input_types import BackendRuntimeSpec
 
 COUNTS = (1, 2, 4, 8, 16)
 """Numbers of accelerators that share each layer."""
@@ -63,18 +67,31 @@ def model_fit(name: str, backend: str = "") -> ModelFit:
     return fit_of_model(path.partition("/")[2], model, backend, load.preset(f"backends/{backend}").value["spec"])
 
 
-def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: Mapping[str, object]) -> ModelFit:
+def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: BackendRuntimeSpec) -> ModelFit:
     """The same for the specs of a model and of a backend."""
     facts, memory = map_at(model, "facts"), map_at(runtime, "engine", "memory")
     weights = read_weights(facts)
     if memory.get("offload") == "automatic":
         size = f"its weights take {weights.gib:.1f} GiB" if weights else f"it lacks {missing_weights_fact(facts)}"
         raise PresetRefused(f"'{backend}' puts on the CPU what does not fit, so '{name}' has no least number; {size}")
-    if memory.get("offload") != "none":
+    own = map_at(model, "engines", backend)
+    settings = _settings(runtime, texts_at(own, "args"))
+    if settings is None:
         raise PresetRefused(f"'{backend}' says nothing of what it leaves for the KV cache")
     if weights is None:
         raise PresetRefused(f"'{name}' lacks {missing_weights_fact(facts)}")
-    question = _question(model, backend, memory, weights)
+    longest = number_at(own, "maxModelLen") or number_at(facts, "contextLength")
+    question = FitQuestion(
+        AcceleratorType("", "", 0),
+        settings.budget,
+        weights,
+        settings.cache,
+        read_attention(facts),
+        0 if settings.length is None else settings.length or int(longest),
+        int(number_at(facts, "attention", "heads")),
+        width=int(number_at(facts, "attention", "hiddenSize")),
+        step=settings.step,
+    )
     return ModelFit(
         name,
         backend,
@@ -97,17 +114,9 @@ def missing_weights_fact(facts: Mapping[str, object]) -> str:
     return f"facts.weightsGiB, and facts.{other}"
 
 
-def _question(
-    model: Mapping[str, object], backend: str, memory: Mapping[str, object], weights: ModelWeights
-) -> FitQuestion:
-    """What is asked of each type of accelerators."""
-    facts, settings = map_at(model, "facts"), map_at(model, "engines", backend)
-    return FitQuestion(
-        AcceleratorType("", "", 0),
-        Budget(text_at(memory, "budget"), number_at(memory, "fraction", "default", default=1)),
-        weights,
-        CacheSettings(batched_tokens=int(number_at(memory, "batchedTokens", "default", default=2048))),
-        read_attention(facts),
-        int(number_at(settings, "maxModelLen") or number_at(facts, "contextLength")),
-        int(number_at(facts, "attention", "heads")),
-    )
+def _settings(runtime: BackendRuntimeSpec, args: list[str]) -> MemorySettings | None:
+    """What the options of a model preset say of the memory; None where it, or the backend, says nothing of it."""
+    engine_spec, style = runtime.get("engine") or {}, build_dialect(runtime, None)
+    lengths, sizes = length_options(style, engine_spec), size_options(style, engine_spec)
+    options = memory_options(style, engine_spec, lengths, sizes)
+    return memory_settings(options, style, args, tensor=1, pipeline=1) if options else None

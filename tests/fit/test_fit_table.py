@@ -8,6 +8,9 @@ import pytest
 
 from renderer.kubernetes.json_values import value_at
 from renderer.load import preset, preset_names
+from renderer.load.preset_files import accelerator_types
+from renderer.preset_catalog import fit_table
+from renderer.preset_catalog.model_fit import ModelFit, fit_of_model
 from tests.conftest import Llmaz
 
 
@@ -32,6 +35,37 @@ def test_another_backend_takes_another_part(llmaz: Llmaz) -> None:
         for backend in ("vllm", "sglang", "tensorrt-llm")
     }
     assert len(by_backend) == 3
+
+
+OPTIONS = {"vllm": "--max-num-batched-tokens", "sglang": "--chunked-prefill-size", "tensorrt-llm": "--max_num_tokens"}
+
+
+def told(backend: str, *args: str) -> ModelFit:
+    """Llama 3.1 8B for 29,000 tokens, with options of its own."""
+    spec = dict(preset("models/llama-3--1-8b-instruct").value["spec"])
+    engines = {backend: {"args": list(args), "maxModelLen": 29_000}}
+    return fit_of_model("llama", {**spec, "engines": engines}, backend, preset(f"backends/{backend}").value["spec"])
+
+
+def test_options_of_the_preset_count() -> None:
+    card = accelerator_types().by_name["rtx-3090-24g"]
+    usual, less = told("vllm").verdict(card, 1), told("vllm", "--gpu-memory-utilization=0.8").verdict(card, 1)
+    assert usual is not None
+    assert less is not None
+    assert usual.room_gib - less.room_gib == pytest.approx(0.12 * card.memory_gib)
+
+
+@pytest.mark.parametrize("backend", OPTIONS)
+def test_a_large_step_has_a_word(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same cards fit without it, and two of them in any case."""
+    card = accelerator_types().by_name["rtx-3090-24g"]
+    large = told(backend, OPTIONS[backend], "65536")
+    assert told(backend).smallest_count(card) == 1
+    assert large.smallest_count(card) == 2
+    monkeypatch.setattr(fit_table, "model_fit", lambda *_: large)
+    table = fit_table.fit_table("llama", backend)
+    assert cells(table, card.name)[0] == "step"
+    assert " step: the\nactivations of a step may take" in table
 
 
 def lacks(name: str, keys: str) -> bool:

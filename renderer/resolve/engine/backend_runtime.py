@@ -14,12 +14,12 @@ from renderer.engines import dialect
 from renderer.engines.accelerator import NONE, Accelerator
 from renderer.engines.dialect import ArgLayer, ReservedOption
 from renderer.engines.image_version import version_of_tag
+from renderer.engines.memory import MemoryOptions
 from renderer.engines.option_lists import OptionList
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.plan import Container
 from renderer.resolve import tasks
-from renderer.resolve.engine.memory import MemoryOptions
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.parallel_sizes import SINGLE, Parallelism
 from renderer.resolve.engine.template_words import ConstantWords

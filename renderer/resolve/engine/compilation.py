@@ -30,6 +30,7 @@ from renderer.engines.known_engine import (
     shares_memory,
     size_options,
 )
+from renderer.engines.memory import memory_options
 from renderer.engines.name_lists import engine_names
 from renderer.engines.option_lists import OptionList
 from renderer.engines.runtime_versions import runtime_in_version
@@ -49,7 +50,6 @@ from renderer.resolve.engine.backend_runtime import (
     SharedTokens,
     word_getter,
 )
-from renderer.resolve.engine.memory import memory_options
 from renderer.resolve.engine.multi_host import MultiHostForm
 from renderer.resolve.engine.preset_args import find_option_list, unreadable_names
 from renderer.resolve.engine.template_words import UPSTREAM_WORDS, WORDS, ConstantWords

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
+from renderer.engines.memory import memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
 from renderer.fit.verdict import ACTIVATIONS, FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
 from renderer.fit.weights import ModelWeights, read_weights
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
-from renderer.resolve.engine.memory import memory_settings
 from renderer.resolve.flavors import Flavor, Placement
 from renderer.resolve.workload.engine_process import EngineProcess
 
