@@ -737,6 +737,12 @@ ADVICE = [
     ),
     Advice(
         "E483",
+        {**T4, "LINE": "args: [org/some, --kv-cache-dtype, fp8]"},
+        r"leave --kv-cache-dtype out",
+        [{"LINE": "args: [org/some]"}],
+    ),
+    Advice(
+        "E483",
         {**T4, **OF_SGLANG, "LINE": f"{LAUNCH}, --quantization, modelopt_fp4]"},
         r"use accelerators of that compute capability",
         [{"NODES": "nvidia.com/gpu.product: NVIDIA-B200"}],
