@@ -11,20 +11,23 @@ from renderer.diagnostics import Origin
 from renderer.text.suggestions import closest
 
 CHAT: Final = "chat"
+EMBEDDING: Final = "embedding"
 RERANKER: Final = "reranker"
 TRANSCRIPTION: Final = "transcription"
+GENERATING: Final = (CHAT, TRANSCRIPTION)
+"""Tasks whose engines write token after token; those of the others answer after they read the prompt."""
 # By task, the schema of an AIServiceBackend with which the AI gateway has a path for it; '' for none: its paths are
 # registered in cmd/extproc/mainlib/main.go (v1.0.0), and none of them classifies or scores.
 SCHEMAS: Final[Mapping[str, str]] = {
     CHAT: "OpenAI",
-    "embedding": "OpenAI",
+    EMBEDDING: "OpenAI",
     TRANSCRIPTION: "OpenAI",
     RERANKER: "Cohere",
     "classifier": "",
 }
 PATHS: Final[Mapping[str, str]] = {
     CHAT: "/v1/chat/completions",
-    "embedding": "/v1/embeddings",
+    EMBEDDING: "/v1/embeddings",
     TRANSCRIPTION: "/v1/audio/transcriptions",
     RERANKER: "/cohere/v2/rerank",
 }
@@ -34,7 +37,7 @@ _LIKENESS = 0.66  # of a misspelt task: `rerank`, `embeddings` and `classificati
 # pattern is compiled. The first that matches counts: a reranker may be made of embeddings.
 _NAMES = {
     RERANKER: ("rank", r"(?<![a-z])re-?rank(?:er|ing)?s?(?![a-z])"),
-    "embedding": ("embed", r"(?<![a-z])embed(?:ding)?s?(?![a-z])"),
+    EMBEDDING: ("embed", r"(?<![a-z])embed(?:ding)?s?(?![a-z])"),
     TRANSCRIPTION: ("whisper", r"(?<![a-z])whisper(?![a-z])"),
 }
 

@@ -260,3 +260,54 @@ def test_a_template_of_claims_is_explained(folder: Path, llmaz: Llmaz, engine: s
         done = llmaz("explain", f"resourceclaimtemplate/llm/{name}.{field}")
         assert done.code == 0, done.err
         assert "llmaz.yaml" in done.out
+
+
+def own_model(task: str) -> Node:
+    """A model of this task on one accelerator."""
+    flavors = [{"name": "gpu", "limits": {"nvidia.com/gpu": 1}}]
+    hub = {"modelHub": {"modelID": "example/Blue", "revision": "v1"}}
+    spec = {"familyName": "b", "source": hub, "inferenceConfig": {"flavors": flavors}, "facts": {"kind": task}}
+    return document("OpenModel", "blue", spec)
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize("kind", ["LeaderWorkerSet", "DisaggregatedSet"])
+@pytest.mark.parametrize("task", ["chat", "transcription", "embedding", "reranker", "classifier"])
+def test_roles_are_for_models_that_write_tokens(folder: Path, llmaz: Llmaz, task: str, kind: str, engine: str) -> None:
+    roles = {"kind": kind, "prefill": {}, "decode": {}}
+    claim = {"modelName": "blue"}
+    app = playground(engine, modelClaim=claim, disaggregation=roles, gateway={"mode": "pool"})
+    write(folder, own_model(task), app)
+    done = llmaz("render", "-o", "out")
+    writes = task in ("chat", "transcription")
+    assert (done.code, "[E384]" in done.err) == ((0, False) if writes else (2, True)), done.err
+    if writes:  # as long as the gateway has a path for it
+        write(folder, own_model(task), app, targets={"aiGateway": "0.6"})
+        done = llmaz("render", "-o", "out")
+        assert ("[E384]" in done.err) == (task == "transcription"), done.err
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+@pytest.mark.parametrize("task", ["chat", "embedding", "classifier"])
+def test_a_draft_model_is_for_models_that_write_tokens(folder: Path, llmaz: Llmaz, task: str, engine: str) -> None:
+    claims = {"models": [{"name": "blue"}, {"name": "qwen3-0--6b", "role": "draft"}]}
+    write(folder, own_model(task), playground(engine, modelClaims=claims))
+    done = llmaz("render", "-o", "out")
+    assert (done.code, "[E463]" in done.err) == ((0, False) if task == "chat" else (2, True)), done.err
+
+
+@pytest.mark.parametrize("count", ["total", "input", "output"])
+@pytest.mark.parametrize("task", ["chat", "embedding", "transcription", "reranker"])
+def test_a_budget_that_nobody_counts_is_told(folder: Path, llmaz: Llmaz, task: str, count: str) -> None:
+    limit = {"per": "tenant", "tokens": 1000, "interval": "Hour", "count": count}
+    spec = {"modelName": "public", "backends": [{"playground": "chat"}], "tokenLimits": [limit]}
+    route = {
+        "apiVersion": "renderer.llmaz.io/v1alpha1",
+        "kind": "ModelRoute",
+        "metadata": {"name": "public", "namespace": "llm"},
+        "spec": spec,
+    }
+    keys = {"create": True, "auth": {"apiKeys": {"secretName": "tenants"}}}
+    write(folder, own_model(task), playground(modelClaim={"modelName": "blue"}), route, gateway=keys)
+    counted = task == "chat" or (task == "embedding" and count != "output")
+    assert ("[W680]" in llmaz("render", "-o", "out").err) == (not counted)

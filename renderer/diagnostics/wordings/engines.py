@@ -396,4 +396,8 @@ ENGINES: Final[dict[str, Wording]] = {
     "E461": Wording("{app}: '{backend}' does not serve '{model}', a model of task {task}", "{hint}"),
     "W462": Wording("{option} is of another task than that of '{model}', which is {task}", "{hint}"),
     "E462": Wording("{option} contradicts the task of '{model}', which is {task}", "{hint}"),
+    "E463": Wording(
+        "'{draft}' has no tokens to propose: the task of '{model}' is {task}, and its engine writes none",
+        "leave the draft model out",
+    ),
 }

@@ -66,8 +66,8 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "write 60s or more",
     ),
     "W272": Wording(
-        "an API of {schema} answers {path} only: the AI gateway answers 500 for it on /v1/chat/completions",
-        "let clients use that path; or write schema: OpenAI if the provider has such an API too",
+        "the AI gateway asks no API of {schema} on {path}, and answers 500 there",
+        "{hint}write schema: OpenAI if the provider has such an API too",
     ),
     "E394": Wording(
         "the {kind} in {file}:{line} also makes an InferenceModelRewrite called '{name}'",
@@ -245,9 +245,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "W680": Wording(
-        "no tokens are counted for '{name}': the AI gateway reads those of a reranker from meta.tokens, which engines "
-        "do not send, so this budget is never spent",
-        "leave the budget out",
+        "no tokens are counted for '{name}': the AI gateway reads {what}, so this budget is never spent", "{hint}"
     ),
     "E681": Wording(
         "no request for '{model}' could pass a pool: there the AI gateway speaks OpenAI's API alone, and the task of "

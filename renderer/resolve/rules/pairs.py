@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
-from renderer.api import App
+from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule, suggestion
 from renderer.kubernetes.json_values import map_at
 from renderer.plan import Plan, Role, Scaler, Setting
-from renderer.resolve import flavors, names, target_versions
+from renderer.resolve import claims, flavors, names, target_versions, tasks
 from renderer.resolve.engine.disaggregation import KEY, place_of
-from renderer.resolve.gateway import routing
+from renderer.resolve.gateway import routing, task_routes
 from renderer.resolve.gateway.settings import gateway_settings
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.role_pair import RolePair
@@ -45,6 +45,11 @@ def contradictions(written: WrittenPair) -> Iterator[Diagnostic]:
 def _contradictions(written: WrittenPair) -> Iterator[tuple[Origin, str, str]]:
     """Origin and name of each field that is not for two roles, and what to do instead."""
     context, app, spec = written.context, written.app, written.app.spec
+    main = claims.main_model(context.inputs, app)
+    if main and (why := _why_no_roles(context.inputs, app, main)):
+        task_origin = None if main.ours else tasks.task_origin(main)
+        origin = task_origin or app.origin(*KEY, key=True)
+        yield origin, f"a model of task {tasks.task_of(main)}", f"leave spec.disaggregation out: {why}"
     if flavors.flavor_policy(context.inputs, app) == flavors.VARIANTS:
         origin = app.origin("spec", "flavorPolicy") if "flavorPolicy" in spec else app.origin(*KEY, key=True)
         yield origin, "flavorPolicy: variants", "name the flavors of each role by its inferenceFlavors"
@@ -63,6 +68,13 @@ def _contradictions(written: WrittenPair) -> Iterator[tuple[Origin, str, str]]:
         if "image" in runner:
             path = ("podTemplate", "spec", "containers", index, "image")
             yield app.origin(*KEY, role, *path), f"an image of the role {role} alone", "write it in spec.podTemplate"
+
+
+def _why_no_roles(inputs: Inputs, app: App, main: OpenModel) -> str:
+    """Why a model of its task has no use for roles; '' where it has."""
+    if tasks.task_of(main) not in tasks.GENERATING:
+        return "its engine writes no tokens, so pods for decode would have nothing to do"
+    return "" if task_routes.schema_for(inputs, app, main) else "the AI gateway has no path that leads to it"
 
 
 @rule(of=RolePair, when=lambda pair: pair.is_sound)

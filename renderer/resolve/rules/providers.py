@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.resolve import tasks
 from renderer.resolve.target_versions import targets_at_least
 from renderer.resolve.traffic.model_route_records import RouteBackend, RouteShares
 
@@ -17,9 +18,17 @@ _AUTH_TYPES = {
     "AWSBedrock": "AWSCredentials",
     "AWSAnthropic": "AWSCredentials",
 }
-# APIs to which the AI gateway translates no chat completions, and the one path that they serve
+# By schema of an API, the tasks whose requests the AI gateway translates into it, and the path of those with one alone
 # (https://github.com/envoyproxy/ai-gateway/blob/v1.0.0/internal/endpointspec/endpointspec.go, GetTranslator).
-_ONLY_PATHS = {"Anthropic": "/anthropic/v1/messages", "Cohere": "/cohere/v2/rerank"}
+_TASKS = {
+    "OpenAI": (tasks.CHAT, tasks.EMBEDDING, tasks.TRANSCRIPTION),
+    "AzureOpenAI": (tasks.CHAT, tasks.EMBEDDING),
+    "AWSBedrock": (tasks.CHAT, tasks.EMBEDDING),
+    "AWSAnthropic": (tasks.CHAT,),
+    "Anthropic": (),
+    "Cohere": (tasks.RERANKER,),
+}
+_ONLY_PATHS = {"Anthropic": "/anthropic/v1/messages", "Cohere": tasks.PATHS[tasks.RERANKER]}
 # Which of the two the AI gateway reads (schemaToFilterAPI in internal/controller/gateway.go); it drops the other one.
 _WITH_VERSION = ("AzureOpenAI", "AWSAnthropic", "Cohere")
 _NEEDS_VERSION = ("AzureOpenAI",)
@@ -45,14 +54,19 @@ def refused_object_name(backend: RouteBackend) -> Iterator[Diagnostic]:
 
 
 @rule(of=RouteShares, when=lambda shares: shares.providers)
-def one_path(shares: RouteShares) -> Iterator[Diagnostic]:
-    """A warning for an API that answers no chat completions; none beside apps that are asked as it is."""
-    schemas = {plan.schema.get("name") for plan in shares.plans}
-    for index in shares.route.provider_names:
+def untranslated_task(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for an API that cannot be asked for the task of the apps beside it, or for chats where there are none;
+    none where that is an error (`several_tasks`).
+    """
+    task = shares.plans[0].task if shares.plans else tasks.CHAT
+    for index in shares.route.provider_names if task != tasks.RERANKER else ():
         backend = RouteBackend(shares.route, index)
         schema = backend.spec["provider"]["schema"]
-        if (path := _ONLY_PATHS.get(schema)) and schemas != {schema}:
-            yield make_diagnostic("W272", backend.origin.at("schema"), schema=schema, path=path)
+        if task not in _TASKS[schema]:
+            only = _ONLY_PATHS.get(schema)
+            hint = f"let clients use {only}, which it answers; or " if only else ""
+            words = {"schema": schema, "path": tasks.PATHS[task], "hint": hint}
+            yield make_diagnostic("W272", backend.origin.at("schema"), **words)
 
 
 @rule(of=RouteBackend, when=_is_provider)

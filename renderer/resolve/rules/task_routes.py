@@ -12,6 +12,13 @@ from renderer.resolve.traffic.inference_model import TargetShares
 from renderer.resolve.traffic.model_route_records import RouteBackend, RouteShares
 
 _MOST = 5  # names in a message
+# By task, what the AI gateway finds of tokens in an answer. Embeddings have those of their input, which are all there
+# are (internal/translator of v1.0.0: cohere_rerank_v2.go, openai_transcription.go, openai_embeddings.go).
+_UNCOUNTED = {
+    tasks.RERANKER: "those of a reranker from meta.tokens, which engines do not send",
+    tasks.TRANSCRIPTION: "none of transcriptions",
+}
+_COUNTED_OF_EMBEDDINGS = ("total", "input")
 _EACH = "lead to one of them here, and write another ModelRoute for the other"
 
 
@@ -70,8 +77,15 @@ def _other_task(plans: Sequence[Plan], origins: dict[str, Origin]) -> Iterator[D
 
 
 @rule(of=RouteShares, when=lambda shares: shares.route.item.spec.get("tokenLimits"))
-def budgets_of_rerankers(shares: RouteShares) -> Iterator[Diagnostic]:
+def uncounted_budgets(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for budgets of tokens that nobody counts."""
-    if shares.plans and shares.plans[0].task == tasks.RERANKER:
-        origin = shares.route.item.origin("spec", "tokenLimits", key=True)
-        yield make_diagnostic("W680", origin, name=shares.plans[0].app)
+    if not shares.plans:
+        return
+    item, (name, task) = shares.route.item, (shares.plans[0].app, shares.plans[0].task)
+    if task in _UNCOUNTED:
+        origin = item.origin("spec", "tokenLimits", key=True)
+        yield make_diagnostic("W680", origin, name=name, what=_UNCOUNTED[task], hint="leave the budget out")
+    for i, limit in enumerate(item.spec["tokenLimits"]) if task == tasks.EMBEDDING else ():
+        if "count" in limit and limit["count"] not in _COUNTED_OF_EMBEDDINGS:
+            origin, what = item.origin("spec", "tokenLimits", i, "count"), "only those of the input of embeddings"
+            yield make_diagnostic("W680", origin, name=name, what=what, hint="leave count out")

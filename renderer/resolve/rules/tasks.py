@@ -69,6 +69,15 @@ def _able_engines(run: EngineRun, task: str) -> list[str]:
     return able
 
 
+@rule(of=EngineRun, when=lambda run: run.base.claim.draft, after=missing_task)
+def idle_draft(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for a draft model beside one that writes no tokens."""
+    claim = run.base.claim
+    if claim.draft and (task := tasks.task_of(claim.main)) not in tasks.GENERATING:
+        words = {"draft": claim.models[1].model.name, "model": claim.main.name, "task": task}
+        yield make_diagnostic("E463", run.base.app.origin(*claim.models[1].path), **words)
+
+
 def _says_options(process: EngineProcess) -> bool:
     """Whether users gave arguments to an engine that has some for tasks, and the model says its task."""
     run = process.run
