@@ -12,7 +12,7 @@ from tests.combinations.rows import Row
 
 Pair = tuple[tuple[str, str], tuple[str, str]]
 USUAL: Row = {name: next(iter(values)) for name, values in PARAMETERS.items()}
-_CANDIDATES, _ADDITIONS = 12, 4  # rows of which the one is taken that covers most, and how often more is added to it
+_CANDIDATES, _ADDITIONS = 6, 3  # rows of which the one is taken that covers most, and how often more is added to it
 _MOST_CHANGES = 8  # values of an app of a tree that are not the usual ones
 
 
@@ -30,26 +30,38 @@ class Covering(NamedTuple):
         return 1 - len(self.uncovered) / possible
 
 
+class _Pairs(NamedTuple):
+    """The pairs that no row has yet, and those that are refused."""
+
+    uncovered: Mapping[Pair, None]
+    refused: Mapping[Pair, None]
+
+    def gain(self, row: Row) -> int:
+        """How many pairs a row would cover; none that is surely refused."""
+        pairs = [*itertools.combinations(row.items(), 2)]
+        return -1 if any(pair in self.refused for pair in pairs) else sum(pair in self.uncovered for pair in pairs)
+
+
 def cover(renders: Callable[[Row], bool], rows: int, seed: int = 0) -> Covering:
     """So many rows that render, each with a pair of values that none before has, as long as there are some. `renders`:
     whether a row does.
     """
     chance = random.Random(seed)
     pairs = [*all_pairs()]
-    refused = [pair for pair in pairs if not _is_one_app(dict(pair))]
-    uncovered = dict.fromkeys(pair for pair in pairs if _is_one_app(dict(pair)))
+    refused = dict.fromkeys(pair for pair in pairs if not _is_one_app(dict(pair)))
+    uncovered = dict.fromkeys(pair for pair in pairs if pair not in refused)
     done: list[dict[str, str]] = []
     while len(done) < rows:
         pair = next(iter(uncovered), None)
-        row = _fitting_row(renders, dict(pair) if pair else {}, uncovered, chance)
+        row = _fitting_row(renders, dict(pair) if pair else {}, _Pairs(uncovered, refused), chance)
         if row is None and pair:
-            refused.append(pair)
+            refused[pair] = None
             del uncovered[pair]
         elif row:
             done.append(row)
             for covered in itertools.combinations(row.items(), 2):
                 uncovered.pop(covered, None)
-    return Covering(done, refused, [*uncovered])
+    return Covering(done, [*refused], [*uncovered])
 
 
 def all_pairs() -> Iterator[Pair]:
@@ -86,13 +98,13 @@ def _may_have(row: Row, name: str) -> bool:
 
 
 def _fitting_row(
-    renders: Callable[[Row], bool], fixed: Row, uncovered: Mapping[Pair, None], chance: random.Random
+    renders: Callable[[Row], bool], fixed: Row, pairs: _Pairs, chance: random.Random
 ) -> dict[str, str] | None:
     """A row with the fixed values that renders, with as many others as go with them, and of some by chance the one with
     the most pairs that are not covered; None where none renders.
     """
-    gain = _gain_of(uncovered)
-    count = (len(PARAMETERS) - len(fixed)) * 2 // 3
+    gain = pairs.gain
+    count = (len(PARAMETERS) - len(fixed)) * 2 // 5
     while True:
         row = max((_random_row(chance, fixed, count) for _ in range(_CANDIDATES if count else 1)), key=gain)
         if all(row[name] == value for name, value in fixed.items()) and renders(row):
@@ -107,11 +119,6 @@ def _fitting_row(
         if common.items() <= larger.items() and gain(larger) > gain(row) and renders(larger):
             row = larger
     return row
-
-
-def _gain_of(uncovered: Mapping[Pair, None]) -> Callable[[Row], int]:
-    """How many pairs a row would cover."""
-    return lambda row: sum(pair in uncovered for pair in itertools.combinations(row.items(), 2))
 
 
 def renderable_rows(

@@ -75,12 +75,42 @@ MODEL_VOLUMES: Mapping[str, Node] = {
     "claim": {"name": "model-volume", "persistentVolumeClaim": {"claimName": "weights"}},
 }
 KEYS = {"auth": {"apiKeys": {"secretName": "tenants"}}}
+TOKENS = {
+    "auth": {
+        "jwt": [
+            {
+                "name": "login",
+                "issuer": "https://login.example",
+                "remoteJWKS": {"uri": "https://login.example/keys"},
+                "claimToHeaders": [{"claim": "team", "header": "x-tenant-id"}],
+            }
+        ]
+    }
+}
+PROVIDERS: Mapping[str, Node] = {  # by schema
+    "OpenAI": {"hostname": "api.example.com", "auth": {"type": "APIKey", "secretName": "openai-key"}},
+    "Cohere": {"version": "v2", "hostname": "api.cohere.com", "auth": {"type": "APIKey", "secretName": "cohere-key"}},
+    "Anthropic": {
+        "hostname": "api.anthropic.example",
+        "auth": {"type": "AnthropicAPIKey", "secretName": "anthropic-key"},
+    },
+    "AzureOpenAI": {
+        "version": "2025-01-01-preview",
+        "hostname": "team.azure.example",
+        "auth": {"type": "AzureAPIKey", "secretName": "azure-key"},
+    },
+    "AWSBedrock": {
+        "hostname": "bedrock.example",
+        "auth": {"type": "AWSCredentials", "secretName": "aws-key", "region": "eu-west-1"},
+    },
+}
 _OF_PLAYGROUNDS = (  # keys that a Service has not
     *("backendRuntimeConfig", "parallelism", "elasticConfig", "disaggregation", "podTemplate", "kvCacheOffloading"),
     "modelClaim",
 )
 SERVER = {"name": "model-runner", "image": "registry.example/server:1", "ports": [{"containerPort": 8000}]}
 
+NEIGHBOUR = "other"  # an app beside that of a row
 OWN_VARIABLES = {"leaderEnvs": "OF_LEADER", "workerEnvs": "OF_WORKERS"}
 
 
@@ -142,9 +172,16 @@ def _config(**fields: Any) -> Change:
     return lambda documents: documents.config.update(copy.deepcopy(fields))
 
 
+def _autoscaling(documents: Documents, settings: Node = KEDA) -> None:
+    """KEDA, beside what is said of it already."""
+    autoscaling = documents.config.setdefault("autoscaling", {})
+    autoscaling["keda"] = {**autoscaling.get("keda", {}), **copy.deepcopy(settings["keda"])}
+    autoscaling.update({key: copy.deepcopy(value) for key, value in settings.items() if key != "keda"})
+
+
 def _scale_by_keda(documents: Documents) -> None:
     _scale(documents)
-    documents.config["autoscaling"] = copy.deepcopy(KEDA)
+    _autoscaling(documents)
 
 
 def _app(**fields: Any) -> Change:
@@ -179,7 +216,7 @@ def _devices(documents: Documents) -> None:
 
 def _scale_to_zero(documents: Documents) -> None:
     documents.app["elasticConfig"] = {"minReplicas": 0, "maxReplicas": 4}
-    documents.config["autoscaling"] = copy.deepcopy(INTERCEPTED)
+    _autoscaling(documents, INTERCEPTED)
 
 
 def _guard(documents: Documents) -> None:
@@ -202,10 +239,76 @@ def _gateway_settings(**fields: Any) -> Change:
     return lambda documents: documents.config.setdefault("gateway", {}).update(copy.deepcopy(fields))
 
 
-def _allow(documents: Documents) -> None:
-    """A model for one tenant alone."""
-    documents.config.setdefault("gateway", {}).update({**copy.deepcopy(KEYS), "create": True})
-    documents.app.setdefault("gateway", {})["allow"] = ["team-a"]
+def _tenants(authentication: Node, *, allow: bool) -> Change:
+    """A Gateway that asks who calls. `allow`: a model for one tenant alone."""
+
+    def change(documents: Documents) -> None:
+        _gateway_settings(**authentication, create=True)(documents)
+        if allow:
+            documents.app.setdefault("gateway", {})["allow"] = ["team-a"]
+
+    return change
+
+
+def _task(kind: str) -> Change:
+    return lambda documents: documents.model.setdefault("facts", {}).update({"kind": kind})
+
+
+def _neighbour(kind: str) -> Change:
+    """Another app of the namespace, whose model has this task."""
+
+    def change(documents: Documents) -> None:
+        model: Node = {"familyName": "family", "source": {"modelHub": {"modelID": "org/other"}}}
+        model["inferenceConfig"] = {"flavors": [{"name": "flavor", "limits": {"nvidia.com/gpu": 1}}]}
+        model["facts"] = {"kind": kind}
+        spec = {"modelClaim": {"modelName": "other-model"}, "backendRuntimeConfig": {"backendName": "vllm"}}
+        documents.others.append(document("OpenModel", "other-model", model))
+        documents.others.append(document("Playground", NEIGHBOUR, spec, "inference.llmaz.io/v1alpha1"))
+
+    return change
+
+
+def public_route(documents: Documents) -> Node:
+    """The spec of the row's ModelRoute, which is made where there is none."""
+    for other in documents.others:
+        if other["kind"] == "ModelRoute":
+            spec: Node = other["spec"]
+            return spec
+    spec = {"modelName": "public", "backends": [{"playground": "app", "weight": 90}]}
+    if allow := documents.app.get("gateway", {}).get("allow"):
+        spec["gateway"] = {"allow": [*allow]}
+    documents.others.append(document("ModelRoute", "public", spec, "renderer.llmaz.io/v1alpha1"))
+    return spec
+
+
+def _split(documents: Documents) -> None:
+    """A name over the app and its neighbour."""
+    backends = public_route(documents)["backends"]
+    if any(other["metadata"]["name"] == NEIGHBOUR for other in documents.others):
+        backends.append({"playground": NEIGHBOUR, "weight": 10})
+
+
+def _provider(schema: str = "") -> Change:
+    """An API outside to which requests go that fail; by default one that speaks as the app does."""
+
+    def change(documents: Documents) -> None:
+        reranks = documents.model.get("facts", {}).get("kind") == "reranker"
+        name = schema or ("Cohere" if reranks else "OpenAI")
+        provider = {"schema": name, "modelName": "org/large", **copy.deepcopy(PROVIDERS[name])}
+        public_route(documents)["backends"].append({"provider": provider, "priority": 1})
+
+    return change
+
+
+def _budget(documents: Documents) -> None:
+    """Tokens that each tenant may use."""
+    gateway = documents.config.setdefault("gateway", {})
+    if "auth" not in gateway:
+        gateway.update(copy.deepcopy(KEYS))
+    public_route(documents)["tokenLimits"] = [
+        {"per": "tenant", "tokens": 100000, "interval": "Hour"},
+        {"per": "tenant", "tokens": 500000, "interval": "Day", "count": "output"},
+    ]
 
 
 def _service(*, size: int, leader: bool = False) -> Change:
@@ -278,13 +381,19 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "long": lambda documents: documents.config.get("autoscaling", {}).get("keda", {}).update({"cooldown": 900}),
     },
     "gateway": {
-        "off": _config(gateway={"mode": "off"}),
+        "off": _gateway_settings(mode="off"),
         "backend": nothing,
         "pool": _app(gateway={"mode": "pool"}),
-        "packed": _config(gateway={"routeLayout": "packed"}),
-        "created": _config(gateway={"create": True}),
+        "packed": _gateway_settings(routeLayout="packed"),
+        "created": _gateway_settings(create=True),
     },
-    "tenants": {"": nothing, "one": _allow},
+    "tenants": {
+        "": nothing,
+        "one": _tenants(KEYS, allow=True),
+        "tokens": _tenants(TOKENS, allow=False),
+        "one by tokens": _tenants(TOKENS, allow=True),
+    },
+    "task": {"": nothing, **{kind: _task(kind) for kind in ("embedding", "reranker", "classifier", "transcription")}},
     "guard": {"": nothing, "port": _guard},
     "roles": {
         "": nothing,
@@ -415,16 +524,11 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "two alike": lambda documents: _add_flavor(documents, {}),
         "two sizes": lambda documents: _add_flavor(documents, {"nvidia.com/gpu": 2}),
     },
+    "neighbour": {"": nothing, **{kind: _neighbour(kind) for kind in ("chat", "embedding", "reranker", "classifier")}},
     "traffic": {
         "": nothing,
-        "route": lambda documents: documents.others.append(
-            document(
-                "ModelRoute",
-                "public",
-                {"modelName": "public", "backends": [{"playground": "app", "weight": 90}]},
-                "renderer.llmaz.io/v1alpha1",
-            )
-        ),
+        "route": public_route,
+        "split": _split,
         "alias": lambda documents: documents.others.append(
             document(
                 "InferenceModel",
@@ -434,6 +538,12 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
             )
         ),
     },
+    "provider": {
+        "": nothing,
+        "same API": _provider(),
+        **{schema: _provider(schema) for schema in ("Anthropic", "AzureOpenAI", "AWSBedrock")},
+    },
+    "budget": {"": nothing, "tokens": _budget},
     "layout": {name: _config(output={"layout": name}) for name in ("file", "app", "object")},
     "service": {
         "": nothing,
@@ -442,10 +552,10 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
     },
     "monitoring": {
         "": nothing,
-        "on": lambda documents: documents.config.setdefault("autoscaling", {}).update(copy.deepcopy(KEDA)),
+        "on": _autoscaling,
     },
     "targets": {
-        "new": _config(targets={"kubernetes": "1.34", "leaderWorkerSet": "0.11"}),
+        "new": _config(targets={"kubernetes": "1.35", "leaderWorkerSet": "0.11"}),
         "": nothing,
     },
     "images": {
@@ -467,9 +577,19 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
 SERVICES = ("service", "group", "leader and worker")  # values of the last parameter
 OF_PLAYGROUNDS = (  # parameters whose values a Service has not
     *("engine", "hosts", "scale", "cooldown", "guard", "roles", "template", "variables", "offloading", "memory"),
-    *("resources", "own volume", "claims"),
+    *("resources", "own volume", "claims", "rollout"),
 )
-NAMES = ("app", "model", "draft-model", "lora-model", "public", "engine", "org/name-1.0")  # one of each in a row
+NAMES = (
+    "app",
+    NEIGHBOUR,
+    "model",
+    "other-model",
+    "draft-model",
+    "lora-model",
+    "public",
+    "engine",
+    "org/name-1.0",
+)  # one of each in a row
 NAMESPACES = ("llm", "search")
 
 
@@ -515,7 +635,8 @@ def _documents_of(row: Mapping[str, str], config: Node) -> list[Node]:
     others = [copy.deepcopy(body) for body in documents.others]
     for body in others if kind == "Service" else ():
         for backend in body["spec"].get("backends") or ():
-            backend["service"] = backend.pop("playground")
+            if backend.get("playground") == "app":
+                backend["service"] = backend.pop("playground")
     return [document("OpenModel", "model", documents.model), *others, app]
 
 

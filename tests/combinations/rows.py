@@ -16,15 +16,16 @@ from renderer.diagnostics import Collector, Diagnostic, has_errors
 from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.kubernetes import quantity
 from renderer.resolve.engine import preset_args
-from tests.combinations import cluster
+from tests.combinations import cluster, traffic
 from tests.combinations.findings import findings
-from tests.combinations.parameters import OWN_VARIABLES, SERVICES, guarded_apps, make_documents
+from tests.combinations.parameters import NEIGHBOUR, OWN_VARIABLES, SERVICES, guarded_apps, make_documents
 from tests.presets.test_versions import FILES, compiled_engine
 
 Node = dict[str, Any]
 Row = Mapping[str, str]  # by parameter, the name of its value
 REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 ENGINE = "model-runner"
+NAME = "app.kubernetes.io/name"
 WEIGHTS_VOLUME = "model-volume"
 WEIGHTS = re.compile(r"/workspace/models(?:/[\w.-]+)*")
 FLAVORS: Mapping[str, Mapping[str, int]] = {
@@ -75,7 +76,8 @@ def render_documents(inputs: list[Node], folder: Path) -> Rendered:
 def faults(row: Row, rendered: Rendered) -> Iterator[str]:
     """What is wrong with the rendered objects of a row."""
     yield from tree_faults(rendered)
-    for workload in rendered.documents if row["kind"] not in SERVICES else ():
+    own = [body for body in rendered.documents if body["metadata"]["labels"][NAME] != NEIGHBOUR]
+    for workload in own if row["kind"] not in SERVICES else ():
         where = f"{workload['kind']} {workload['metadata']['name']}"
         for group in pod_groups(workload):
             for fault in variables_apart(row, group):
@@ -89,7 +91,10 @@ def tree_faults(rendered: Rendered) -> Iterator[str]:
     """What is wrong with the rendered objects of a tree, whatever its apps are."""
     yield from (problem.message for problem in rendered.problems if of_output(problem))
     yield from selectors_that_miss(rendered)
-    yield from findings(rendered.texts, rendered.inputs[0], {problem.code for problem in rendered.problems})
+    told_codes = {problem.code for problem in rendered.problems}
+    yield from findings(rendered.texts, rendered.inputs[0], told_codes)
+    if rendered.documents:
+        yield from traffic.faults(rendered.inputs, rendered.documents, told_codes)
     yield from cluster.faults(rendered.documents, guarded_apps(rendered.inputs))
     for workload in rendered.documents:
         where = f"{workload['kind']} {workload['metadata']['name']}"
