@@ -98,18 +98,18 @@ def tree_faults(rendered: Rendered) -> Iterator[str]:
     yield from cluster.faults(rendered.documents, guarded_apps(rendered.inputs))
     for workload in rendered.documents:
         where = f"{workload['kind']} {workload['metadata']['name']}"
-        for group in pod_groups(workload):
+        for group, claims in zip(pod_groups(workload), claims_of(workload), strict=True):
             for fault in pods_apart(group):
                 yield f"{where}: {fault}"
-        for pod in pod_templates(workload):
-            for fault in (
-                *(unread_volumes(pod, claims_of(workload)) if workload["kind"] != "Job" else ()),
-                *names_given_twice(pod, claims_of(workload)),
-                *unknown_references(pod, rendered.documents),
-                *mounts_below_read_only(pod),
-                *refused_options(workload, pod),
-            ):
-                yield f"{where}: {fault}"
+            for pod in group:
+                for fault in (
+                    *(unread_volumes(pod, claims) if workload["kind"] != "Job" else ()),
+                    *names_given_twice(pod, claims),
+                    *unknown_references(pod, rendered.documents),
+                    *mounts_below_read_only(pod),
+                    *refused_options(workload, pod),
+                ):
+                    yield f"{where}: {fault}"
 
 
 def of_output(problem: Diagnostic) -> bool:
@@ -148,11 +148,15 @@ def pod_templates(body: Node) -> list[Node]:
 
 def pod_groups(body: Node) -> Iterator[list[Node]]:
     """The pod templates of each group of a workload: leader and worker of a LeaderWorkerSet or a role, or one pod."""
-    spec = body.get("spec") or {}
-    for holder in (spec, *(role.get("spec") or role for role in spec.get("roles") or ())):
+    for holder in _group_specs(body):
         group = holder.get("leaderWorkerTemplate") or {}
         templates = (group.get("leaderTemplate"), group.get("workerTemplate"), holder.get("template"))
         yield [template for template in templates if template and "spec" in template]
+
+
+def _group_specs(body: Node) -> list[Node]:
+    spec = body.get("spec") or {}
+    return [spec, *(role.get("spec") or role for role in spec.get("roles") or ())]
 
 
 def containers(pod: Node) -> list[Node]:
@@ -160,12 +164,11 @@ def containers(pod: Node) -> list[Node]:
     return [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
 
 
-def claims_of(workload: Node) -> list[str]:
-    """The volumes that a workload claims for each of its pods."""
-    spec = workload.get("spec", {})
-    holders = (spec, *(role.get("spec") or role for role in spec.get("roles") or ()))
-    templates = [(holder.get("leaderWorkerTemplate") or {}).get("volumeClaimTemplates") or () for holder in holders]
-    return [claim["metadata"]["name"] for claims in templates for claim in claims]
+def claims_of(workload: Node) -> Iterator[list[str]]:
+    """The volumes that a workload claims for each pod of each group."""
+    for holder in _group_specs(workload):
+        claims = (holder.get("leaderWorkerTemplate") or {}).get("volumeClaimTemplates") or ()
+        yield [claim["metadata"]["name"] for claim in claims]
 
 
 def unread_volumes(pod: Node, claims: Sequence[str] = ()) -> Iterator[str]:

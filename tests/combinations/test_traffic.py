@@ -22,13 +22,13 @@ NEIGHBOUR = {"task": "classifier", "neighbour": "embedding"}
 
 
 class Fault(NamedTuple):
-    """A change of the rendered objects of a kind and name, and what is told of them."""
+    """A change of the rendered objects of a kind and name, and words of what is told of them."""
 
     row: Mapping[str, str]
     kind: str
     name: str
     change: Change
-    told: str
+    words: str
 
 
 def _set(*path: str | int, value: object) -> Change:
@@ -85,7 +85,7 @@ FAULTS: Mapping[str, Fault] = {
         _set("headers", "earlyRequestHeaders", "remove", 1, value="x-other"),
         "clients may say x-tenant-id themselves",
     ),
-    "open": Fault(RERANKER, "SecurityPolicy", "public", _set("targetRefs", 0, "name", value="x"), "0 Sec"),
+    "open": Fault(RERANKER, "SecurityPolicy", "public", _set("targetRefs", 0, "name", value="x"), "0 policies"),
     "open to others": Fault(
         RERANKER, "SecurityPolicy", "public", _set("authorization", "defaultAction", value="Allow"), "lets in"
     ),
@@ -150,22 +150,22 @@ def test_traffic_that_goes_another_way_is_found(name: str, tmp_path: Path) -> No
     (body,) = [body for body in documents if (body["kind"], body["metadata"]["name"]) == (fault.kind, fault.name)]
     fault.change(body)
     faults = list(traffic.faults(rendered.inputs, documents, told_codes))
-    assert any(fault.told in words for words in faults), faults
+    assert any(fault.words in told_fault for told_fault in faults), faults
 
 
 @pytest.mark.parametrize(
-    ("row", "code", "told"),
+    ("row", "code", "words"),
     [
         (NEIGHBOUR, "N677", "nobody says that no route leads to app (classifier)"),
         ({"task": "reranker", "budget": "tokens"}, "W680", "nobody says that a budget is never spent"),
         ({"provider": "Anthropic"}, "W272", "does not answer for ['chat'], and nobody says so"),
     ],
 )
-def test_what_nobody_says_is_found(row: Mapping[str, str], code: str, told: str, tmp_path: Path) -> None:
+def test_what_nobody_says_is_found(row: Mapping[str, str], code: str, words: str, tmp_path: Path) -> None:
     rendered = rows.render({**ROUTED, **row}, tmp_path)
     assert code in {problem.code for problem in rendered.problems}
     faults = list(traffic.faults(rendered.inputs, rendered.documents, set()))
-    assert any(told in words for words in faults), faults
+    assert any(words in told_fault for told_fault in faults), faults
 
 
 @pytest.mark.parametrize("neighbour", ["embedding", "reranker", "classifier"])

@@ -116,7 +116,7 @@ class Traffic:
             body["metadata"]["name"]: (body["spec"].get("facts") or {}).get("kind", "chat")
             for body in self.of_input("OpenModel")
         }
-        found = []
+        apps: list[App] = []
         for body in (*self.of_input("Playground"), *self.of_input("Service")):
             spec, engine = body["spec"], body["spec"].get("backendRuntimeConfig") or {}
             gateway = spec.get("gateway") or {}
@@ -129,8 +129,8 @@ class Traffic:
                 gateway.get("mode") or self.gateway.get("mode") or "backend",
                 tuple(gateway.get("allow") or ()),
             )
-            found.append(app)
-        return found
+            apps.append(app)
+        return apps
 
     @property
     def gateway(self) -> Node:
@@ -166,16 +166,16 @@ class Traffic:
         if backend.get("kind") == "InferencePool":
             labels = self.find("InferencePool", key)["spec"]["selector"]["matchLabels"]
             return Target(self.apps_with(namespace, labels), OPENAI)
-        asked = self.find("AIServiceBackend", key)["spec"]
+        backend_spec = self.find("AIServiceBackend", key)["spec"]
         apps: tuple[App, ...] = ()
-        for endpoint in self.find("Backend", (namespace, asked["backendRef"]["name"]))["spec"]["endpoints"]:
+        for endpoint in self.find("Backend", (namespace, backend_spec["backendRef"]["name"]))["spec"]["endpoints"]:
             host = endpoint["fqdn"]["hostname"]
             service = namespace, host.partition(".")[0]
             if interceptor := self.find("InterceptorRoute", key):
                 service = namespace, interceptor["spec"]["target"]["service"]
             if ".svc." in host:
                 apps += self.apps_with(namespace, self.find("Service", service)["spec"]["selector"])
-        return Target(apps, asked["schema"])
+        return Target(apps, backend_spec["schema"])
 
     def apps_with(self, namespace: str, labels: Node) -> tuple[App, ...]:
         """The apps with pods of these labels."""
@@ -235,44 +235,48 @@ def asked_otherwise(traffic: Traffic, told_codes: Set[str]) -> Iterator[str]:
 def left_open(traffic: Traffic) -> Iterator[str]:
     """Models that somebody may ask who is not asked for a name, or is not one of those who may."""
     auth = traffic.gateway.get("auth") or {}
-    asked = [key for key in ("apiKeys", "jwt") if auth.get(key)]
-    if asked and traffic.gateway.get("create") and traffic.ways:
+    auth_keys = [key for key in ("apiKeys", "jwt") if auth.get(key)]
+    if auth_keys and traffic.gateway.get("create") and traffic.ways:
         (gateway,) = traffic.of_kind("Gateway")
         policies = traffic.policies("SecurityPolicy", _key(gateway), "Gateway")
-        if [_who_calls(policy, auth) for policy in policies] != [asked]:
-            yield f"the Gateway does not ask for {asked}: {policies}"
+        if [_who_calls(policy, auth) for policy in policies] != [auth_keys]:
+            yield f"the Gateway does not ask for {auth_keys}: {policies}"
         for policy in traffic.policies("ClientTrafficPolicy", _key(gateway), "Gateway"):
             removed = policy["headers"]["earlyRequestHeaders"]["remove"]
             yield from (f"clients may say {name} themselves" for name in {TENANT, MODEL} - {*removed})
     for way in traffic.ways:
-        wanted = {name for app in way.apps for name in app.allow}
+        allowed_names = {name for app in way.apps for name in app.allow}
         policies = traffic.policies("SecurityPolicy", way.key)
-        if wanted and len(policies) != 1:
-            yield f"{way.public_name} is only for {sorted(wanted)}, and its route has {len(policies)} SecurityPolicies"
+        if allowed_names and len(policies) != 1:
+            yield f"{way.public_name} is for {sorted(allowed_names)} alone, and its route has {len(policies)} policies"
         for policy in policies:
-            if _who_calls(policy, auth) != asked:
-                yield f"{way.public_name} takes the place of the Gateway's policy, and does not ask for {asked}"
+            if _who_calls(policy, auth) != auth_keys:
+                yield f"{way.public_name} takes the place of the Gateway's policy, and does not ask for {auth_keys}"
             rules = policy["authorization"]["rules"]
-            named = [header for rule in rules for header in rule["principal"]["headers"]]
-            if policy["authorization"]["defaultAction"] != "Deny" or {header["name"] for header in named} != {TENANT}:
+            name_headers = [header for rule in rules for header in rule["principal"]["headers"]]
+            if policy["authorization"]["defaultAction"] != "Deny" or {header["name"] for header in name_headers} != {
+                TENANT
+            }:
                 yield f"{way.public_name} lets in others: {policy['authorization']}"
-            if {value for header in named for value in header["values"]} != wanted:
-                yield f"{way.public_name} is for {named}, and its apps for {sorted(wanted)}"
+            if {value for header in name_headers for value in header["values"]} != allowed_names:
+                yield f"{way.public_name} is for {name_headers}, and its apps for {sorted(allowed_names)}"
 
 
 def _who_calls(policy: Node, auth: Node) -> list[str]:
     """Which of the keys of `auth` a SecurityPolicy asks for, with the Secret or the providers that it says."""
-    found = []
+    auth_keys = []
     keys = policy.get("apiKeyAuth") or {}
     if keys and [ref["name"] for ref in keys["credentialRefs"]] == [auth.get("apiKeys", {}).get("secretName")]:
-        found.append("apiKeys")
+        auth_keys.append("apiKeys")
     providers = (policy.get("jwt") or {}).get("providers") or ()
-    said = [(provider["issuer"], provider["remoteJWKS"]["uri"], provider["claimToHeaders"]) for provider in providers]
-    if said and said == [
+    rendered_providers = [
+        (provider["issuer"], provider["remoteJWKS"]["uri"], provider["claimToHeaders"]) for provider in providers
+    ]
+    if rendered_providers and rendered_providers == [
         (entry["issuer"], entry["remoteJWKS"]["uri"], entry["claimToHeaders"]) for entry in auth["jwt"]
     ]:
-        found.append("jwt")
-    return found
+        auth_keys.append("jwt")
+    return auth_keys
 
 
 def lost_providers(traffic: Traffic, told_codes: Set[str]) -> Iterator[str]:
@@ -294,13 +298,13 @@ def lost_providers(traffic: Traffic, told_codes: Set[str]) -> Iterator[str]:
                 yield f"{where} is not in the route"
                 continue
             key = namespace, refs[0]["name"]
-            asked = traffic.find("AIServiceBackend", key)["spec"]
-            if asked["schema"] != {
+            backend_spec = traffic.find("AIServiceBackend", key)["spec"]
+            if backend_spec["schema"] != {
                 "name": provider["schema"],
                 **{k: provider[k] for k in ("version",) if k in provider},
             }:
-                yield f"{where} is asked by {asked['schema']}"
-            host = traffic.find("Backend", (namespace, asked["backendRef"]["name"]))["spec"]
+                yield f"{where} is asked by {backend_spec['schema']}"
+            host = traffic.find("Backend", (namespace, backend_spec["backendRef"]["name"]))["spec"]
             if [(end["fqdn"]["hostname"], end["fqdn"]["port"]) for end in host["endpoints"]] != [
                 (provider["hostname"], 443)
             ]:
@@ -353,11 +357,11 @@ def lost_budgets(traffic: Traffic, told_codes: Set[str]) -> Iterator[str]:
             for policy in traffic.policies("BackendTrafficPolicy", key)
             for rule in (policy.get("rateLimit") or {}).get("global", {}).get("rules", ())
         ]
-        wanted = [
+        budgets = [
             (limit["tokens"], limit["interval"], COUNTS[limit.get("count", "total")], [(TENANT, "Distinct")])
             for limit in limits
         ]
-        if rules != wanted:
+        if rules != budgets:
             yield f"{key[1]} has the budgets {rules}"
     if uncounted != ("W680" in told_codes):
         yield f"{'nobody' if uncounted else 'somebody'} says that a budget is never spent"
@@ -381,16 +385,16 @@ def _task_options(container: Node) -> str:
     """The options that say a task, with their values."""
     words = " ".join(map(str, (*(container.get("command") or ()), *(container.get("args") or ())))).split()
     with_values = {"--runner", "--task"}
-    found: Iterable[str] = (
+    task_options: Iterable[str] = (
         " ".join(words[i : i + 1 + (word in with_values)]) for i, word in enumerate(words) if word in TASK_WORDS
     )
-    return " ".join(found)
+    return " ".join(task_options)
 
 
 def other_cooldowns(traffic: Traffic) -> Iterator[str]:
     """Scalers that wait another time than is written before they take the last replica away."""
-    wanted = (traffic.config.get("autoscaling") or {}).get("keda", {}).get("cooldown")
+    seconds = (traffic.config.get("autoscaling") or {}).get("keda", {}).get("cooldown")
     for scaler in traffic.of_kind("ScaledObject"):
         spec = scaler["spec"]
-        if wanted and spec["minReplicaCount"] == 0 and spec.get("cooldownPeriod") != wanted:
-            yield f"{scaler['metadata']['name']} waits {spec.get('cooldownPeriod')} s, and not {wanted}"
+        if seconds and spec["minReplicaCount"] == 0 and spec.get("cooldownPeriod") != seconds:
+            yield f"{scaler['metadata']['name']} waits {spec.get('cooldownPeriod')} s, and not {seconds}"
