@@ -12,6 +12,7 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import last_given_number, last_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine
+from renderer.engines.version_order import in_range
 from renderer.kubernetes.json_values import maps_at, texts_at
 
 
@@ -33,18 +34,21 @@ class _Limits(Struct, frozen=True):
     low: _Option
     high: _Option
     may_be_equal: bool
+    beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
 
 
 @cache
-def _limits(backend: str, style: Dialect) -> list[_Limits]:
-    """The limits of the engine of a preset that go together."""
+def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
+    """The limits that go together in a version of the engine of a preset."""
     limits = []
     for row in maps_at(table_entry(backend), "limits"):
-        low, high = (
-            _Option(names[0], frozenset(map(style.name, names)))
-            for names in (texts_at(row, "low"), texts_at(row, "high"))
-        )
-        limits.append(_Limits(low, high, bool(row.get("equal"))))
+        if in_range(row, version) if version else row.keys().isdisjoint(("since", "until")):
+            low, high = (
+                _Option(names[0], frozenset(map(style.name, names)))
+                for names in (texts_at(row, "low"), texts_at(row, "high"))
+            )
+            beside = frozenset(map(style.name, texts_at(row, "beside")))
+            limits.append(_Limits(low, high, bool(row.get("equal")), beside))
     return limits
 
 
@@ -52,8 +56,10 @@ def _limits(backend: str, style: Dialect) -> list[_Limits]:
 def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for a limit above another one that the engine wants to be the higher one."""
     style = line.engine.style
-    for limits in _limits(line.backend, style):
+    for limits in _limits(line.backend, style, line.version):
         if line.options.isdisjoint(limits.low.names) or line.options.isdisjoint(limits.high.names):
+            continue
+        if limits.beside and line.options.isdisjoint(limits.beside):
             continue
         low, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
         if low is None or high is None or low < high or (low == high and limits.may_be_equal):

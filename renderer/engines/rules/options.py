@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import written_options
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.option_validation import plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
-from renderer.engines.running_engine import EngineLine
+from renderer.engines.running_engine import EngineLine, RunningEngine
+from renderer.kubernetes.json_values import text_at
 
 # What somebody else's image may know is a warning.
 _KNOWN_BY_OTHERS = {"E440": "W440", "E477": "W477", "E478": "W478"}
@@ -38,32 +40,55 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
             yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
 
 
-@rule(of=EngineLine)
-def options_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
+def _has_refused(running: RunningEngine) -> bool:
+    """Whether the line has an option that the engine may refuse without another one."""
+    rules = running.line.option_rules
+    return rules is not None and not running.line.options.isdisjoint(rules.requires)
+
+
+@rule(of=RunningEngine, when=_has_refused)
+def options_without_companions(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for each option that the engine refuses without another one, which is not there."""
-    rules = line.option_rules
-    if rules is None or line.options.isdisjoint(rules.requires):
+    line, rules = running.line, running.line.option_rules
+    if rules is None:
         return
     for option in written_options(line.engine.style, line.written, rules.requires):
-        if missing := _missing(line, rules.requires[option.name]):
+        if missing := _missing(running, rules.requires[option.name]):
             hint = f"write {missing} beside it, or leave it out"
-            words = {"of": rules.engine, "option": option.text, "missing": missing, "hint": hint}
+            words = {"of": rules.engine, "option": option.text.partition("=")[0], "missing": missing, "hint": hint}
             yield make_diagnostic(rules.code("E443"), option.origin, **words)
 
 
-@rule(of=EngineLine)
-def idle_options(line: EngineLine) -> Iterator[Diagnostic]:
+def _has_idle(running: RunningEngine) -> bool:
+    """Whether the line has an option that may do nothing without another one."""
+    rules = running.line.option_rules
+    return rules is not None and not running.line.options.isdisjoint(rules.idle_without)
+
+
+@rule(of=RunningEngine, when=_has_idle)
+def idle_options(running: RunningEngine) -> Iterator[Diagnostic]:
     """A warning for each option that does nothing without another one, which is not there."""
-    rules = line.option_rules
-    if rules is None or line.options.isdisjoint(rules.idle_without):
+    line, rules = running.line, running.line.option_rules
+    if rules is None:
         return
     layers = [layer for layer in line.written if not any(layer.origin.source is source for source in line.shipped)]
     for option in written_options(line.engine.style, layers, rules.idle_without):
-        if missing := _missing(line, rules.idle_without[option.name]):
+        if missing := _missing(running, rules.idle_without[option.name]):
             words = {"of": rules.engine, "option": option.text.partition("=")[0], "missing": missing}
             yield make_diagnostic("W468", option.origin, **words)
 
 
-def _missing(line: EngineLine, companions: Iterable[str]) -> str:
-    """Those of some options that the line does not have, in words."""
-    return " and ".join(option for option in companions if option not in line.options)
+def _missing(running: RunningEngine, companions: Iterable[str]) -> str:
+    """Those of some options that neither the line has nor a variable may say, in words."""
+    return " and ".join(option for option in companions if not _is_said(running, option))
+
+
+def _is_said(running: RunningEngine, option: str) -> bool:
+    """Whether the line has an option, or the beginning of it, or a variable may say it."""
+    line, prefix = running.line, table_entry(running.line.backend).get("optionVariables")
+    known = line.option_rules.option_list.options if line.option_rules else {}
+    if option in line.options or any(option.startswith(word) for word in line.options if word not in known):
+        return True
+    name = f"{prefix}{option.strip('-').replace('-', '_').upper()}"
+    variables = [text_at(variable, "name") for variable in running.container.env]
+    return prefix is not None and (name in variables or "envFrom" in running.container.rest)

@@ -125,10 +125,21 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--enable-auto-tool-choice"),
         vllm("org/blue", "--enable-reasoning", version="0.8.5"),
         vllm("org/blue", "--lora-modules", "blue=/blue"),
+        vllm("org/blue", "--enable-eplb", "--tensor-parallel-size=1"),
+        vllm("org/blue", "--ssl-keyfile", "/tls/tls.key"),
+        sglang("--model-path", "org/blue", "--export-metrics-to-file"),
+        sglang("--model-path", "org/blue", "--ssl-certfile=/tls/tls.crt"),
+        (TGI, (), ["--model-id", "org/blue", "--ngrok"]),
     ],
     "W468": [
         vllm("org/blue", "--tool-call-parser", "hermes"),
         vllm("--model", "org/blue", "--lora-modules", "blue=/blue", version="0.6.4"),
+        vllm("org/blue", "--max-loras", "4", "--max-lora-rank=64"),
+        sglang("--model-path", "org/blue", "--speculative-draft-model-path", "org/small"),
+        sglang("--model-path", "org/blue", "--bucket-time-to-first-token", "0.1", "1"),
+        sglang("--model-path", "org/blue", "--eplb-rebalance-num-iterations", "500"),
+        (LLAMACPP, (), ["-m", "/m.gguf", "--ssl-key-file", "/tls/tls.key"]),
+        (TGI, (), ["--model-id", "org/blue", "--otlp-service-name", "blue"]),
     ],
     "E465": [
         vllm("serve", "org/blue"),
@@ -232,7 +243,18 @@ def change_json(args: Args, index: int, message: str, hint: str) -> Args:
     return [*args[:index], json.dumps({key: whole[key] for key in whole if key != wrong}), *args[index + 1 :]]
 
 
-VALUES = {"--reasoning-parser": ["deepseek_r1"], "--tool-call-parser": ["hermes"]}
+VALUES = {
+    "--reasoning-parser": ["deepseek_r1"],
+    "--tool-call-parser": ["hermes"],
+    "--ssl-certfile": ["/tls/tls.crt"],
+    "--ssl-keyfile": ["/tls/tls.key"],
+    "--ssl-cert-file": ["/tls/tls.crt"],
+    "--export-metrics-to-file-dir": ["/metrics"],
+    "--ngrok-authtoken": ["$(TOKEN)"],
+    "--ngrok-edge": ["edge"],
+    "--otlp-endpoint": ["http://traces:4317"],
+    "--speculative-algorithm": ["EAGLE"],
+}
 FORMS: Sequence[tuple[str, Follow]] = [
     (r"did you mean '(\S+)'\?", rename),
     (
@@ -267,8 +289,8 @@ FORMS: Sequence[tuple[str, Follow]] = [
     (r"it accepts (?:one of )?'([^']+)'.*", rename),
     (r"write the number itself", lambda a, i, m: [*a[:i], re.sub(r"\D", "", a[i]) + "000", *a[i + 1 :]]),
     (
-        r"write (\S+) beside it, or leave it out",
-        lambda a, i, m: [*a, m[1], *VALUES.get(m[1], ())],
+        r"write (.+) beside it, or leave it out",
+        lambda a, i, m: [*a, *(word for option in m[1].split(" and ") for word in (option, *VALUES.get(option, ())))],
     ),
 ]
 
