@@ -96,6 +96,6 @@ def _value(words: Sequence[Word], options: Sequence[str]) -> str:
     """The value that a line gives one of these options; '' without one."""
     for i, word in enumerate(words):
         option, glued, value = word.text.partition("=")
-        if option in options:
+        if option.replace("_", "-") in options:
             return value if glued else "".join(other.text for other in words[i + 1 : i + 2])
     return ""
