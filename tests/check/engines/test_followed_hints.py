@@ -606,6 +606,13 @@ ADVICE = [
         INPUT,
     ),
     Advice(
+        "E463",
+        {"FACTS": "kind: embedding", "CLAIMED": DRAFT},
+        r"leave the draft model out",
+        [{"CLAIMED": "modelClaim: {modelName: blue}"}],
+        INPUT,
+    ),
+    Advice(
         "E469",
         {"PROBES": "readinessProbe: {httpGet: {path: /healthz, port: http}}"},
         r"write path: (\S+)",
