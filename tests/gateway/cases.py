@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread, Timer
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from tests.apiserver.server import Body
 from tests.engines.rendering import Workload
 from tests.engines.trial import Result
+from tests.gateway import real_engines
 from tests.gateway.clients import (
     CHAT,
     COMPLETIONS,
@@ -464,6 +466,35 @@ def tasks_of_models(site: Site) -> Iterator[Result]:
     yield listed(client, names, None)
 
 
+def real_engine(site: Site) -> Iterator[Result]:
+    """A chat, an embedding and ranks of a real engine through the gateway, and which of their tokens a budget counts:
+    the gateway reads those of ranks from `meta.tokens`, which engines do not send.
+    """
+    text = "one word after another, " * 4  # a token a byte: more than the budget
+    chat = {"messages": [{"role": "user", "content": text}], "max_tokens": 8}
+    bodies: Mapping[str, tuple[str, Body, str]] = {
+        "budgeted-chat": (CHAT, chat, "choices"),
+        "budgeted-vectors": (EMBEDDINGS, {"input": text}, "data"),
+        "budgeted-ranker": (RERANK, {"query": text, "documents": ["one", "another"]}, "results"),
+    }
+    with real_engines.running(site, "llm", ("chat", "vectors", "ranker")):
+        client = site.client()
+        for name, (path, body, key) in bodies.items():
+            text = json.dumps({"model": name, **body})
+            ask = partial(client.send, "POST", path, text)
+            other, own = ({KEY_HEADER: KEYS[tenant]} for tenant in ("guest", "research"))
+            site.until(lambda ask=ask, other=other: ask(headers=other).status == 200, SERVING)  # type: ignore[misc]
+            time.sleep(SEEN)  # Envoy learns of the counter after it has the route
+            first = ask(headers=own)
+            tokens = (first.body.get("usage") or {}).get("total_tokens")
+            answered = first.status == 200 and first.body.get(key)
+            yield question(f"{name}: a real engine answers", answered, first, f"{tokens} tokens")
+            time.sleep(SEEN)
+            second, is_counted = ask(headers=own), path != RERANK
+            what = "are counted: the budget is spent" if is_counted else "are not counted (W680)"
+            yield question(f"{name}: its tokens {what}", second.status == (429 if is_counted else 200), second)
+
+
 def gateway_pool(site: Site) -> Iterator[Result]:
     client = site.client()
     yield from named(client, NAMES["gateway-pool"])
@@ -719,9 +750,11 @@ CASES: Mapping[str, Case] = {
     "wide-experts-pool": Case(wide_experts_pool, _platform),
     "keda-from-zero": Case(keda_from_zero, _interceptor),
     "tasks-of-models": Case(tasks_of_models, _platform),
+    "real-engine": Case(real_engine, _tenants),
 }
 
 # Where those lie that are no examples.
 FOLDERS: Mapping[str, Path] = {
-    name: TESTS / "cases" / name / "input" for name in ("wide-experts-pool", "tasks-of-models")
+    **{name: TESTS / "cases" / name / "input" for name in ("wide-experts-pool", "tasks-of-models")},
+    "real-engine": TESTS / "gateway" / "inputs" / "real-engine",
 }

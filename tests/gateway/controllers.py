@@ -62,6 +62,7 @@ class Stack(NamedTuple):
     authority: Authority
     logs: Path
     containers: Sequence[Container]
+    tools: Path  # the folder of the programs
 
     def forget_counts(self) -> None:
         """Every budget is whole again."""
@@ -106,7 +107,7 @@ def standing(tools: Path, folder: Path, channel: str) -> Iterator[Stack]:
         stack.enter_context(kubelet)
         for place in ((AI_GATEWAY, EXTENSION), (AI_GATEWAY, WEBHOOK), (ENVOY_GATEWAY, XDS), (network.NODE, REDIS)):
             listening(place, containers)
-        yield Stack(cluster, fakes, kubelet, authority, logs, containers)
+        yield Stack(cluster, fakes, kubelet, authority, logs, containers, tools)
 
 
 def stopped(containers: Sequence[Container]) -> None:
