@@ -15,6 +15,7 @@ from renderer.cli.console import (
     FORMATS,
     INVALID,
     POLICY,
+    VERBOSE,
     complete_files,
     examples,
     exit_with,
@@ -89,6 +90,7 @@ def _place(context: click.Context, option: click.Parameter, place: str | None) -
     "text or json).",
 )
 @POLICY
+@VERBOSE
 def check(
     paths: tuple[str, ...],
     strict: bool,
@@ -99,6 +101,7 @@ def check(
     charts: str | None,
     engine_place: tuple[str, int] | None,
     policy: str,
+    verbose: bool,
 ) -> None:
     """Check any manifests by the rules that a cluster would apply. No cluster is needed.
 
@@ -128,11 +131,11 @@ def check(
             findings, unknown_kinds = _judge(manifest_set, external, policy, alone=alone)
             problems += findings
             kinds += unknown_kinds
-    if not strict and problems:
+    if problems and not (strict or verbose):
         from renderer.diagnostics.wordings import WORDINGS  # a quiet run needs none of them
 
         problems = [problem for problem in problems if not WORDINGS[problem.code].quiet]
-    failed = report(problems, form, strict) + (len(kinds) if strict else 0)
+    failed = report(problems, form, strict, brief=not verbose) + (len(kinds) if strict else 0)
     _print_unchecked(files, sets, kinds, form)
     count = sum(len(manifest_set.documents) for manifest_set in sets)
     print_line(form, f"{counted(count - len(kinds), 'object')} checked, {counted(failed, 'error')}")

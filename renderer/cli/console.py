@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -40,6 +41,9 @@ def complete_files(context: click.Context, option: click.Parameter, incomplete: 
 
 
 # Options of commands that read input, with short help.
+VERBOSE = click.option(
+    "-v", "--verbose", is_flag=True, help="Print every note, not only the first of a kind and the number of others."
+)
 SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="As for render.")
 ENV = click.option(
     "--env", default="", metavar="NAME", help="The environment to use. Required if RenderConfig has several."
@@ -88,7 +92,10 @@ def input_options(command: Callable[..., object]) -> Callable[..., object]:
                 help="How problems are printed.",
             ),
             click.option(
-                "-v", "--verbose", is_flag=True, help="Also print how many documents of other kinds were ignored."
+                "-v",
+                "--verbose",
+                is_flag=True,
+                help="Print every note, and how many documents of other kinds were ignored.",
             ),
         )
     ):
@@ -138,10 +145,14 @@ def run(options: RenderOptions, form: str) -> RenderResult:
         fail(error, form)
 
 
-def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, aside: bool = False) -> int:
+def report(
+    problems: Iterable[Diagnostic], form: str, strict: bool = False, *, aside: bool = False, brief: bool = False
+) -> int:
     """Prints diagnostics, sorted by place, each once; returns the number of errors (with `strict`, of warnings too).
 
     Texts for people go to stderr, formats for machines to stdout; `aside`: to stderr too, since stdout is taken.
+    `brief`: of notes that are alike only the first one is printed for people, and how many more there are; the
+    command has -v.
     """
     from renderer.diagnostics import told_problems
 
@@ -149,13 +160,30 @@ def report(problems: Iterable[Diagnostic], form: str, strict: bool = False, asid
     if form == "text":
         from renderer.text import escapes
 
-        write_aside(escapes.lines("".join(f"{diagnostic}\n" for diagnostic in ordered)))
+        texts = _brief_texts(ordered) if brief and ordered else map(str, ordered)
+        write_aside(escapes.lines("".join(f"{text}\n" for text in texts)))
     else:
         from renderer.diagnostics import formats
 
         if text := formats.FORMATS[form](ordered):
             (write_aside if aside else write)(f"{text}\n")
     return sum(diagnostic.forbids(strict) for diagnostic in ordered)
+
+
+def _brief_texts(ordered: Sequence[Diagnostic]) -> Iterator[str]:
+    """The texts of diagnostics; of notes that are alike that of the first, with the number of the others."""
+    from renderer.diagnostics.wordings import WORDINGS
+
+    keys = [
+        (diagnostic.code, diagnostic.message if WORDINGS[diagnostic.code].varies else "")
+        for diagnostic in ordered
+        if diagnostic.severity == "note"
+    ]
+    counts, alike = Counter(keys), iter(keys)
+    for diagnostic in ordered:
+        count = counts.pop(next(alike), 0) if diagnostic.severity == "note" else 1
+        if count:
+            yield f"{diagnostic}\n    and {count - 1} more: -v" if count > 1 else str(diagnostic)
 
 
 def print_line(form: str, text: str) -> None:

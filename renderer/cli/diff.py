@@ -12,6 +12,7 @@ from renderer.cli.console import (
     INVALID,
     POLICY,
     STALE,
+    VERBOSE,
     examples,
     exit_with,
     print_line,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     help="Treat warnings as errors. With --live it means: exit 1 if something is lost or unexplained.",
 )
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@VERBOSE
 @click.pass_context
 def diff(context: click.Context, /, between: str | None, form: str, tells: bool, **flags: Any) -> None:
     """Show what changes in the rendered objects between BASE and the work tree, or between BASE and NEW.
@@ -137,7 +139,7 @@ def _compare_sides(context: click.Context, between: str, form: str, tells: bool,
     with report_failures():
         options = render_options(trailing_paths(context), flags)
         sides = _upgrade(flags["renderer"], options) if flags["renderer"] else _revisions(between, options, flags)
-    if failed := report(sides.problems, "text", flags["strict"]):
+    if failed := report(sides.problems, "text", flags["strict"], brief=not flags["verbose"]):
         if form == "markdown":
             from renderer.diff.markdown import markdown_errors
 
@@ -177,7 +179,7 @@ def _compare_live(context: click.Context, used: list[str], form: str, flags: dic
 
         options = replace(render_options(trailing_paths(context), flags), strict=False)
         comparison = compare_dump(flags["dumps"], options)
-    failed = report(comparison.problems, "text")
+    failed = report(comparison.problems, "text", brief=not flags["verbose"])
     if comparison.report is None:
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)

@@ -11,6 +11,7 @@ from renderer.cli.console import (
     INVALID,
     SET,
     STALE,
+    VERBOSE,
     complete_files,
     examples,
     exit_with,
@@ -34,6 +35,7 @@ from renderer.diagnostics import counted
 @ENV
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@VERBOSE
 def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: Any) -> None:
     """Print a NodePool and an EC2NodeClass for each flavor in use, limited to what the workloads need.
 
@@ -50,7 +52,7 @@ def nodepools(paths: tuple[str, ...], output: str | None, check: bool, **flags: 
         from renderer.nodes import update_file
 
         pools, problems = make_nodepools(load.for_one_environment(render_options(paths, flags), "llmaz nodepools"))
-        if failed := report(problems, "text", flags["strict"]):
+        if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
             print_line(
                 "text", f"{counted(failed, 'error')}; nothing was written" if output else counted(failed, "error")
             )

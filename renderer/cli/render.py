@@ -80,7 +80,10 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
     else:
         result = run(options, flags["form"])
     stale = _stale_errors(result, flags["strict"]) if check and flags["form"] != "text" else []
-    failed = report([*result.problems, *stale], flags["form"], flags["strict"], aside=stdout) - len(stale)
+    failed = report(
+        [*result.problems, *stale], flags["form"], flags["strict"], aside=stdout, brief=not flags["verbose"]
+    )
+    failed -= len(stale)
     if failed:
         print_line(
             flags["form"],
@@ -104,7 +107,7 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, but write no files."""
     result = run(render_options(paths, flags), flags["form"])
-    if failed := report(result.problems, flags["form"], flags["strict"]):
+    if failed := report(result.problems, flags["form"], flags["strict"], brief=not flags["verbose"]):
         print_line(flags["form"], counted(failed, "error"))
         exit_with(INVALID)
     apps = len(result.inputs.apps)

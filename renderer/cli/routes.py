@@ -10,6 +10,7 @@ from renderer.cli.console import (
     ENV,
     INVALID,
     SET,
+    VERBOSE,
     complete_files,
     examples,
     exit_with,
@@ -39,6 +40,7 @@ from renderer.diagnostics import counted
 @ENV
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--allow-empty", is_flag=True, help="Do not fail if there is no input.")
+@VERBOSE
 def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
     """Show the routes that the input below PATHS makes, by Gateway: public name, owner, and what it leads to.
 
@@ -51,7 +53,7 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
 
         options = load.for_one_environment(render_options(paths, flags), "llmaz routes")
         route_tables, problems = render_routes(options)
-    if failed := report(problems, "text", flags["strict"]):
+    if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
     write(FORMS[form](route_tables))

@@ -13,4 +13,6 @@ class Wording(Struct, frozen=True):
     about: str = ""
     """What the table of docs/errors.md says, where the message is only what the rule or the reader passes."""
     quiet: bool = False
-    """Whether it holds of nearly every tree, so that `llmaz check` tells it with --strict alone."""
+    """Whether it holds of nearly every tree, so that `llmaz check` tells it with --strict or -v alone."""
+    varies: bool = False
+    """Whether notes of this code say different things, so that only notes of the same words are alike."""

@@ -109,7 +109,7 @@ def test_variant(name: str, folder: Path, llmaz: Llmaz, golden: Golden) -> None:
         yaml.dump_all(varied(variant), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True), "utf-8"
     )
     external = [part for pattern in variant.get("external", ()) for part in ("--external", pattern)]
-    done = llmaz("check", *external, "set.yaml")
+    done = llmaz("check", "-v", *external, "set.yaml")
     codes = sorted(set(re.findall(r"\[([EW]\d+)\]$", done.err, re.MULTILINE)))
     assert codes == sorted(variant["finds"]), done.err
     assert done.code == (2 if any(code.startswith("E") for code in codes) else 0)

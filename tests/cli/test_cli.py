@@ -13,7 +13,7 @@ import click
 import pytest
 
 from renderer import __version__, cli, load
-from tests.paths import ROOT
+from tests.paths import ROOT, TESTS
 
 if TYPE_CHECKING:
     from tests.conftest import Llmaz
@@ -331,6 +331,46 @@ def test_what_a_stale_folder_lacks(folder: Path, llmaz: Llmaz) -> None:
     )
     assert llmaz("render").err == "2 apps, 13 objects → rendered/: 1 new, 1 changed, 0 unchanged, 1 deleted\n"
     assert llmaz("render", "--check").err == "2 apps, 13 objects: rendered/ is up to date\n"
+
+
+ALIKE = (  # a command with notes that are alike: their code, and how many there are
+    (("validate", "cases/scalers-of-others/input"), "N350", 3),
+    (("routes", "cases/scalers-of-others/input"), "N350", 3),
+    (("nodepools", "cases/scalers-of-others/input"), "N350", 3),
+    (("check", "errors/W355-two-workloads-on-one-port-of-a-node/manifests.yaml"), "N454", 2),
+)
+
+
+@pytest.mark.parametrize(("words", "code", "count"), ALIKE, ids=lambda value: str(value))
+def test_alike_notes_are_printed_once(words: tuple[str, ...], code: str, count: int, llmaz: Llmaz) -> None:
+    command, place = words
+    whole = llmaz(command, "-v", TESTS / place)
+    assert whole.err.count(f"[{code}]") == count
+    assert "more: -v" not in whole.err
+    brief = llmaz(command, TESTS / place)
+    assert brief.err.count(f"[{code}]") == 1
+    assert f"\n    and {count - 1} more: -v\n" in brief.err
+    assert (brief.code, brief.out) == (whole.code, whole.out)
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "gitlab"])
+def test_machines_get_each_of_alike_notes(form: str, llmaz: Llmaz) -> None:
+    done = llmaz("validate", "--format", form, TESTS / "cases/scalers-of-others/input")
+    assert done.out.count("owns the number of replicas") == 3
+    assert "more: -v" not in done.out + done.err
+
+
+def test_notes_of_one_code_that_say_different_things_are_all_printed(llmaz: Llmaz) -> None:
+    done = llmaz("validate", TESTS / "cases/version-llamacpp/input")
+    assert done.err.count("[N448]") == 6
+    assert "more: -v" not in done.err
+
+
+def test_verbose_check_tells_what_nearly_every_tree_has(llmaz: Llmaz) -> None:
+    place = TESTS / "errors/N472-what-a-rollout-may-change"
+    quiet, verbose, strict = (llmaz("check", *words, place) for words in ((), ("-v",), ("-v", "--strict")))
+    assert "[N472]" not in quiet.err
+    assert verbose.err.count("[N472]") == strict.err.count("[N472]") > 1
 
 
 def test_verbose_counts_what_was_left_alone(folder: Path, llmaz: Llmaz) -> None:

@@ -1,7 +1,7 @@
 """Error cases: every folder beside this file is refused with exactly its stderr.txt.
 
 A folder's name begins with the first code of its text, where that has one: `pytest -k E203`. It holds the input files,
-`stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out`). Nothing is
+`stderr.txt`, and where it needs one `args.txt` (the whole command line; else it is `render -o out -v`). Nothing is
 written, the exit code is 2, and every code of the wording table has a case. `fixed/` is the whole input as it should
 be: the page of the code shows the difference.
 """
@@ -102,7 +102,7 @@ def test_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz
     monkeypatch.chdir(work)
     before = everything(work)
     arguments = case / "args.txt"
-    words = shlex.split(arguments.read_text()) if arguments.exists() else ["render", "-o", "out"]
+    words = shlex.split(arguments.read_text()) if arguments.exists() else ["render", "-o", "out", "-v"]
     for option, program in PROGRAMS.items():
         if option in words:
             monkeypatch.setenv("PATH", str(tool(program).parent), prepend=os.pathsep)

@@ -148,5 +148,5 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E787": Wording(
         "git does not trust the repository: {what}", "run git config --global --add safe.directory with that folder"
     ),
-    "N788": Wording("whether submodules lie here is not known: {what}"),
+    "N788": Wording("whether submodules lie here is not known: {what}", varies=True),
 }

@@ -345,8 +345,9 @@ ENGINES: Final[dict[str, Wording]] = {
     "N450": Wording(
         "{of} does not support everything that the preset of '{model}' sets, so this is left out: {left_out}",
         "{hint}",
+        varies=True,
     ),
-    "N448": Wording("{backend} {version} {what}"),
+    "N448": Wording("{backend} {version} {what}", varies=True),
     "N449": Wording("the version of {backend} in '{image}' is unknown, so no argument is checked against it", "{hint}"),
     "N460": Wording(
         "nothing lists the options of '{name}', so a misspelt one is not found",

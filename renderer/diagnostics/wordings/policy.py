@@ -20,6 +20,7 @@ POLICY: Final[dict[str, Wording]] = {
         "{kind} may make pods that no rule of the RenderPolicy sees",
         "read such objects yourself, or list the kinds that may be passed through, without this one, in"
         " spec.passThrough.kinds of the RenderPolicy",
+        varies=True,
     ),
     "E801": Wording("{name} has a second document", "keep only one document, the RenderPolicy"),
     "E802": Wording("a policy is not read through a link", "write the RenderPolicy into this file itself"),
@@ -59,6 +60,7 @@ POLICY: Final[dict[str, Wording]] = {
     "N840": Wording(
         "the policy '{policy}' is not evaluated where it needs {reasons}",
         "the cluster evaluates it when the objects are applied",
+        varies=True,
     ),
     "W840": Wording(
         "ValidatingAdmissionPolicy '{policy}' with binding '{binding}' warns about the {kind} '{name}': {message}",
