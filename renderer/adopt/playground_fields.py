@@ -26,7 +26,7 @@ from renderer.adopt.pod_changes import (
 )
 from renderer.adopt.pod_patch import patch_between
 from renderer.diagnostics import Collector, NamedSource, Origin, Path
-from renderer.engines.handwritten_command import Word
+from renderer.engines.handwritten_command import Word, usual_port
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
@@ -256,16 +256,9 @@ def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
 
 def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
     """The port of the engine of a workload."""
-    command = adopted.container.recognised.command
-    number = command.port or next(
-        (
-            int(value)
-            for name in adopted.container.entry.get("portVariables") or ()
-            if (value := adopted.container.values.get(name, "").rpartition(":")[2]).isdigit()
-        ),
-        None,
-    )
-    port = engine_port(adopted.container.body, number or adopted.container.entry.get("defaultPort"))
+    container, recognised = adopted.container, adopted.container.recognised
+    usual = usual_port(container.entry, container.values, is_own_image=recognised.is_own_image)
+    port = engine_port(container.body, recognised.command.port or usual)
     return replace(port, ours_number=port.number) if port.number and _keeps_port(adopted, port.number) else port
 
 

@@ -16,7 +16,7 @@ from renderer.check.graph import Key, kind_of
 from renderer.check.kinds import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import component_versions
-from renderer.kubernetes.workloads import PodTemplate, pod_templates
+from renderer.kubernetes.workloads import PodTemplate, joins_command, pod_templates
 from renderer.workers import process_count
 
 # The schema of a kind as input of `llmaz render`, with keys that are not fields of its CRD.
@@ -84,6 +84,9 @@ def _rules(name: str) -> tuple[Callable[[Body], Iterable[Finding]], ...]:
     return (*object_rules.get(name, ()), *((in_cel,) if in_cel else ()))
 
 
+_FIRST_COMMAND: Path = ("containers", 0, "command", 0)
+
+
 def validate_pods_alone(
     body: Body, raw: Callable[[Path], str | None], targets: component_versions.TargetVersions | None
 ) -> Iterator[Finding]:
@@ -91,7 +94,10 @@ def validate_pods_alone(
     `targets` as of `validate_object`.
     """
     for template in pod_templates(body):
-        yield from _validate_template_alone(template, raw, targets)
+        is_joined = joins_command(body, template)
+        for finding in _validate_template_alone(template, raw, targets):
+            if not (is_joined and finding.code == "E529" and finding.path[-4:] == _FIRST_COMMAND):
+                yield finding
 
 
 def _validate_template_alone(

@@ -114,13 +114,15 @@ def port_in(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def usual_port(entry: Mapping[str, Any], variables: Mapping[str, str]) -> int | None:
-    """The port of an engine of the table without an option for it, by variables whose values are known."""
+def usual_port(entry: Mapping[str, Any], variables: Mapping[str, str], *, is_own_image: bool) -> int | None:
+    """The port of an engine of the table without an option for it, by variables whose values are known; None where
+    another image than the engine's own says it.
+    """
     for name in entry.get("portVariables") or ():
         if name in variables and (port := port_in(variables[name])):
             return port
     port = entry.get("defaultPort")
-    return port if isinstance(port, int) else None
+    return port if isinstance(port, int) and (is_own_image or not entry.get("imagePort")) else None
 
 
 def common_entry() -> Mapping[str, Any]:

@@ -28,7 +28,18 @@ from renderer.kubernetes.disaggregated_sets import (
     set_roles,
     slice_count,
 )
-from renderer.kubernetes.json_values import Path, Pattern, as_map, find, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import (
+    Path,
+    Pattern,
+    as_map,
+    as_text,
+    as_texts,
+    find,
+    map_at,
+    maps_at,
+    number_at,
+    text_at,
+)
 from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
 
 Body: TypeAlias = Mapping[str, Any]
@@ -91,6 +102,7 @@ def _ray_templates(cluster: str, submitter: str = "") -> Mapping[str, PodRole]:
 _UPDATE: Final = ("updateStrategy", "rollingUpdate")
 _GROUPS_ROLLOUT: Final = ("rolloutStrategy", "rollingUpdateConfiguration")
 LEADER_WORKER_SET: Final = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+_KEEPS_COMMAND: Final = "ray.io/overwrite-container-cmd"  # an annotation of KubeRay
 DISAGGREGATED_SET: Final = (GROUP, KIND)
 DEPLOYMENT: Final = ("apps", "Deployment")
 WORKLOADS: Final[Mapping[Kind, WorkloadKind]] = {
@@ -283,8 +295,24 @@ def added_mounts(body: Body, template: PodTemplate) -> Sequence[Body]:
     /dev/shm into the heads and workers of a cluster (BuildPod of its controllers/ray/common/pod.go), not into the pod
     that submits a job.
     """
-    is_ray = kind_of(body)[0] == "ray.io" and template.path[-1] == "template"
-    return ({"name": "shared-mem", "mountPath": "/dev/shm"},) if is_ray else ()  # noqa: S108 - a mount
+    mount = {"name": "shared-mem", "mountPath": "/dev/shm"}  # noqa: S108 - a mount
+    return (mount,) if _is_of_ray(body, template) else ()
+
+
+def joins_command(body: Body, template: PodTemplate) -> bool:
+    """Whether a controller makes one line for a shell of the command and arguments of the first container of a
+    template's pods: KubeRay does so in heads and workers of a cluster, unless they start Ray themselves or an
+    annotation keeps them as they are (BuildPod of its controllers/ray/common/pod.go).
+    """
+    if not _is_of_ray(body, template):
+        return False
+    annotations, container = map_at(template.body, "metadata", "annotations"), maps_at(template.spec, "containers")[0]
+    words = [word for key in ("command", "args") for word in as_texts(container.get(key))]
+    return as_text(annotations.get(_KEEPS_COMMAND)).lower() != "true" and "ray start" not in " ".join(words)
+
+
+def _is_of_ray(body: Body, template: PodTemplate) -> bool:
+    return kind_of(body)[0] == "ray.io" and template.path[-1] == "template"
 
 
 def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:

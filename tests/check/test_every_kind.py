@@ -669,3 +669,23 @@ def test_kuberay_mounts_shared_memory_into_the_first_container_of_a_cluster(shap
         spot.spec["containers"].reverse()
         expected = ["W428"] if spot.role == "submitter" else []
         assert [code for code, _, _ in told([spot.body]) if code == "W428"] == expected, spot.role
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.startswith("Ray")])
+def test_kuberay_makes_one_line_of_the_first_command_of_a_cluster(shape: str, keeps: bool) -> None:
+    lines = (("E529", ["vllm serve", "org/some"]), ("E437", ["vllm", "serve", "org/some", "--max-num-seqs 4"]))
+    for code, command in lines:
+        for spot in spots(shape):
+            first, second = ({"name": name, "image": "vllm/vllm-openai:v0.24.0"} for name in ("ray", "beside"))
+            spot.spec["containers"] = [{**first, "command": command}, second]
+            if keeps:
+                spot.template["metadata"]["annotations"] = {"ray.io/overwrite-container-cmd": "true"}
+            expected = [code] if keeps or spot.role == "submitter" else []
+            assert [row[0] for row in told([spot.body]) if row[0] == code] == expected, spot.role
+
+
+def test_ray_that_starts_itself_is_started_as_it_is_written() -> None:
+    for spot in spots("RayCluster"):
+        spot.spec["containers"] = [{"name": "ray", "image": "rayproject/ray:2.52.0", "command": ["ray start --block"]}]
+        assert [code for code, _, _ in told([spot.body]) if code == "E529"] == ["E529"], spot.role

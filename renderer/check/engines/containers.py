@@ -22,6 +22,7 @@ from renderer.kubernetes.workloads import (
     Replica,
     added_mounts,
     containers,
+    joins_command,
     kind_of,
     maps_in,
     replicas,
@@ -32,6 +33,7 @@ from renderer.yamlio import Document
 _RUNNER = "runner"  # OME's kinds have one container by this name in place of a list
 _PAIR = ("leader", "worker")  # pods of OME's kinds that are one replica
 _WORDS = ("command", "args")  # fields of a container
+_FIRST = ("containers", 0)  # the path of a container that a controller of a known kind changes
 _FILLED_IN = "$(VALUE)"  # in place of `on` or 1, which a chart makes a text of
 
 
@@ -77,7 +79,7 @@ class EngineContainer(Struct, frozen=True):
     @property
     def added_mounts(self) -> Sequence[Body]:
         """The mounts that a controller adds to it."""
-        is_first = self.path[len(self.pod_path) :] == ("containers", 0)
+        is_first = self.path[len(self.pod_path) :] == _FIRST
         return added_mounts(own_fields(self.document.value), self.template) if self.template and is_first else ()
 
     @property
@@ -130,7 +132,8 @@ def _engines_in_pod(
     own = ((path, body) for path, body in containers(pod) if stays(path, body))
     for path, body in (*own, *([((_RUNNER,), runner)] if (runner := map_at(pod, _RUNNER)) else ())):
         origin = document.origin(*pod_path, *path)
-        if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}):
+        is_joined = path == _FIRST and template is not None and joins_command(own_fields(document.value), template)
+        if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}, is_joined=is_joined):
             yield EngineContainer(
                 document, pod_path, pod, (*pod_path, *path), body, recognised, replica=replica, template=template
             )
@@ -154,8 +157,12 @@ def _pods(value: Body) -> Iterator[tuple[Path, Body]]:
             yield path, body
 
 
-def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin]) -> RecognisedEngine | None:
-    """The engine of a container. `origins`: of `command` and `args`."""
+def _recognise(
+    catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin], *, is_joined: bool = False
+) -> RecognisedEngine | None:
+    """The engine of a container. `origins`: of `command` and `args`; `is_joined`: a controller makes one line of them
+    for a shell.
+    """
     command, args = (
         [word if isinstance(word, str) else _FILLED_IN for word in list_at(container, field)] for field in _WORDS
     )
@@ -164,4 +171,8 @@ def _recognise(catalog: EngineCatalog, container: Body, origins: Mapping[str, Or
         field: [Word(as_process_sees(word, variables), origins[field].at(i)) for i, word in enumerate(texts)]
         for field, texts in zip(_WORDS, (command, args), strict=True)
     }
+    if is_joined and (line := [*words["command"], *words["args"]]):
+        origin = line[0].origin
+        shell = [Word(text, origin) for text in ("bash", "-c", " ".join(word.text for word in line))]
+        words = {"command": shell, "args": []}
     return recognise(catalog, words["command"], words["args"], text_at(container, "image"))

@@ -139,7 +139,9 @@ def engine_port(container: EngineContainer) -> int | None:
     named = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
     says_more = any(name in named and not port_in(variables.get(name, "")) for name in entry.get("portVariables") or ())
     settings_file = any(word.text.partition("=")[0] in (entry.get("settingsFile") or ()) for word in command.arguments)
-    return None if says_more or settings_file or container.body.get("envFrom") else usual_port(entry, variables)
+    if says_more or settings_file or container.body.get("envFrom"):
+        return None
+    return usual_port(entry, variables, is_own_image=container.recognised.is_own_image)
 
 
 @rule(of=EngineContainer)

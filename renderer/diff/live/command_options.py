@@ -87,7 +87,7 @@ def read_command(container: Mapping[str, Any], catalog: EngineCatalog) -> Contai
         tuple(word.text for word in start),
         {name: ", ".join(values) for name, values in occurrences.items()},
         any(len(values) > 1 for values in occurrences.values()),
-        line.port if line.ports else usual_port(entry, variables),
+        line.port if line.ports else usual_port(entry, variables, is_own_image=recognised.is_own_image),
         model_option,
     )
 

@@ -81,7 +81,12 @@ def _is_claimed(running: RunningEngine, mount: Body) -> bool:
     volumes = (volume for volume in running.pod.volumes if volume.get("name") == mount.get("name"))
     volume = next(volumes, {})
     is_claim = "persistentVolumeClaim" in volume or "ephemeral" in volume
-    return is_claim and not mount.get("readOnly") and not mount.get("subPath")
+    return is_claim and not _is_read_only(volume) and not mount.get("readOnly") and not mount.get("subPath")
+
+
+def _is_read_only(volume: Body) -> bool:
+    """Whether no container of the pod writes a volume."""
+    return bool(map_at(volume, "persistentVolumeClaim").get("readOnly"))
 
 
 class _Bound(Struct, frozen=True):
@@ -99,6 +104,8 @@ def _bounds(running: RunningEngine, folder: str) -> Iterator[_Bound]:
     volumes = [i for i, volume in enumerate(running.pod.volumes) if mount and volume.get("name") == mount.get("name")]
     volume: Body = running.pod.volumes[volumes[0]] if volumes else {}
     disk = map_at(volume, "emptyDir")
+    if _is_read_only(volume):
+        return
     if mount and "emptyDir" not in volume:
         name = text_at(volume, "persistentVolumeClaim", "claimName") or text_at(mount, "name")
         inline = ("ephemeral", "volumeClaimTemplate", "spec", "resources", "requests", "storage")
