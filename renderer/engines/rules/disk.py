@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
 from renderer.engines.running_engine import RunningEngine
-from renderer.fit.weights import GIB, read_weights
+from renderer.fit.weights import GIB, ModelWeights, read_weights
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, text_at
 from renderer.plan import Body
@@ -41,17 +41,23 @@ def too_little_disk(running: RunningEngine) -> Iterator[Diagnostic]:
     if weights is None:
         return
     for bound in bounds:
-        if _gib(bound.amount) < weights.gib and (
-            origin := running.origin_of(bound.path) or running.line.shared.where()
-        ):
-            words = {
-                "size": f"{weights.gib:.1f}" if weights.is_measured else f"about {weights.gib:.0f}",
-                "folder": folder,
-                "what": bound.what,
-                "amount": bound.amount,
-                "least": f"{math.ceil(weights.gib) + _SPARE}Gi",
-            }
-            yield make_diagnostic(bound.code, origin, **words)
+        if origin := running.origin_of(bound.path) or running.line.shared.where():
+            yield from too_little_room(bound.code, origin, weights, folder, bound.what, bound.amount)
+
+
+def too_little_room(
+    code: str, origin: Origin, weights: ModelWeights, folder: str, what: str, amount: str
+) -> Iterator[Diagnostic]:
+    """The finding where an amount of room in a folder is less than the weights take. `what`: in words, what says it."""
+    if in_gib(amount) < weights.gib:
+        words = {
+            "size": f"{weights.gib:.1f}" if weights.is_measured else f"about {weights.gib:.0f}",
+            "folder": folder,
+            "what": what,
+            "amount": amount,
+            "least": f"{math.ceil(weights.gib) + _SPARE}Gi",
+        }
+        yield make_diagnostic(code, origin, **words)
 
 
 def _has_claims(running: RunningEngine) -> bool:
@@ -137,7 +143,7 @@ def _holds(path: str, folder: str) -> bool:
     return bool(path) and (inner == outer or inner.startswith(f"{outer.rstrip('/')}/"))
 
 
-def _gib(amount: str) -> float:
+def in_gib(amount: str) -> float:
     """A quantity in GiB; endless for what is none."""
     try:
         return quantity.nanos(amount) / 10**9 / GIB

@@ -826,6 +826,13 @@ ADVICE = [
         r"request (\S+) or more",
         [{"CLAIM": r"\1"}],
     ),
+    Advice(
+        "W486",
+        {"FACTS": "weightsGiB: 61.0", "CONFIG": "modelCache: {perPod: {size: 20Gi}}"},
+        r"request (\S+) or more",
+        [{"CONFIG": r"modelCache: {perPod: {size: \1}}"}],
+        INPUT,
+    ),
     Advice("W487", {"PORT": "8080"}, r"write containerPort: (\d+) at the port 'http'", [{"PORT": r"\1"}]),
     Advice("W487", {"TARGET": "8080"}, r"write targetPort: (\d+)", [{"TARGET": r"\1"}]),
     Advice(
