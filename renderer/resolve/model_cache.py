@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import value_at
 from renderer.plan import Body
 from renderer.resolve.weight_sources import ModelCache, Weights
 
@@ -92,13 +91,9 @@ def _claim_spec(values: Mapping[str, object], origin: Origin, access_mode: str, 
 
 def claim_template(name: str, caches: list[ModelCache]) -> Body:
     """The claim template of a workload whose loaders fill one volume: as large as the caches of its models together."""
-    first, *others = [cache.spec for cache in caches]
-    if others:
-        total = sum(quantity.nanos(_size(spec)) for spec in (first, *others))
+    first = caches[0].spec
+    if len(caches) > 1:
+        total = sum(quantity.nanos(cache.size) for cache in caches)
         whole = -(-total // (10**9 * 2**30))
         first = {**first, "resources": {"requests": {"storage": quantity.canonical(f"{whole}Gi")}}}
     return {"metadata": {"name": name}, "spec": first}
-
-
-def _size(spec: Body) -> str:
-    return str(value_at(spec, "resources", "requests", "storage"))

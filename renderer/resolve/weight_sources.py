@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
 from renderer.kubernetes import component_versions
+from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body
 from renderer.resolve.names import is_pullable
 
@@ -48,6 +49,11 @@ class ModelCache(Struct, frozen=True):
     spec: Body = {}  # of the claim that is rendered, {} without one
     claim: str = ""  # its name
     path: str = ""  # on the node
+
+    @property
+    def size(self) -> str:
+        """What the claim that is rendered requests; '' without one."""
+        return text_at(self.spec, "resources", "requests", "storage")
 
 
 class Weights(Struct, frozen=True):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
 from renderer.engines.rules.disk import in_gib, too_little_room
 from renderer.fit.weights import read_weights
-from renderer.kubernetes.json_values import text_at
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
@@ -65,16 +64,17 @@ def small_caches(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for each model whose weights are larger than the claim that its cache requests. Those of one pod share
     a claim that is as large as all of them ask for.
     """
-    sizes = []
-    for claimed, source in zip(base.claim.models, base.sources, strict=True):
-        cache, weights = source.cache, read_weights(claimed.model.spec.get("facts") or {})
-        if cache and weights and (size := text_at(cache.spec, "resources", "requests", "storage")):
-            sizes.append((source.path, cache, weights, size))
-    spare = sum(in_gib(size) - weights.gib for _, cache, weights, size in sizes if cache.kind == model_cache.PER_POD)
-    for path, cache, weights, size in sizes:
-        if cache.kind != model_cache.PER_POD or spare < 0:
+    caches = [
+        (source.path, source.cache, weights)
+        for claimed, source in zip(base.claim.models, base.sources, strict=True)
+        if source.cache and source.cache.size and (weights := read_weights(claimed.model.spec.get("facts") or {}))
+    ]
+    in_pods = [(cache.size, weights.gib) for _, cache, weights in caches if cache.kind == model_cache.PER_POD]
+    has_room = sum(in_gib(size) - gib for size, gib in in_pods) >= 0
+    for path, cache, weights in caches:
+        if cache.kind != model_cache.PER_POD or not has_room:
             what = f"modelCache.{cache.kind}.size"
-            yield from too_little_room("W486", cache.origin.at("size"), weights, path, what, size)
+            yield from too_little_room("W486", cache.origin.at("size"), weights, path, what, cache.size)
 
 
 @rule(of=AppBase, when=lambda base: base.hardening in TIGHT)
