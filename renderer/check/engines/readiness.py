@@ -34,8 +34,15 @@ def missing_path(placed: PlacedEngine) -> Iterator[Diagnostic]:
 
 
 def _health_path(container: EngineContainer) -> str:
-    """The path by which our preset asks this version whether it is ready; '' where it asks otherwise."""
-    return text_at(container.recognised.engine.runtime.spec, "readinessProbe", "httpGet", "path")
+    """The path by which our preset asks this version whether it is ready, and one that each version has where that is
+    not known; '' where it asks otherwise.
+    """
+    engine = container.recognised.engine
+    path, alive = (
+        text_at(engine.runtime.spec, probe, "httpGet", "path") for probe in ("readinessProbe", "livenessProbe")
+    )
+    rows = table_entry(engine.runtime.name).get("absentPaths") or ()
+    return alive if not engine.version and any(path in row["paths"] for row in rows) else path
 
 
 @rule(of=PlacedEngine)

@@ -625,6 +625,12 @@ ADVICE = [
         [{"PROBES": r"readinessProbe: {httpGet: {path: \1, port: http}}"}],
     ),
     Advice("W469", {"PROBES": ""}, r"add (readinessProbe: .*)", [{"PROBES": r"\1"}]),
+    Advice(
+        "W469",
+        {"IMAGE": "lmsysorg/sglang:latest", "PORT": "30000", "LINE": f"{LAUNCH}]", "PROBES": ""},
+        r"add (readinessProbe: \{httpGet: \{path: /health, port: 30000\}\})",  # /ready is since 0.5.20
+        [{"PROBES": r"\1"}],
+    ),
     Advice("W469", {**OF_TGI, "LINE": "args: [--model-id, org/some]", "PROBES": ""}, r"add (.*)", [{"PROBES": r"\1"}]),
     Advice(
         "W469",
