@@ -253,9 +253,10 @@ def scale(count: int) -> Callable[[dict[str, Any]], None]:
             roles = body["spec"].get("disaggregation")
             is_set = bool(roles) and roles.get("kind") == "DisaggregatedSet"
             for spec in (roles["prefill"], roles["decode"]) if roles else (body["spec"],):
-                if is_set and "elasticConfig" not in spec:  # written as rendered
+                elastic = spec.get("elasticConfig") or ("replicas" not in spec and body["spec"].get("elasticConfig"))
+                if is_set and not elastic:  # written as rendered
                     continue
-                if elastic := spec.get("elasticConfig"):
+                if elastic:
                     elastic |= {"minReplicas": max(count, 1), "maxReplicas": max(count, 1) + 5}
                 else:
                     spec["replicas"] = count
