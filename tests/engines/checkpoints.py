@@ -75,11 +75,14 @@ def write_adapter(folder: Path, shape: Shape, seed: int = 0) -> None:
 
 
 def _configuration(shape: Shape) -> Mapping[str, Any]:
+    labels = {"id2label": {str(number): f"LABEL_{number}" for number in range(shape.labels)}, "pad_token_id": END}
+    architecture = "MixtralForCausalLM" if shape.experts else "LlamaForCausalLM"
     experts = {"num_local_experts": shape.experts, "num_experts_per_tok": ASKED, "sliding_window": None}
     return {
-        "architectures": ["MixtralForCausalLM" if shape.experts else "LlamaForCausalLM"],
+        "architectures": ["LlamaForSequenceClassification" if shape.labels else architecture],
         "model_type": "mixtral" if shape.experts else "llama",
         **(experts if shape.experts else {}),
+        **(labels if shape.labels else {}),
         "torch_dtype": "bfloat16",
         "hidden_act": "silu",
         "hidden_size": shape.width,
@@ -102,10 +105,11 @@ def _tensors(shape: Shape, weights: random.Random) -> dict[str, tuple[tuple[int,
     """Name → dimensions, the slowest first, and content, of halves."""
     queries, cached = shape.heads * shape.head, shape.cache_heads * shape.head
     output = (shape.vocabulary, shape.width), output_weights(shape.vocabulary, shape.width, weights)
+    scores = _random((shape.labels, shape.width), weights, LARGE)
     tensors = {
         "model.embed_tokens.weight": _random((shape.vocabulary, shape.width), weights),
         "model.norm.weight": _ones(shape.width),
-        "lm_head.weight": output,
+        **({"score.weight": scores} if shape.labels else {"lm_head.weight": output}),
     }
     for layer in range(shape.layers):
         prefix = f"model.layers.{layer}"

@@ -44,6 +44,7 @@ class Shape(NamedTuple):
     vocabulary: int = 512
     context: int = 32768
     experts: int = 0  # of each layer in a checkpoint, two of which a token asks; 0: there is no choice
+    labels: int = 0  # of a checkpoint that classifies, 1 of one that ranks; 0: it writes
 
     @property
     def inner(self) -> int:

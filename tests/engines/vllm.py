@@ -46,6 +46,7 @@ LANES = 1  # each of its pods takes both cores of a small machine
 VERSIONS = ("0.32.0", "0.18.0", "0.11.0", "0.8.5")
 SHAPE = Shape(context=4096)
 EXPERTS = 4
+LABELS = 3
 ADAPTERS = {"support": "support", "sales": "acme/sales"}  # the public names
 SIDECAR = Path("/app/pd-sidecar")  # in its image
 KEY = "a-key-of-a-trial"
@@ -74,8 +75,10 @@ def numbers(version: str) -> tuple[int, ...]:
 def bench(tools: Path, folder: Path, version: str) -> Bench:
     """The engine of that version, with a model and an adapter. CannotJudge when there is none."""
     environment = installation.vllm(tools, version)
-    models = {name: folder / name for name in ("small", "experts", *ADAPTERS)}
+    models = {name: folder / name for name in ("small", "experts", "ranking", "labels", *ADAPTERS)}
     write_checkpoint(models["small"], SHAPE)
+    write_checkpoint(models["ranking"], SHAPE._replace(labels=1))
+    write_checkpoint(models["labels"], SHAPE._replace(labels=LABELS))
     write_checkpoint(models["experts"], SHAPE._replace(experts=EXPERTS))
     for seed, name in enumerate(ADAPTERS):
         write_adapter(models[name], SHAPE, seed)
@@ -139,16 +142,28 @@ def serving(bench: Bench) -> Iterator[Result]:
 
 
 def tasks(bench: Bench) -> Iterator[Result]:
-    """Models for embeddings and for reranking, by the options of their tasks: neither chats."""
-    for name, path in (("vectors", "/v1/embeddings"), ("ranker", "/v2/rerank")):
+    """Models for embeddings, for reranking and for classes, by the options of their tasks: none of them chats."""
+    for name, path in (("vectors", "/v1/embeddings"), ("ranker", "/v2/rerank"), ("labels", "/classify")):
         workload = bench.rendered(name, f"{INPUTS}/tasks.yaml", tag(bench))
         with bench.pod(workload, bench.weights(workload)) as pod:
             pod.wait_ready(PATIENCE)
             client = Client(pod.connect)
-            works = embedded(client, name, SHAPE.width) if name == "vectors" else reranked(client, path, name)
-            yield Result(f"{path} of an own model", works)
+            if name == "vectors":
+                fault = embedded(client, name, SHAPE.width)
+            else:
+                fault = reranked(client, path, name) if name == "ranker" else classified(client, name)
+            yield Result(f"{path} of an own model", fault)
             status = client.send(CHAT, chat(name)).status
             yield Result(f"{name}: chat is refused", "" if status in (400, 404) else f"{status} instead of 404")
+
+
+def classified(client: Client, name: str) -> str:
+    """Whether two texts get a label and as many probabilities as the model has labels."""
+    reply = client.send("/classify", {"model": name, "input": ["one", "another"]})
+    if fault := unexpected(reply):
+        return fault
+    counts = [len(entry["probs"]) for entry in reply.body["data"] if entry["label"].startswith("LABEL_")]
+    return "" if counts == [LABELS, LABELS] else f"no label for each text: {reply.text[:300]}"
 
 
 def answered_embeddings(client: Client, name: str) -> Result:
