@@ -191,6 +191,7 @@ class ModelNeed(Struct, frozen=True, order=True):
     """The need of an OpenModel object in the cluster."""
 
     name: str
+    lent_flavors: tuple[str, ...] = ()  # that RenderConfig's catalog lends it
 
 
 class CacheNeed(Struct, frozen=True, order=True):

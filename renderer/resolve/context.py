@@ -58,7 +58,7 @@ class RunContext(Struct, frozen=True, eq=False):
     listen_address: str  # of all engines
     problems: tuple[Diagnostic, ...]  # of RenderConfig's `pods`, `flavors` and `loaders`
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
-    claimed_models: frozenset[str]  # the names of single models that apps in PATHS claim
+    claimed_models: frozenset[str]  # the names of single models that apps in PATHS claim for sure on their own flavors
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
     strict: bool  # warnings are errors, and what nobody knows is told
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload

@@ -85,13 +85,15 @@ class Flavor(Struct, frozen=True):
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
     accelerator: str = ""  # the name of the type of its accelerators, '' where nobody writes one
+    sized_by: Flavor | None = None  # the model's, whose accelerators and sizes a flavor has that the catalog lends
 
 
 class FlavorOrigins(Struct, frozen=True):
     """The origins of a flavor's fields, in the OpenModel or in the catalog."""
 
     flavor: Flavor
-    model: Origin  # of the flavor in the OpenModel
+    model: Origin  # of the flavor in the OpenModel, of one that the catalog lends in the catalog
+    sized_by: FlavorOrigins | None = None  # of the flavor whose accelerators and sizes it has
 
     def at(self, *path: str | int) -> Origin:
         """The origin of a key of `limits`, `node` or `params`."""
@@ -100,27 +102,36 @@ class FlavorOrigins(Struct, frozen=True):
             items = dict(_flavor_items(catalog.config.get(*catalog.path)))
             if path in items:
                 return catalog.at(*items[path])
+        if self.sized_by:
+            return self.sized_by.at(*path)
         return self.model.at(*own.get(path, path))
 
 
 def flavor_origins(flavor: Flavor, model: OpenModel) -> FlavorOrigins:
-    """The origins of one of a model's flavors."""
-    names = [defined["name"] for defined in model.spec["inferenceConfig"]["flavors"]]
+    """The origins of one of a model's flavors, or of one that the catalog lends it."""
+    names = [defined["name"] for defined in _flavor_specs(model)]
+    if flavor.name not in names and flavor.catalog:
+        sized_by = flavor_origins(flavor.sized_by, model) if flavor.sized_by else None
+        return FlavorOrigins(flavor, flavor.catalog.at(), sized_by)
     path = ("spec", "inferenceConfig", "flavors", names.index(flavor.name))
     return FlavorOrigins(flavor, Origin(model.document, path))
+
+
+def _flavor_specs(model: OpenModel) -> Sequence[FlavorSpec]:
+    """The flavors of a model, as it lists them."""
+    return (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
 
 
 class Placement(Struct, frozen=True, eq=False):
     """Limits, node selector or affinity, and params of the chosen flavors. Models with equal flavors share it."""
 
-    has_flavors: bool  # the model has some
+    has_flavors: bool  # the model has some, or one that the catalog lends says its accelerators
     limits: Mapping[str, str] = {}
     node_selector: Body = {}
     node_affinity: Body = {}
     params: Mapping[str, str] = {}
     runtime_class: str = ""
     flavors: tuple[Flavor, ...] = ()  # on whose nodes the pods may run, the best first
-    first_index: int | None = None  # of the model's flavor with these limits and params
     claim: DeviceClaim | None = None
     access: DeviceAccess = NO_ACCESS
 
@@ -146,8 +157,13 @@ def default_flavor_policy(inputs: Inputs) -> str:
 
 def flavor_names(model: OpenModel) -> tuple[str, ...]:
     """The distinct flavors of a model, the best first."""
-    flavors = (model.spec.get("inferenceConfig") or {}).get("flavors") or ()
-    return tuple(dict.fromkeys(flavor["name"] for flavor in flavors))
+    return tuple(dict.fromkeys(flavor["name"] for flavor in _flavor_specs(model)))
+
+
+def lent_flavors(config: RenderConfig, model: OpenModel, claimed: Iterable[str]) -> tuple[str, ...]:
+    """Those of the claimed flavors that RenderConfig's catalog lends, since the model has none of that name."""
+    catalog, own = config.get("flavors") or {}, flavor_names(model)
+    return tuple(dict.fromkeys(name for name in claimed if name in catalog and name not in own))
 
 
 def _device_claim(
@@ -249,26 +265,29 @@ def choose_placement(
     inputs: Inputs, catalog: Mapping[str, Flavor | None], app: App, claim: Claim, diagnostics: Collector
 ) -> Placement:
     """The placement of an app. Raises Stop where the catalog's entry of a flavor is invalid."""
-    flavors_of_model = (claim.main.spec.get("inferenceConfig") or {}).get("flavors") or ()
     index: dict[str, int] = {}
-    for i, flavor in enumerate(flavors_of_model):
+    for i, flavor in enumerate(_flavor_specs(claim.main)):
         index.setdefault(flavor["name"], i)  # duplicates are reported with the model
-    if unknown := list(_unknown_claims(app, claim, index)):
+    if unknown := list(_unknown_claims(app, claim, index, catalog)):
         diagnostics.problems += unknown
         return Placement(True)
-    chosen = [index[name] for name in claim.flavors] if claim.flavors else list(index.values())
+    chosen = claim.flavors or tuple(index)
     if not chosen:
         return Placement(False)
-    flavors = [_merged_flavor(inputs, catalog, claim.main, i, diagnostics) for i in chosen]
+    flavors = [
+        _merged_flavor(inputs, catalog, claim.main, index[name], diagnostics)
+        if name in index
+        else lent_flavor(inputs, catalog, claim.main, name, diagnostics)
+        for name in chosen
+    ]
     first, policy = flavors[0], flavor_policy(inputs, app)
     placement = Placement(
-        has_flavors=True,
+        has_flavors=bool(index) or _says_accelerators(inputs, first),
         limits=first.limits,
         node_selector=SharedMap(dict(first.node)),
         params=first.params,
         runtime_class=first.runtime_class,
         flavors=(first,),
-        first_index=chosen[0],
         claim=first.claim,
         access=first.access,
     )
@@ -284,13 +303,46 @@ def choose_placement(
     return replace(placement, node_selector={}, node_affinity=affinity, flavors=tuple(flavors))
 
 
-def _unknown_claims(app: App, claim: Claim, index: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """An error for each flavor of the claim that the model does not have. `index`: of those that it has."""
-    model = claim.main.name
+def _unknown_claims(
+    app: App, claim: Claim, index: Mapping[str, int], catalog: Mapping[str, Flavor | None]
+) -> Iterator[Diagnostic]:
+    """An error for each flavor of the claim that neither the model nor the catalog has. `index`: of the model's."""
+    model, known = claim.main.name, [*index, *(name for name in catalog if name not in index)]
     for i, name in enumerate(claim.flavors):
-        if name not in index:
-            hint = suggestion(name, list(index)) or f"'{model}' has no flavors"
+        if name not in known:
+            hint = suggestion(name, known, index) or f"'{model}' has no flavors"
+            if not hint.startswith("did you mean"):
+                hint = f"{hint}; or describe it in RenderConfig: flavors: {{{name}: {{nodeSelector: {{…}}}}}}"
             yield make_diagnostic("E207", app.origin(*claim.flavors_path, i), name=name, model=model, hint=hint)
+
+
+def lent_flavor(
+    inputs: Inputs, catalog: Mapping[str, Flavor | None], model: OpenModel, name: str, diagnostics: Collector
+) -> Flavor:
+    """A flavor of the catalog for a model that has none of that name. Where it does not say its accelerators, they and
+    the sizes are those of the model's first flavor. Raises Stop where one of the two is invalid.
+    """
+    flavor = catalog[name]
+    if flavor is None:
+        raise Stop  # reported once, in RenderConfig
+    flavor = replace(flavor, catalog=ConfigPart(inputs.config, ("flavors", name)))
+    if _says_accelerators(inputs, flavor) or not _flavor_specs(model):
+        return flavor
+    first = _merged_flavor(inputs, catalog, model, 0, diagnostics)
+    sizes = {key: value for key, value in first.params.items() if key in _SIZING_PARAMS}
+    return replace(
+        flavor,
+        limits={**first.limits, **flavor.limits},
+        params={**sizes, **flavor.params},
+        claim=first.claim,
+        sized_by=first,
+    )
+
+
+def _says_accelerators(inputs: Inputs, flavor: Flavor) -> bool:
+    """Whether a flavor of the catalog says how many accelerators a pod has; `limits: {}` says none."""
+    limits = inputs.config.get("flavors", flavor.name, "limits")
+    return flavor.claim is not None or limits == {} or any(accelerates(inputs, name) for name in flavor.limits)
 
 
 def _merged_flavor(
@@ -309,7 +361,7 @@ def _merged_flavor(
 
 def model_flavors(inputs: Inputs, catalog: Mapping[str, Flavor | None], model: OpenModel) -> Iterator[Flavor]:
     """The flavors of a model over those of the catalog, without invalid ones."""
-    for i in range(len((model.spec.get("inferenceConfig") or {}).get("flavors") or ())):
+    for i in range(len(_flavor_specs(model))):
         diagnostics = Collector()
         with suppress(Stop):
             flavor = _merged_flavor(inputs, catalog, model, i, diagnostics)
@@ -322,7 +374,7 @@ def validate_flavors(
 ) -> Iterator[Flavor]:
     """The same, with the diagnostics about their quantities and resources. Of several with one name only the first."""
     names: set[str] = set()
-    for i, spec in enumerate((model.spec.get("inferenceConfig") or {}).get("flavors") or ()):
+    for i, spec in enumerate(_flavor_specs(model)):
         if spec["name"] in names:
             continue
         names.add(spec["name"])

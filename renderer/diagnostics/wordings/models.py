@@ -13,7 +13,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "E200": Wording("these facts contradict others: {what}", "correct the facts, or leave out what was not measured"),
     "E203": Wording("no OpenModel is named '{name}'", "{hint}"),
-    "E207": Wording("the model '{model}' has no flavor '{name}'", "{hint}"),
+    "E207": Wording("neither the model '{model}' nor RenderConfig has a flavor '{name}'", "{hint}"),
     "W207": Wording("two flavors are named '{name}': the first one is used", "rename one of them"),
     "E208": Wording(
         "the flavors {names} have different limits or sizes, so one pod cannot run on each",
@@ -130,6 +130,10 @@ MODELS: Final[dict[str, Wording]] = {
         "started; with {billions}B parameters they have about {gib} GiB, which may take longer to load",
         "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; then the engine gets "
         "more time to start",
+    ),
+    "N914": Wording(
+        "no model, Playground or Service of this tree uses these flavors of the catalog: {names}",
+        "leave them out, unless other trees use them, or claim them by inferenceFlavors",
     ),
     "W310": Wording(
         "an engine that loads '{name}' by itself does not use this cache",

@@ -24,8 +24,8 @@ def app_variants(inputs: Inputs, app: App) -> tuple[App, ...]:
         return (app,)
     with suppress(Stop):  # problems of the claim are reported when the workload is planned
         claim = claims.read_claim(inputs, app, Collector())
-        model_flavors = flavors.flavor_names(claim.main)
-        names = tuple(dict.fromkeys(claim.flavors)) or model_flavors
-        if len(names) > 1 and set(names) <= set(model_flavors):
+        known = flavors.flavor_names(claim.main)
+        names = tuple(dict.fromkeys(claim.flavors)) or known
+        if len(names) > 1 and {*names} <= {*known, *flavors.lent_flavors(inputs.config, claim.main, names)}:
             return tuple(replace(app, name=f"{app.name}-{name}", variant_of=app.name, flavor=name) for name in names)
     return (app,)

@@ -9,6 +9,7 @@ from renderer.api import BackendRuntime, Inputs, RenderConfig
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.accelerator import Accelerator
 from renderer.resolve.engine.backend_runtime import Engine
+from renderer.resolve.flavors import Placement
 from renderer.resolve.kube import images
 
 if TYPE_CHECKING:
@@ -50,10 +51,15 @@ def own_repositories(spec: BackendRuntimeSpec) -> frozenset[tuple[str, str]]:
 
 
 def refuse_accelerator(
-    inputs: Inputs, engine: Engine, accelerator: Accelerator, has_flavors: bool, origin: Origin, diagnostics: Collector
+    inputs: Inputs,
+    engine: Engine,
+    accelerator: Accelerator,
+    placement: Placement,
+    origin: Origin,
+    diagnostics: Collector,
 ) -> NoReturn:
     """The error that no variant fits the accelerator. Raises Stop."""
-    without_accelerator = not has_flavors and not accelerator.resource
+    without_accelerator = not placement.has_flavors and not accelerator.resource
     vendors = [known_variant["accelerator"] for known_variant in _engine_variants(engine.runtime)]
     resources = [
         entry["name"]
@@ -62,15 +68,18 @@ def refuse_accelerator(
         if entry.get("vendor") == vendor and entry["count"] == "tp"
     ][:2]
     if without_accelerator:
-        on_cpus = "to run on CPUs, add {name: cpu}, which has no limits" if "none" in vendors else ""
+        place = "under spec.inferenceConfig.flavors"
+        on_cpus = "to run on CPUs, add {name: cpu}, which has no limits"
         on_accelerators = "add one with the accelerators of a pod, such as {name: gpu, limits: {%s: 1}}"
-        ways = [on_accelerators % resources[0] if resources else "", on_cpus]
-        diagnostics.stop(
-            "E402",
-            origin,
-            backend=engine.runtime.name,
-            hint=f"under spec.inferenceConfig.flavors {'; '.join(filter(None, ways)) or 'add one'}",
-        )
+        if placement.flavors:  # the catalog lends one
+            place = f"in RenderConfig's flavor '{placement.flavors[0].name}'"
+            on_cpus, on_accelerators = (
+                "limits: {} to run on CPUs",
+                "write the accelerators of a pod, such as limits: {%s: 1}",
+            )
+        ways = [on_accelerators % resources[0] if resources else "", on_cpus if "none" in vendors else ""]
+        hint = f"{place} {'; '.join(filter(None, ways)) or 'add one'}"
+        diagnostics.stop("E402", origin, backend=engine.runtime.name, hint=hint)
     vendor = accelerator.vendor if accelerator.resource else "nodes without an accelerator"
     diagnostics.stop(
         "E401", origin, backend=engine.runtime.name, vendor=vendor, hint=_accelerator_hint(inputs, engine, accelerator)

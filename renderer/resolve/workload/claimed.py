@@ -92,7 +92,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
         labels=labels,
         hardening=settings.hardening,
         shared=(
-            *(_open_model_needs(claim) if _by_inftyai(context, app) else ()),
+            *(_open_model_needs(context, claim) if _by_inftyai(context, app) else ()),
             *(_cache_needs(app, claim, weights) if fills_caches else ()),
             *network_policy_needs(context.inputs.config, app.namespace),
         ),
@@ -173,9 +173,10 @@ def _model_labels(model: OpenModel) -> dict[str, object]:
     return {wellknown.MODEL_NAME: model.name, wellknown.MODEL_FAMILY: model.spec["familyName"]}
 
 
-def _open_model_needs(claim: claims.Claim) -> tuple[SharedNeed, ...]:
-    """The OpenModel objects of a claim's models."""
-    return tuple([ModelNeed(model.model.name) for model in claim.models])
+def _open_model_needs(context: RunContext, claim: claims.Claim) -> tuple[SharedNeed, ...]:
+    """The OpenModel objects of a claim's models, the main one with the flavors that the catalog lends it."""
+    lent = flavors.lent_flavors(context.inputs.config, claim.main, claim.flavors)
+    return tuple([ModelNeed(model.model.name, lent if model.model is claim.main else ()) for model in claim.models])
 
 
 def _cache_needs(app: App, claim: claims.Claim, weights: Iterable[weight_sources.Weights]) -> Iterator[SharedNeed]:

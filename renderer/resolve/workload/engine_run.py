@@ -258,7 +258,7 @@ def _size_runner(choice: EngineChoice, diagnostics: Collector) -> backend_runtim
     variant = engine_variants.find_variant(engine, accelerator, placement.has_flavors)
     if variant is None:
         engine_variants.refuse_accelerator(
-            inputs, engine, accelerator, placement.has_flavors, app.origin(*claim.models[0].path), diagnostics
+            inputs, engine, accelerator, placement, app.origin(*claim.models[0].path), diagnostics
         )
     keeps_ranks_whole = any(form.all_serve for form in engine.multi_host)
     parallelism = resolve_parallelism(

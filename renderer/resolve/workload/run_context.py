@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -47,7 +47,7 @@ def new_context(inputs: Inputs) -> RunContext:
         listen_address=inputs.config.get(*template_words.LISTEN_ADDRESS) or template_words.ALL_ADDRESSES,
         problems=tuple(diagnostics.problems),
         apps=apps,
-        claimed_models=frozenset((app.spec.get("modelClaim") or {}).get("modelName", "") for app in inputs.apps),
+        claimed_models=frozenset(_claimed_models(inputs)),
         traffic=_traffic_by_app(inputs.traffic),
         strict=False,
         foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
@@ -63,6 +63,15 @@ def new_context(inputs: Inputs) -> RunContext:
         envs={},
         scaling={},
     )
+
+
+def _claimed_models(inputs: Inputs) -> Iterator[str]:
+    """The names of the single models that apps in PATHS claim, but for claims of flavors that the catalog may lend."""
+    has_catalog = bool(inputs.config.get("flavors"))
+    for app in inputs.apps:
+        claim = app.spec.get("modelClaim") or {}
+        if not (has_catalog and ("inferenceFlavors" in claim or "disaggregation" in app.spec)):
+            yield claim.get("modelName", "")
 
 
 def _traffic_by_app(traffic: Iterable[TrafficInput]) -> dict[tuple[str, str], tuple[TrafficInput, ...]]:
