@@ -55,6 +55,7 @@ class RenderResult(Struct, frozen=True):
     listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
     # Whether models fit on their accelerators, by namespace and name of the workload; of one environment.
     fits: Mapping[tuple[str, str], FitVerdict] = {}
+    asides: Sequence[Diagnostic] = ()  # notes for machines, and for people who ask for each: they hold of good trees
 
 
 def common_scope(options: RenderOptions, folder: str, scopes: Sequence[Scope]) -> Scope | None:

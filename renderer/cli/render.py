@@ -81,7 +81,11 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
         result = run(options, flags["form"])
     stale = _stale_errors(result, flags["strict"]) if check and flags["form"] != "text" else []
     failed = report(
-        [*result.problems, *stale], flags["form"], flags["strict"], aside=stdout, brief=not flags["verbose"]
+        [*_told_problems(result, flags), *stale],
+        flags["form"],
+        flags["strict"],
+        aside=stdout,
+        brief=not flags["verbose"],
     )
     failed -= len(stale)
     if failed:
@@ -107,13 +111,20 @@ def render(paths: tuple[str, ...], output: str | None, check: bool, stdout: bool
 def validate(paths: tuple[str, ...], **flags: Any) -> None:
     """Check the input below PATHS as render does, but write no files."""
     result = run(render_options(paths, flags), flags["form"])
-    if failed := report(result.problems, flags["form"], flags["strict"], brief=not flags["verbose"]):
+    problems = _told_problems(result, flags)
+    if failed := report(problems, flags["form"], flags["strict"], brief=not flags["verbose"]):
         print_line(flags["form"], counted(failed, "error"))
         exit_with(INVALID)
     apps = len(result.inputs.apps)
     print_line(flags["form"], f"{counted(apps, 'app')}, {counted(result.objects, 'object')}: valid")
     _print_foreign(result, flags)
     exit_with(0)
+
+
+def _told_problems(result: RenderResult, flags: dict[str, Any]) -> list[Diagnostic]:
+    """The problems, with the notes that people hear with -v alone."""
+    tells_all = flags["verbose"] or flags["form"] != "text"
+    return [*result.problems, *(result.asides if tells_all else ())]
 
 
 def _stream(texts: Iterable[OutputFile]) -> str:

@@ -11,6 +11,7 @@ from renderer.resolve.apps.item_plans import fit_verdicts, plan, referenced_obje
 from renderer.resolve.apps.judged_context import run_context
 from renderer.resolve.apps.placement import AppPlacement, app_placements, flavor_origin
 from renderer.resolve.apps.shared_objects import shared_plans
+from renderer.resolve.apps.unused_flavors import unused_flavors
 from renderer.resolve.autoscaling.triggers import queue_metric
 from renderer.resolve.context import RunContext
 from renderer.resolve.flavors import accelerates, device_resource
@@ -40,6 +41,7 @@ __all__ = [
     "run_context",
     "shared_needs",
     "shared_plans",
+    "unused_flavors",
     "validate_item",
     "validate_references",
 ]

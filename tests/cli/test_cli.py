@@ -38,6 +38,20 @@ spec:
   backendRuntimeConfig: {{backendName: llamacpp}}
 """
 WARNED = PLAYGROUND.format(replicas=2) + "  elasticConfig: {maxReplicas: 2, scaleTrigger: {hpa: {}}}\n"
+CATALOG = """\
+apiVersion: renderer.llmaz.io/v1alpha1
+kind: RenderConfig
+metadata: {{name: config}}
+spec:
+  flavors:
+    first: {{nodeSelector: {{gpu: a}}}}
+    second: {{nodeSelector: {{gpu: b}}}}
+    third: {{nodeSelector: {{gpu: c}}}}
+  environments:
+    dev: {{}}
+    prod: {{playgrounds: {{chat: {{modelClaim: {{inferenceFlavors: {claimed}}}}}}}}}
+"""
+
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 
 
@@ -371,6 +385,32 @@ def test_verbose_check_tells_what_nearly_every_tree_has(llmaz: Llmaz) -> None:
     quiet, verbose, strict = (llmaz("check", *words, place) for words in ((), ("-v",), ("-v", "--strict")))
     assert "[N472]" not in quiet.err
     assert verbose.err.count("[N472]") == strict.err.count("[N472]") > 1
+
+
+def test_flavors_that_nothing_uses_are_told_when_asked(folder: Path, llmaz: Llmaz) -> None:
+    place = TESTS / "cases/flavor-catalog/input"
+    without = ("--set", "gateway.mode=off", place)
+    quiet, verbose, strict = (llmaz("validate", *words, *without) for words in ((), ("-v",), ("--strict",)))
+    assert "[N914]" not in quiet.err + strict.err
+    assert verbose.err.count("[N914]") == 1
+    assert "spec.flavors.nobody-asks-for-it" in verbose.err
+    assert llmaz("render", "-v", "-o", "out", *without).err.count("[N914]") == 1
+    machine = llmaz("validate", "--format", "json", *without)
+    assert [(entry["code"], entry["severity"]) for entry in json.loads(machine.out)] == [("N914", "note")]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "unused"), [("[first]", "'second' and 'third'"), ("[second]", "'third'"), ("[second, third]", "")]
+)
+def test_a_flavor_that_one_environment_uses_is_in_use(claimed: str, unused: str, folder: Path, llmaz: Llmaz) -> None:
+    claim = "  modelClaim: {modelName: qwen3-8b, inferenceFlavors: [first]}\n"
+    (folder / "chat.yaml").write_text(PLAYGROUND.partition("  replicas")[0].format() + claim)
+    (folder / "llmaz.yaml").write_text(CATALOG.format(claimed=claimed))
+    lines = llmaz("validate", "-v").err.splitlines()
+    notes = [line.rpartition("catalog: ")[2] for line in lines if "[N914]" in line]
+    assert notes == ([f"{unused} [N914]"] if unused else [])
+    for part in ("--env", "dev"), ("chat.yaml",):  # the rest may use them
+        assert "[N914]" not in llmaz("validate", "-v", *part).err
 
 
 def test_verbose_counts_what_was_left_alone(folder: Path, llmaz: Llmaz) -> None:

@@ -74,6 +74,7 @@ ELSEWHERE = {
     "E785": "hostile/test_git.py::test_files_that_are_too_much_together",
     "E786": "hostile/test_git.py::test_a_path_of_another_repository",
     "E787": "hostile/test_git.py::test_a_repository_of_somebody_else",
+    "N914": "cli/test_cli.py::test_flavors_that_nothing_uses_are_told_when_asked",
     "N788": "output/test_submodules.py::test_without_git_it_is_a_note",
     "E960": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
     "W960": "adopt/test_llmaz_objects.py::test_every_code_is_shown",
