@@ -16,7 +16,7 @@ from renderer.engines import dialect
 from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import option_names
 from renderer.engines.name_lists import engine_names
-from renderer.engines.option_lists import OptionList, known_versions
+from renderer.engines.option_lists import OptionList, known_versions, list_path
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import MemoryShare
 from renderer.engines.version_order import version_key
@@ -106,6 +106,7 @@ def build_option_rules(
         style,
         option_list,
         f"{name} {version}",
+        list_path=list_path(runtime.spec.get("engine") or {}),
         plugins=options.get("plugins") or {},
         requires=options.get("requires") or {},
         idle_without=options.get("idleWithout") or {},

@@ -17,11 +17,15 @@ from renderer.diagnostics import MAX_PROBLEMS, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_lists import Option, OptionList
-from renderer.text.suggestions import closest
+from renderer.text.suggestions import closest, within_letters
 
 _LONG = 60
 _MOST_VALUES = 8
 _NEAR = 0.75  # how similar the name of an option has to be that is proposed
+_LETTERS = 2  # by how many another name may differ where nobody knows whether it takes such a value
+_LETTERS_OF_NAME = 3  # of which one may differ
+_MOST_OPTIONS = 5  # in a hint
+_KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json"}
 _SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
@@ -84,6 +88,7 @@ class OptionRules(Struct, frozen=True):
     style: Dialect
     option_list: OptionList
     engine: str  # name and version as messages have them
+    list_path: str = ""  # of the option list, relative to the runtime
     is_certain: bool = True  # that the version has these options and no others
     is_beyond: bool = False  # the version is newer than all that are listed
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
@@ -408,22 +413,24 @@ def _find_option(
 ) -> tuple[Option | None, OptionFinding | None]:
     """The option that a token at an index names, and what is wrong with it. `following`: the next argument."""
     style, option_list = rules.style, rules.option_list
-    head, _ = style.head(token)
+    head, key_suffix = style.head(token)
     if (option := option_list.options.get(head)) is not None:
         return option, None
     takes_prefixes = style.kind == "argparse" and head.startswith("--")
     matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
     value = token.partition("=")[2] if "=" in token else following
+    given = value if "=" in token or not style.is_option(value) else ""
+    given = "{}" if key_suffix else given  # only an option with JSON has keys
     if hint := _removal_hint(rules, head, value, is_prefix=len(matches) == 1):
         return None, rules.finding(index, "E431", option=head, hint=hint)
     if len(matches) == 1:
         return option_list.options[matches[0]], None
     if matches:
-        hint = f"it may be {', '.join(matches[:5])}{', …' if len(matches) > 5 else ''}"
-        return None, rules.finding(index, "E432", option=head, hint=hint)
+        hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
+        return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, given) or hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
-    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(option_list, head))
+    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(rules, head, given))
 
 
 def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:
@@ -444,8 +451,11 @@ def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool)
     return f"{advice}; '{word}' was removed {until}" if until else advice
 
 
-def _unknown_hint(option_list: OptionList, head: str) -> str:
-    """What to do about an unknown option, such as the name that was probably meant."""
+def _unknown_hint(rules: OptionRules, head: str, value: str) -> str:
+    """What to do about an unknown option, such as the name that was probably meant. `value`: what stands behind it; ''
+    for an option or nothing.
+    """
+    option_list = rules.option_list
     if head in option_list.later:
         return f"it was added {option_list.later[head]}: use that version or a newer one, or leave it out"
     name = head.replace("=", " ").partition(" ")[0]
@@ -455,20 +465,94 @@ def _unknown_hint(option_list: OptionList, head: str) -> str:
         glued = max((word for word in option_list.options if head.startswith(word)), key=len, default="")
         if glued and head[len(glued) :].isdigit():
             return f"the option is '{glued}': write its value as the next item of the list"
-    for candidate in (head[1:], head.lower()):
+    base, _, key = name.partition(".")
+    if key and base in option_list.options and _option_kind(option_list.options[base]) == "json":
+        return f"write '{base}' with JSON that has the key '{key}'"
+    for candidate in (head[1:], head.lower(), head.replace("_", "-"), f"--{head[2:].replace('-', '_')}"):
         if candidate in option_list.options:
             return f"did you mean '{candidate}'?"
-    longer = [word for word in option_list.options if word.startswith(head)]
-    if longer and head.startswith("--"):
-        return f"did you mean '{min(longer, key=len)}'?"
+    return _foreign_hint(rules, head, value) or _near_hint(rules, head, value)
+
+
+def _foreign_hint(rules: OptionRules, head: str, value: str) -> str:
+    """What to do about an option of another engine; '' where no engine has one of that name."""
+    from renderer.engines.option_meanings import find_offer  # few runs need it
+
+    name = head.replace("=", " ").partition(" ")[0]
+    offer = find_offer(rules.list_path, rules.option_list, name)
+    if offer is None:
+        return ""
+    *others, last = offer.owners
+    owned = f"an option of {', '.join(others)} and {last}" if others else f"an option of {last}"
+    if offer.always:
+        return f"{owned}: leave it out; {offer.engine} does that by itself"
+    if not offer.option:
+        return f"{owned}: leave it out"
+    option = rules.option_list.options[offer.option]
+    words = [f"{owned}; {offer.engine}'s is '{offer.option}'", *filter(None, [offer.note])]
+    given = value if name == head else head[len(name) + 1 :]
+    if name != head:
+        words.append("with its value as the next item of the list")
+    wrong = [part for part in (given.split(",") if option.repeats else [given]) if part and "$(" not in part]
+    mismatch = option.type and any(_type_mismatch(rules.style, option, part) for part in wrong)
+    if option.choices.values and (mismatch or not option.type):
+        if any(not _is_choice(option, part) for part in wrong):
+            words.append(f"which accepts {_choice_words(option)}")
+    elif mismatch:
+        words.append(f"which takes {_TYPES[option.type]}")
+    return ", ".join(words)
+
+
+def _near_hint(rules: OptionRules, head: str, value: str) -> str:
+    """The option that may have been meant by a name: one that takes what stands behind it and has a similar name, or
+    one of which nobody knows what it takes and whose name is the same but for two letters.
+    """
+    from renderer.engines.option_meanings import value_kind  # few runs need it
+
     # What switches something off is never meant by the name of what switches it on.
     switches_off = head.startswith("--no-")
-    named_like = [word for word in option_list.options if word[:2] == "--" and word.startswith("--no-") == switches_off]
-    near = closest(head.lower(), named_like, _NEAR)
-    further_words = {*near.split("-")} - {*head.lower().split("-")} - _SWITCH_WORDS
-    if near and not ({*head.lower().split("-")} <= {*near.split("-")} and further_words):
-        return f"did you mean '{near}'?"
+    kind = _given_kind(value)
+    fitting, unknown = [], []
+    for word, option in rules.option_list.options.items():
+        if word[:2] != "--" or word.startswith("--no-") != switches_off:
+            continue
+        takes = _option_kind(option) or value_kind(rules.list_path, word)
+        if (takes and takes == kind) or (value and value in option.choices):
+            fitting.append(word)
+        elif not takes or not kind or (kind == "flag" and option.arity != "0"):  # its value may be missing
+            unknown.append(word)
+    begins = (f"{head}-", f"{head}_")
+    longer = {rules.option_list.options[word].name: word for word in fitting if word.startswith(begins)}
+    if len(longer) == 1:
+        return f"did you mean '{next(iter(longer.values()))}'?"
+    if 1 < len(longer) <= _MOST_OPTIONS:
+        return f"it may be {', '.join(sorted(longer.values()))}"
+    name = head.lower().lstrip("-")
+    letters = min(_LETTERS, len(name) // _LETTERS_OF_NAME)
+    near = within_letters(name, [word[2:] for word in (*fitting, *unknown)], letters)
+    near = near or closest(name, [word[2:] for word in fitting], _NEAR)
+    further_words = {*near.split("-")} - {*name.split("-")} - _SWITCH_WORDS
+    if near and not ({*name.split("-")} <= {*near.split("-")} and further_words):
+        return f"did you mean '--{near}'?"
     return "leave it out: no option of this version has a similar name"
+
+
+def _option_kind(option: Option) -> str:
+    """What an option takes: flag, number, json or text; '' where the list does not tell."""
+    if option.arity == "0":
+        return "flag"
+    return _KINDS.get(option.type, "text" if option.choices.values else "")
+
+
+def _given_kind(value: str) -> str:
+    """What stands behind an option, in the words of `_option_kind`; '' for what others fill in."""
+    if not value:
+        return "flag"
+    if "$(" in value or "{{" in value:
+        return ""
+    if value[0] in "{[":
+        return "json"
+    return "number" if _COUNT.fullmatch(value) or _LEADING_NUMBERS["float"].fullmatch(value) else "text"
 
 
 def _glued_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
@@ -495,8 +579,9 @@ def _stray_hint(rules: OptionRules, args: Sequence[str], index: int, model_optio
     if not args[index].startswith("--") and f"--{name}" in rules.option_list.options:
         return f"did you mean '--{name}'?"
     if not args[index].startswith("--") and word != args[index]:
-        hint = _unknown_hint(rules.option_list, f"--{name}")
-        if hint.startswith("did you mean"):
+        following = "".join(args[index + 1 : index + 2])
+        hint = _unknown_hint(rules, f"--{name}", "" if rules.style.is_option(following) else following)
+        if hint.startswith(("did you mean", "an option of")):
             return hint
     if index and rules.style.is_option(args[index - 1]):
         option, _ = _find_option(rules, args[index - 1], index - 1)

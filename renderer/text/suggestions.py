@@ -52,3 +52,14 @@ vocabulary = lru_cache(maxsize=16)(Vocabulary)
 def closest(word: str, known: Sequence[str], cutoff: float) -> str:
     """The known word that is most similar to this one; '' when none reaches `cutoff` (1: equal)."""
     return vocabulary(tuple(known)).closest(word, cutoff)
+
+
+def within_letters(word: str, known: Sequence[str], letters: int) -> str:
+    """The known word to which the fewest changes of one letter lead, at most `letters` of them, where two neighbours
+    that change places are one; '' for none.
+    """
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import extractOne
+
+    best = extractOne(word, known, scorer=OSA.distance, score_cutoff=letters) if 0 < len(word) <= MAX_WORD else None
+    return best[0] if best else ""

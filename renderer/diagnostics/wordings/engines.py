@@ -292,7 +292,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W437": Wording("{of}: the value '{value}' does not belong to any option", "{hint}"),
     "E438": Wording(
         "'{backend}' takes no arguments",
-        "it is configured by environment variables: write backendRuntimeConfig.envs",
+        "it is configured by environment variables: write backendRuntimeConfig.envs{instead}",
     ),
     "W439": Wording("{of}: '{option}' takes '{value}' as its value, which is itself an option", "{hint}"),
     "E400": Wording(

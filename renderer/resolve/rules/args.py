@@ -88,7 +88,13 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
     run, engine, app = command.run, command.run.engine, command.app
     if not engine.style.parses_options:
         if engine.templated and run.backend_config.get("args") and "options" in engine.spec:
-            yield make_diagnostic("E438", app.origin(*BACKEND, "args"), backend=engine.runtime.name)
+            from renderer.engines.option_meanings import find_variables  # few runs need it
+
+            prefix = (engine.spec.get("names") or {}).get("prefix", "")
+            given = find_variables(run.backend_config["args"], prefix)
+            instead = "".join([f"; '{option}' is {variable} there" for option, variable in given.items()])
+            place = app.origin(*BACKEND, "args")
+            yield make_diagnostic("E438", place, backend=engine.runtime.name, instead=instead)
         return
     names_version = "version" in run.backend_config and ":" not in run.tag
     if command.option_rules is None and (run.version or names_version) and list_path(engine.spec):

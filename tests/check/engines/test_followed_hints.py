@@ -286,8 +286,9 @@ ADVICE = [
     Advice(
         "E438",
         {"SOURCE": GGUF, "FLAVORS": "", "BACKEND": "backendName: ollama, args: [--ctx-size, '4096']"},
-        r"it is configured by environment variables: write backendRuntimeConfig\.(\w+)",
-        [{"BACKEND": r"backendName: ollama, \1: [{name: OLLAMA_CONTEXT_LENGTH, value: '4096'}]"}],
+        r"it is configured by environment variables: write backendRuntimeConfig\.(\w+); "
+        r"'--ctx-size' is (\w+) \(.*\) there",
+        [{"BACKEND": r"backendName: ollama, \1: [{name: \2, value: '4096'}]"}],
         INPUT,
     ),
     Advice(
