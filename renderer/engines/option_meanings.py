@@ -79,7 +79,7 @@ def find_variables(args: Iterable[str], prefix: str) -> dict[str, str]:
     """The options among arguments that say what a variable says to an engine without options, whose variables begin
     with `prefix`: each with the variable, and how its value is to be read where that differs.
     """
-    found = {}
+    variables = {}
     for arg in args:
         word = arg.partition("=")[0]
         rows = [(owner, _meanings().get((owner, _fold(word)))) for owner in _owners(_fold(word))]
@@ -89,8 +89,8 @@ def find_variables(args: Iterable[str], prefix: str) -> dict[str, str]:
             form = meaning.forms.get("variable", "")
             note = f" ({form})" if form != meaning.forms.get(owner, "") else ""
             if prefix and meaning.variable.startswith(prefix):
-                found[word] = f"{meaning.variable}{note}"
-    return found
+                variables[word] = f"{meaning.variable}{note}"
+    return variables
 
 
 def _owners(folded: str, engine: str = "") -> list[str]:

@@ -419,18 +419,18 @@ def _find_option(
     takes_prefixes = style.kind == "argparse" and head.startswith("--")
     matches = sorted(word for word in option_list.options if takes_prefixes and word.startswith(head))
     value = token.partition("=")[2] if "=" in token else following
-    given = value if "=" in token or not style.is_option(value) else ""
-    given = "{}" if key_suffix else given  # only an option with JSON has keys
+    text_behind = value if "=" in token or not style.is_option(value) else ""
+    text_behind = "{}" if key_suffix else text_behind  # only an option with JSON has keys
     if hint := _removal_hint(rules, head, value, is_prefix=len(matches) == 1):
         return None, rules.finding(index, "E431", option=head, hint=hint)
     if len(matches) == 1:
         return option_list.options[matches[0]], None
     if matches:
         hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
-        return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, given) or hint)
+        return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, text_behind) or hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
-    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(rules, head, given))
+    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(rules, head, text_behind))
 
 
 def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:
@@ -490,10 +490,12 @@ def _foreign_hint(rules: OptionRules, head: str, value: str) -> str:
         return f"{owned}: leave it out"
     option = rules.option_list.options[offer.option]
     words = [f"{owned}; {offer.engine}'s is '{offer.option}'", *filter(None, [offer.note])]
-    given = value if name == head else head[len(name) + 1 :]
+    text_behind = value if name == head else head[len(name) + 1 :]
     if name != head:
         words.append("with its value as the next item of the list")
-    wrong = [part for part in (given.split(",") if option.repeats else [given]) if part and "$(" not in part]
+    wrong = [
+        part for part in (text_behind.split(",") if option.repeats else [text_behind]) if part and "$(" not in part
+    ]
     mismatch = option.type and any(_type_mismatch(rules.style, option, part) for part in wrong)
     if option.choices.values and (mismatch or not option.type):
         if any(not _is_choice(option, part) for part in wrong):

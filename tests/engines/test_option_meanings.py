@@ -4,6 +4,7 @@ and the names that are proposed for a misspelt one.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -28,9 +29,9 @@ PAIRS = [(engine, owner, word) for engine, owners in ANSWERS.items() for owner i
 @cache
 def rules(engine: str, at: str = "") -> OptionRules:
     compiled = prepared(engine)
-    found = preset_args.option_rules(OptionListReader(), compiled, at or version(compiled), Collector())
-    assert found is not None
-    return found
+    line_rules = preset_args.option_rules(OptionListReader(), compiled, at or version(compiled), Collector())
+    assert line_rules is not None
+    return line_rules
 
 
 def hint(engine: str, *args: str, at: str = "") -> str:
@@ -61,13 +62,13 @@ def test_no_option_of_another_engine_leads_to_a_name_that_is_merely_similar() ->
         options = rules(engine).option_list
         for owner in ANSWERS:
             words = [word for word in _spellings()[owner] if owner != engine and word[:2] == "--" and "." not in word]
-            for finding in (found for word in words for found in validate_options(rules(engine), [word])):
+            for finding in itertools.chain.from_iterable(validate_options(rules(engine), [word]) for word in words):
                 if finding.code[1:] in ("430", "432") and finding.words["option"] not in options.later:
-                    told = str(finding.words["hint"])
+                    text = str(finding.words["hint"])
                     respelt = f"did you mean '{str(finding.words['option'])[2:].replace('-', '_')}'?".replace(
                         "'", "'--", 1
                     )
-                    assert told.startswith("an option of ") or told.replace("-", "_") == respelt.replace("-", "_"), told
+                    assert text.startswith("an option of ") or text.replace("-", "_") == respelt.replace("-", "_"), text
 
 
 def test_the_table_is_about_options_of_the_other_engine_alone() -> None:
@@ -106,7 +107,7 @@ def test_options_of_one_meaning_take_what_it_says(engine: str) -> None:
 
 # Where the forms of a value differ, or a version has another option.
 @pytest.mark.parametrize(
-    ("engine", "at", "args", "told"),
+    ("engine", "at", "args", "advice"),
     [
         ("sglang", "", ["--max-model-len", "8192"], "an option of vLLM; SGLang's is '--context-length'"),
         (
@@ -147,16 +148,16 @@ def test_options_of_one_meaning_take_what_it_says(engine: str) -> None:
         ("sglang", "", ["\N{EN DASH}max-model-len", "8192"], "an option of vLLM; SGLang's is '--context-length'"),
     ],
 )
-def test_what_differs_is_told(engine: str, at: str, args: Sequence[str], told: str) -> None:
+def test_what_differs_is_told(engine: str, at: str, args: Sequence[str], advice: str) -> None:
     findings = validate_options(rules(engine, at), args)
-    assert findings[0].words["hint"] == told
+    assert findings[0].words["hint"] == advice
 
 
 NOTHING = "leave it out: no option of this version has a similar name"
 
 
 @pytest.mark.parametrize(
-    ("engine", "args", "told"),
+    ("engine", "args", "advice"),
     [
         ("vllm", ["--speculative-konfig.method", "ngram"], "did you mean '--speculative-config'?"),
         ("sglang", ["--speculative-config.method", "ngram"], "an option of vLLM: leave it out"),
@@ -187,5 +188,5 @@ NOTHING = "leave it out: no option of this version has a similar name"
         ("llamacpp", ["--tp", "2"], NOTHING),
     ],
 )
-def test_a_misspelt_name_is_mended_within_its_kind(engine: str, args: Sequence[str], told: str) -> None:
-    assert hint(engine, *args) == told
+def test_a_misspelt_name_is_mended_within_its_kind(engine: str, args: Sequence[str], advice: str) -> None:
+    assert hint(engine, *args) == advice

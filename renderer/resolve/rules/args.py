@@ -91,8 +91,8 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
             from renderer.engines.option_meanings import find_variables  # few runs need it
 
             prefix = (engine.spec.get("names") or {}).get("prefix", "")
-            given = find_variables(run.backend_config["args"], prefix)
-            instead = "".join([f"; '{option}' is {variable} there" for option, variable in given.items()])
+            variables = find_variables(run.backend_config["args"], prefix)
+            instead = "".join([f"; '{option}' is {variable} there" for option, variable in variables.items()])
             place = app.origin(*BACKEND, "args")
             yield make_diagnostic("E438", place, backend=engine.runtime.name, instead=instead)
         return
