@@ -389,6 +389,7 @@ class EngineSpec(TypedDict, total=False):
     adapters: AdaptersSpec
     derived: Sequence[DerivedSpec]
     disaggregation: DisaggregationSpec
+    dividesHeads: bool
     drain: DrainSpec
     files: Sequence[FileSpec]
     formats: Sequence[str]

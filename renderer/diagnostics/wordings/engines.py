@@ -401,4 +401,8 @@ ENGINES: Final[dict[str, Wording]] = {
         "'{draft}' has no tokens to propose: the task of '{model}' is {task}, and its engine writes none",
         "leave the draft model out",
     ),
+    "E464": Wording(
+        "{engine} refuses to divide the model's {heads} attention heads among {size} accelerators",
+        "use a number that divides {heads}, such as {fits}",
+    ),
 }

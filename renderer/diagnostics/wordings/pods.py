@@ -75,6 +75,10 @@ PODS: Final[dict[str, Wording]] = {
         "{size} accelerators for one model, but those of {name} cannot work together",
         "lower it, or use a flavor with other accelerators",
     ),
+    "W325": Wording(
+        "'{name}' is the engine's spelling: the adapter of charts/llmaz serves it to HPAs as '{known}'",
+        "write {known}",
+    ),
     "E324": Wording(
         "{field} has no effect in any pod of '{app}': {why}",
         "write backendRuntimeConfig.envs, which all pods have",

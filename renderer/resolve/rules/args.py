@@ -269,7 +269,7 @@ def refused_sizes(command: EngineProcess) -> Iterator[Diagnostic]:
 )
 def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning where attention heads are not divisible by the tensor parallel size, or the context exceeds the model's
-    `facts.contextLength`.
+    `facts.contextLength`; an error about heads where the engine refuses them, and the facts are of a preset of ours.
     """
     run, engine, layers, args = command.run, command.run.engine, command.user_layers, command.args
     accelerator, parallelism = run.size.accelerator, run.size.parallelism
@@ -285,8 +285,15 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     if heads and size and heads % size:
         last = last_given_number(engine.style, layers, engine.size_options)
         size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
-        if origin := last.origin if last else flavor and flavor.at(*size_path):
-            yield make_diagnostic("W226", origin, **heads_words(heads, size))
+        written_size = "tensor" in (command.app.spec.get("parallelism") or {})
+        origin = flavor.at(*size_path) if flavor else None
+        origin = command.app.origin("spec", "parallelism", "tensor") if written_size else origin
+        if origin := last.origin if last else origin:
+            words = heads_words(heads, size)
+            if model.ours and engine.spec.get("dividesHeads"):
+                yield make_diagnostic("E464", origin, engine=engine.runtime.name, **words)
+            else:
+                yield make_diagnostic("W226", origin, **words)
     longest, flavor_length = facts.get("contextLength") or math.inf, placement.params.get("MAX-MODEL-LEN", "")
     stated = last_given_number(engine.style, layers, engine.length_options)
     if stated is None and flavor and flavor_length.isascii() and flavor_length.isdigit() and len(flavor_length) < 10:

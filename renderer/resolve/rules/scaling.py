@@ -10,7 +10,7 @@ from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.fit.weights import read_weights
 from renderer.kubernetes import disaggregated_sets
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.plan import Body, Scaler
 from renderer.resolve import names
 from renderer.resolve.monitoring import adapter_metric_name
@@ -19,6 +19,7 @@ from renderer.resolve.workload.handwritten_pod import ServicePods
 from renderer.resolve.workload.scaling import PlannedScaling
 from renderer.resolve.workload.written_app import WrittenPlayground
 
+_METRIC = ("pods", "metric", "name")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
@@ -78,6 +79,17 @@ def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
         missing = next((name for name in metric_names if name in own_metrics), "")
         for name in disabling if missing else ():
             yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
+
+
+@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and not scaling.scaler.triggers)
+def renamed_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """A warning for each metric of an HPA in the engine's own spelling, which the adapter of charts/llmaz renames."""
+    own_metrics = [*(scaling.run.engine.spec.get("metrics") or {}).values()]
+    path = ("spec", "elasticConfig", "scaleTrigger", "hpa", "metrics")
+    for i, metric in enumerate(maps_at(scaling.app.spec, *path[1:])):
+        name = text_at(metric, *_METRIC)
+        if name in own_metrics and (known := adapter_metric_name(name)) != name:
+            yield make_diagnostic("W325", scaling.app.origin(*path, i, *_METRIC), name=name, known=known)
 
 
 # What starts take on usual machines: a download at about 200 MB/s, weights read and sent to accelerators at 1 GB/s, and

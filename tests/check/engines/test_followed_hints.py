@@ -614,6 +614,13 @@ ADVICE = [
         INPUT,
     ),
     Advice(
+        "E464",
+        {"CLAIMED": "modelClaim: {modelName: qwen3-8b}", "FIELDS": "parallelism: {tensor: 3}"},
+        r"use a number that divides 32, such as (\d+)",
+        [{"FIELDS": r"parallelism: {tensor: \1}"}],
+        INPUT,
+    ),
+    Advice(
         "E469",
         {"PROBES": "readinessProbe: {httpGet: {path: /healthz, port: http}}"},
         r"write path: (\S+)",
