@@ -61,7 +61,8 @@ REMOVED = (
     "/apis/rbac.authorization.k8s.io/v1/rolebindings",
     "/apis/discovery.k8s.io/v1/endpointslices",
 )
-KEPT_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "default", SYSTEM)
+KEPT_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", SYSTEM)
+KEPT_NAMES = ("kubernetes", "default", "kube-root-ca.crt")  # what the cluster itself has in each, or in the default one
 
 
 def platform() -> Iterator[Body]:
@@ -157,6 +158,8 @@ class Site:
 
     def _delete(self, path: str, metadata: Body) -> None:
         namespace = metadata.get("namespace", "")
+        if metadata["name"] in KEPT_NAMES:
+            return
         if namespace in KEPT_NAMESPACES and not path.endswith(("httproutes", "httproutefilters")):
             return
         root, _, plural = path.rpartition("/")

@@ -13,6 +13,7 @@ from renderer.kubernetes import disaggregated_sets
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.plan import Body, Scaler
 from renderer.resolve import names
+from renderer.resolve.autoscaling import keda_triggers
 from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.weight_sources import PULLED
 from renderer.resolve.workload.handwritten_pod import ServicePods
@@ -81,7 +82,11 @@ def unreadable_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
             yield make_diagnostic("E264", app.origin("spec", "elasticConfig", key=True), name=name, metric=missing)
 
 
-@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and not scaling.scaler.triggers)
+def _is_hpa(scaling: PlannedScaling) -> bool:
+    return bool(scaling.scaler) and not keda_triggers.is_chosen(scaling.run.base.context.inputs.config)
+
+
+@rule(of=PlannedScaling, when=_is_hpa)
 def renamed_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
     """A warning for each metric of an HPA in the engine's own spelling, which the adapter of charts/llmaz renames."""
     own_metrics = [*(scaling.run.engine.spec.get("metrics") or {}).values()]
