@@ -328,6 +328,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W477": Wording("{of}: '{option}' has no key '{key}'", "{hint}"),
     "E478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
+    "W464": Wording("tags of the images of {backend} are written as '{tag}', not as '{named}'", "write version: {tag}"),
     "E479": Wording("the image of {of} has no {name}, which '{given}' needs", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -14,6 +15,8 @@ from renderer.resolve.kube import images
 from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+
+_V_IN_FRONT = re.compile(r"(v?)\d")
 
 
 @rule(of=EngineRun, when=lambda run: run.backend_config.get("version"))
@@ -35,6 +38,17 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         file, line, _ = app.origin(*BACKEND, "version").place
         words = {"image": image, "version": version, "named": named, "file": file, "line": line}
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
+
+
+@rule(of=EngineRun, when=lambda run: "version" in run.backend_config)
+def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
+    """A warning for a version with a `v` in front that the tags of a preset's images do not have, or without theirs."""
+    app, runtime, named = run.base.app, run.engine.runtime, run.backend_config.get("version", "")
+    own, given = (_V_IN_FRONT.match(tag) for tag in (runtime.spec["version"], named))
+    if not runtime.ours or not own or not given or own[1] == given[1] or pod_template.runner_image(app):
+        return
+    words = {"backend": runtime.name, "named": named, "tag": own[1] + named.removeprefix("v")}
+    yield make_diagnostic("W464", app.origin(*BACKEND, "version"), **words)
 
 
 @rule(of=EngineRun, when=lambda run: "versions" in run.model_settings)
