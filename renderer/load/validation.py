@@ -8,6 +8,7 @@ from typing import Any
 
 from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.load.deprecated_names import DEPRECATED_FIELDS
 from renderer.text import suggestions
 from renderer.yamlio import Document
@@ -176,7 +177,8 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             continue  # a bare word may stand for a number
         code, words = finding.code, schema_validation.message_words(finding, raw)
         if code == "E301" and words["hint"].startswith(_LISTED) and (place := _place_of(name, words["word"])):
-            words["hint"] = f"did you mean {place}?"
+            of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""
+            words["hint"] = f"did you mean {place}{of_engine}?"
         if code == "E302" and document.is_empty(*finding.path, words["word"]):
             problems.append(_empty_field(document, name, *finding.path, words["word"]))
             continue

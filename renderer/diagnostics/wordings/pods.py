@@ -87,6 +87,10 @@ PODS: Final[dict[str, Wording]] = {
         "{field} has no effect in any pod of '{app}': {why}",
         "write them where all pods of this workload have them, such as the role's envs",
     ),
+    "N325": Wording(
+        "the container '{name}' with an image of {backend} runs beside model-runner, which is the engine's container",
+        "to give the engine this image, write name: model-runner",
+    ),
     "W326": Wording("the podTemplate adds another container, '{name}'", "did you mean '{meant}'?"),
     "W308": Wording(
         "the image of {backend} starts as root, so with runAsNonRoot the kubelet does not start it",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
 from renderer.kubernetes.json_values import map_at
+from renderer.kubernetes.strategic_merge import DIRECTIVE
 from renderer.kubernetes.workloads import containers
 from renderer.resolve import flavors
 from renderer.resolve.pod import pod_template
@@ -32,13 +33,21 @@ def root_user(planned: PlannedPod) -> Iterator[Diagnostic]:
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
 def misspelt_containers(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's."""
+    """A warning for each container that a podTemplate adds under a name that is nearly the runner's or a loader's; a
+    note for each other one that it adds beside the runner with the image of an engine.
+    """
     own = [container.name for container in (*planned.generated.init_containers, *planned.generated.containers)]
+    known_engines = planned.run.base.context.known_engines
+    keeps_runner = DIRECTIVE not in pod_template.runner_patch(planned.app.spec)[1]
     for path, container in containers(map_at(planned.app.spec, "podTemplate", "spec")):
         name = str(container.get("name"))
-        if name not in own and container.get("image") and (own_name := closest(name, own, 0.85)):
-            origin = planned.app.origin("spec", "podTemplate", "spec", *path, "name")
+        if name in own or not (image := container.get("image")):
+            continue
+        origin = planned.app.origin("spec", "podTemplate", "spec", *path, "name")
+        if own_name := closest(name, own, 0.85):
             yield make_diagnostic("W326", origin, name=name, meant=own_name)
+        elif keeps_runner and path[0] == "containers" and (engine := known_engines.image_engine(str(image))):
+            yield make_diagnostic("N325", origin, name=name, backend=engine.backend)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
