@@ -44,10 +44,12 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
 def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     """A warning for a version with a `v` in front that the tags of a preset's images do not have, or without theirs."""
     app, runtime, named = run.base.app, run.engine.runtime, run.backend_config.get("version", "")
-    own, given = (_V_IN_FRONT.match(tag) for tag in (runtime.spec["version"], named))
-    if not runtime.ours or not own or not given or own[1] == given[1] or pod_template.runner_image(app):
+    preset_form, named_form = (_V_IN_FRONT.match(tag) for tag in (runtime.spec["version"], named))
+    if not runtime.ours or pod_template.runner_image(app):
         return
-    words = {"backend": runtime.name, "named": named, "tag": own[1] + named.removeprefix("v")}
+    if not preset_form or not named_form or preset_form[1] == named_form[1]:
+        return
+    words = {"backend": runtime.name, "named": named, "tag": preset_form[1] + named.removeprefix("v")}
     yield make_diagnostic("W464", app.origin(*BACKEND, "version"), **words)
 
 
