@@ -621,6 +621,13 @@ ADVICE = [
         INPUT,
     ),
     Advice(
+        "W464",
+        {"BACKEND": 'version: "0.32.0"'},
+        r"write version: (\S+)",
+        [{"BACKEND": r"version: \1"}],
+        INPUT,
+    ),
+    Advice(
         "E469",
         {"PROBES": "readinessProbe: {httpGet: {path: /healthz, port: http}}"},
         r"write path: (\S+)",
