@@ -65,7 +65,9 @@ def render(
         common = common_scope(options, folder, environments)
         result.problems.extend(submodules.findings([*environments, *([common] if common else ())]))
     if not (options.env or environments[0].pruned_paths or has_errors(result.problems, options.strict)):
-        result = replace(result, asides=resolve.unused_flavors(environment.inputs for environment in results))
+        result = replace(
+            result, asides=partial(resolve.unused_flavors, [environment.inputs for environment in results])
+        )
     writes = options.write and not has_errors(result.problems, options.strict)
     return result if writes else replace(result, changes=())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -55,7 +55,7 @@ class RenderResult(Struct, frozen=True):
     listed_parts: Sequence[Part] = ()  # the results of items whose texts were not asked for
     # Whether models fit on their accelerators, by namespace and name of the workload; of one environment.
     fits: Mapping[tuple[str, str], FitVerdict] = {}
-    asides: Sequence[Diagnostic] = ()  # notes for machines, and for people who ask for each: they hold of good trees
+    asides: Callable[[], Sequence[Diagnostic]] = list  # notes for machines, and for people who ask for each
 
 
 def common_scope(options: RenderOptions, folder: str, scopes: Sequence[Scope]) -> Scope | None:

@@ -124,7 +124,7 @@ def validate(paths: tuple[str, ...], **flags: Any) -> None:
 def _told_problems(result: RenderResult, flags: dict[str, Any]) -> list[Diagnostic]:
     """The problems, with the notes that people hear with -v alone."""
     tells_all = flags["verbose"] or flags["form"] != "text"
-    return [*result.problems, *(result.asides if tells_all else ())]
+    return [*result.problems, *(result.asides() if tells_all else ())]
 
 
 def _stream(texts: Iterable[OutputFile]) -> str:
