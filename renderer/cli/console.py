@@ -174,15 +174,14 @@ def _brief_texts(ordered: Sequence[Diagnostic]) -> Iterator[str]:
     """The texts of diagnostics; of notes that are alike that of the first, with the number of the others."""
     from renderer.diagnostics.wordings import WORDINGS
 
-    keys = [
-        (diagnostic.code, diagnostic.message if WORDINGS[diagnostic.code].varies else "")
-        for diagnostic in ordered
-        if diagnostic.severity == "note"
-    ]
-    counts, alike = Counter(keys), iter(keys)
+    def kind(note: Diagnostic) -> tuple[str, str]:
+        return note.code, note.message if WORDINGS[note.code].varies else ""
+
+    counts = Counter(kind(diagnostic) for diagnostic in ordered if diagnostic.severity == "note")
     for diagnostic in ordered:
-        count = counts.pop(next(alike), 0) if diagnostic.severity == "note" else 1
-        if count:
+        if diagnostic.severity != "note":
+            yield str(diagnostic)
+        elif count := counts.pop(kind(diagnostic), 0):
             yield f"{diagnostic}\n    and {count - 1} more: -v" if count > 1 else str(diagnostic)
 
 

@@ -44,8 +44,7 @@ class Offer(Struct, frozen=True):
 @cache
 def engine_of_list(path: str) -> str:
     """The engine of the table whose options a list has, by the path of the list; '' for another one."""
-    stem = os.path.basename(path).removesuffix(".txt")
-    return next((engine for engine in _spec()["engines"] if stem == engine or stem.startswith(f"{engine}-")), "")
+    return next((engine for engine in _spec()["engines"] if _is_list(os.path.basename(path), engine)), "")
 
 
 def value_kind(list_path: str, option: str) -> str:

@@ -239,7 +239,7 @@ def _refused_values(
         index = start + 1 + i if is_own_argument else start
         parts = value.split(",") if option.repeats else [value]
         mismatch = _type_mismatch(rules.style, option, value) if option.type else ""
-        code, words = "", {}
+        refusals: list[tuple[str, dict[str, str]]] = []
         if option.choices.values:
             wrong = next((part for part in parts if not _is_choice(option, part)), None)
             if wrong is not None and (mismatch or not option.type):
@@ -247,10 +247,9 @@ def _refused_values(
                 between = f"write {_choice_words(option)} between the two"
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
                 hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
-                code, words = "E440", {"hint": hint}
+                refusals.append(("E440", {"hint": hint}))
         elif mismatch:
-            code, words = "E441", {"type": mismatch, "hint": _type_hint(rules.style, option, value)}
-        refusals = [(code, words)] if code else []
+            refusals.append(("E441", {"type": mismatch, "hint": _type_hint(rules.style, option, value)}))
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
             refusals.append(("W442", {"read": read}))
         for code, words in refusals:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
+from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
-from renderer.engines.option_validation import plugged_options, validate_options
+from renderer.engines.option_validation import OptionRules, plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import text_at
@@ -52,11 +53,9 @@ def options_without_companions(running: RunningEngine) -> Iterator[Diagnostic]:
     line, rules = running.line, running.line.option_rules
     if rules is None:
         return
-    for option in written_options(line.engine.style, line.written, rules.requires):
-        if missing := _missing(running, rules.requires[option.name]):
-            hint = f"write {missing} beside it, or leave it out"
-            words = {"of": rules.engine, "option": option.text.partition("=")[0], "missing": missing, "hint": hint}
-            yield make_diagnostic(rules.code("E443"), option.origin, **words)
+    for origin, words in _lonely_options(running, rules, line.written, rules.requires):
+        hint = f"write {words['missing']} beside it, or leave it out"
+        yield make_diagnostic(rules.code("E443"), origin, hint=hint, **words)
 
 
 def _has_idle(running: RunningEngine) -> bool:
@@ -72,15 +71,21 @@ def idle_options(running: RunningEngine) -> Iterator[Diagnostic]:
     if rules is None:
         return
     layers = [layer for layer in line.written if not any(layer.origin.source is source for source in line.shipped)]
-    for option in written_options(line.engine.style, layers, rules.idle_without):
-        if missing := _missing(running, rules.idle_without[option.name]):
-            words = {"of": rules.engine, "option": option.text.partition("=")[0], "missing": missing}
-            yield make_diagnostic("W468", option.origin, **words)
+    for origin, words in _lonely_options(running, rules, layers, rules.idle_without):
+        yield make_diagnostic("W468", origin, **words)
 
 
-def _missing(running: RunningEngine, companions: Iterable[str]) -> str:
-    """Those of some options that neither the line has nor a variable may say, in words."""
-    return " and ".join(option for option in companions if not _is_said(running, option))
+def _lonely_options(
+    running: RunningEngine, rules: OptionRules, layers: Iterable[ArgLayer], companions: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Origin, dict[str, str]]]:
+    """Where each option in the layers is that lacks one of its companions, on the line and in variables, and the words
+    about it.
+    """
+    for option in written_options(running.line.engine.style, layers, companions):
+        missing = " and ".join(other for other in companions[option.name] if not _is_said(running, other))
+        if missing:
+            spelled = option.text.partition("=")[0]
+            yield option.origin, {"of": rules.engine, "option": spelled, "missing": missing}
 
 
 def _is_said(running: RunningEngine, option: str) -> bool:

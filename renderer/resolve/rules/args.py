@@ -284,11 +284,14 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
         size = last_number(engine.style, args, engine.size_options)
     if heads and size and heads % size:
         last = last_given_number(engine.style, layers, engine.size_options)
-        size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
-        written_size = "tensor" in (command.app.spec.get("parallelism") or {})
-        origin = flavor.at(*size_path) if flavor else None
-        origin = command.app.origin("spec", "parallelism", "tensor") if written_size else origin
-        if origin := last.origin if last else origin:
+        if last:
+            origin: Origin | None = last.origin
+        elif "tensor" in (command.app.spec.get("parallelism") or {}):
+            origin = command.app.origin("spec", "parallelism", "tensor")
+        else:
+            size_path = ("params", "TP") if "TP" in placement.params else ("limits", accelerator.resource)
+            origin = flavor.at(*size_path) if flavor else None
+        if origin:
             words = heads_words(heads, size)
             if model.ours and engine.spec.get("dividesHeads"):
                 yield make_diagnostic("E464", origin, engine=engine.runtime.name, **words)

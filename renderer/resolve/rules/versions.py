@@ -40,14 +40,12 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
 
 
-@rule(of=EngineRun, when=lambda run: "version" in run.backend_config)
+@rule(of=EngineRun, when=lambda run: "version" in run.backend_config and run.engine.runtime.ours)
 def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     """A warning for a version with a `v` in front that the tags of a preset's images do not have, or without theirs."""
     app, runtime, named = run.base.app, run.engine.runtime, run.backend_config.get("version", "")
     preset_form, named_form = (_V_IN_FRONT.match(tag) for tag in (runtime.spec["version"], named))
-    if not runtime.ours or pod_template.runner_image(app):
-        return
-    if not preset_form or not named_form or preset_form[1] == named_form[1]:
+    if not preset_form or not named_form or preset_form[1] == named_form[1] or pod_template.runner_image(app):
         return
     words = {"backend": runtime.name, "named": named, "tag": preset_form[1] + named.removeprefix("v")}
     yield make_diagnostic("W464", app.origin(*BACKEND, "version"), **words)
