@@ -10,6 +10,7 @@ from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Path
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
+from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.kubernetes.workloads import CONTAINERS, DEPLOYMENT, WORKLOADS, containers, kind_of, replicas
 from renderer.yamlio import Document
@@ -42,7 +43,7 @@ def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWo
         annotations=map_at(metadata, "annotations"),
         replicas=_number(document, ("spec", "replicas"), diagnostics),
         replicas_origin=document.origin("spec", "replicas"),
-        rollout=_rollout(map_at(value, "spec"), workload.rollout),
+        rollout=_rollout(value, workload.rollout),
         as_deployment=kind_of(value) == DEPLOYMENT,
         template=templates[-1],
         leader_template=templates[0] if has_leader else None,
@@ -88,11 +89,13 @@ def _readable_pod(pod: Body) -> dict[str, Any]:
     return spec
 
 
-def _rollout(spec: Body, bounds: Path) -> Body:
-    rollout = map_at(spec, *bounds)
-    if text_at(spec, "strategy", "type") == "Recreate":
+def _rollout(body: Body, bounds: Path) -> Body:
+    """The bounds of a rollout that somebody wrote; of a Deployment with the one that the server fills in beside it."""
+    rollout = map_at(body, "spec", *bounds)
+    if text_at(body, "spec", "strategy", "type") == "Recreate":
         rollout = {"maxUnavailable": "100%", "maxSurge": 0}
-    return {key: rollout[key] for key in _ROLLOUT_KEYS if key in rollout}
+    written = {key: rollout[key] for key in _ROLLOUT_KEYS if key in rollout}
+    return {**DEPLOYMENT_ROLLOUT, **written} if written and kind_of(body) == DEPLOYMENT else written
 
 
 def _own_words(claims: Sequence[Body]) -> Body:

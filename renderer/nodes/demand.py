@@ -11,6 +11,7 @@ from renderer.api import App, Inputs, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import map_at, maps_at
+from renderer.kubernetes.rollouts import bound_count
 from renderer.plan import Container, DeviceTemplate, Plan, Pod, TrafficPlan
 from renderer.planning import plan_tree
 
@@ -94,9 +95,7 @@ def _item_demands(
 def _max_groups(plan: Plan) -> int:
     """The most groups of pods at once, with those that a rolling update adds."""
     replicas = plan.scaler.max_replicas if plan.scaler else plan.replicas or 0
-    surge = plan.rollout.max_surge
-    surge_groups = -(-replicas * int(surge.removesuffix("%")) // 100) if isinstance(surge, str) else surge
-    return replicas + (surge_groups if replicas else 0)
+    return replicas + (bound_count(plan.rollout.max_surge, replicas, up=True) if replicas else 0)
 
 
 def _pod_group(inputs: Inputs, max_pods: int, pod: Pod, devices: DeviceTemplate | None) -> PodGroup:

@@ -8,6 +8,7 @@ from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import as_map, as_number, as_text, value_at
+from renderer.kubernetes.rollouts import bound_count
 
 _MAX_INT32 = 2**31 - 1
 
@@ -27,12 +28,11 @@ def validate_lws(body: Body) -> Iterator[Finding]:
         )
     update: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     rollout = as_map(as_map(spec.get("rolloutStrategy")).get("rollingUpdateConfiguration"))
-    unavailable = _scaled_value(rollout.get("maxUnavailable", 1), replicas, up=False)
-    surge = _scaled_value(rollout.get("maxSurge", 0), replicas, up=True)
-    for key, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
-        if value is None:
-            yield Finding("E512", (*update, key), {"field": key, "value": rollout[key]})
-    if unavailable == 0 and surge == 0 and replicas:
+    bounds = {"maxUnavailable": rollout.get("maxUnavailable", 1), "maxSurge": rollout.get("maxSurge", 0)}
+    for key, bound in bounds.items():
+        if isinstance(bound, str) and bound_count(bound, 100, up=False) > 100:
+            yield Finding("E512", (*update, key), {"field": key, "value": bound})
+    if replicas and not any(bound_count(bound, replicas, up=key == "maxSurge") for key, bound in bounds.items()):
         yield Finding("E513", update, {"replicas": replicas})
     yield from _validate_subgroups(metadata, template, size)
     if template.get("restartPolicy") == "Default":
@@ -94,13 +94,3 @@ def _validate_subgroups(metadata: Body, template: Body, size: float) -> Iterator
             (*path, "subGroupSize"),
             {"what": f"neither the size {size} nor {size - 1} is a multiple of subGroupSize {part}"},
         )
-
-
-def _scaled_value(value: object, replicas: float, *, up: bool) -> float | None:
-    """A number of groups, or a percentage of the replicas, rounded up or down; None above 100 %."""
-    if isinstance(value, (int, float)):
-        return int(value)  # 1.0 is a whole number too
-    percent = int(str(value).removesuffix("%"))
-    if percent > 100:
-        return None
-    return -(-percent * replicas // 100) if up else percent * replicas // 100

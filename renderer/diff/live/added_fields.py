@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
-from renderer.diff.live.compared import PodPair
+from renderer.diff.live.compared import ObjectSide, PodPair
 from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.rollouts import bound_count
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.kubernetes.workloads import WORKLOADS
 from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
@@ -29,6 +31,7 @@ _SET_FIELDS: Final = (
     *("startupPolicy", "rolloutStrategy", "networkConfig", "groupIdentity", "groupReplacementPolicy"),
     "leaderWorkerTemplate",
 )
+_BOUNDS: Final = (("maxUnavailable", 1), ("maxSurge", 0))  # of a rollout, where the input says none
 _CONFIG_HASH: Final = "llmaz.io/config-hash"
 
 
@@ -220,10 +223,27 @@ def rolls_out(differing: DifferingField) -> bool:
         return False
     if differing.key[1] == "progressDeadlineSeconds":
         return True
-    return differing.key[1] == "strategy" and (differing.key[-1], differing.value) in (
-        ("maxUnavailable", 1),
-        ("maxSurge", 0),
-    )
+    return differing.key[1] == "strategy" and (differing.key[-1], differing.value) in _BOUNDS
+
+
+def leaves_fewer_pods(differing: DifferingField) -> bool:
+    """A bound of a rollout that leaves fewer pods ready than the server's defaults leave of theirs."""
+    if (differing.key[-1], differing.value) not in _BOUNDS or not differing.pair.ours.is_workload:
+        return False
+    if not (differing.is_filled_in or (differing.added and differing.pair.other_kind)):
+        return False
+    theirs, ours = (_least_pods(side) for side in (differing.pair.theirs, differing.pair.ours))
+    return ours < theirs
+
+
+def _least_pods(side: ObjectSide) -> int:
+    """How many of a workload's pods a rollout leaves ready at least; where something scales it, of one."""
+    replicas = int(number_at(side.view, "spec", "replicas", default=1))
+    strategy, *bounds = WORKLOADS[side.key.api_kind].rollout
+    if text_at(side.view, "spec", strategy, "type") == "Recreate":
+        return 0
+    unavailable = value_at(side.view, "spec", strategy, *bounds, "maxUnavailable")
+    return replicas - bound_count(1 if unavailable is None else unavailable, replicas, up=False)
 
 
 def is_of_the_kind(differing: DifferingField) -> bool:

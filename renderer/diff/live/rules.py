@@ -226,6 +226,13 @@ EXPLANATIONS: Final = (
     ),
     LiveRule("tolerations", ADDS, "Pods tolerate the taint of nodes with accelerators.", added_fields.is_tolerated),
     LiveRule(
+        "fewer-pods",
+        ADDS,
+        "While a rollout goes on, fewer pods answer than before: each ends before its successor starts, which needs "
+        "no extra accelerator. Where some are free, write workload.rollout: {maxSurge: 1, maxUnavailable: 0}.",
+        added_fields.leaves_fewer_pods,
+    ),
+    LiveRule(
         "rollout", ADDS, "A rollout needs no extra accelerator, and has time to load weights.", added_fields.rolls_out
     ),
     LiveRule("workload-kind", ADDS, "A LeaderWorkerSet has these fields.", added_fields.is_of_the_kind),

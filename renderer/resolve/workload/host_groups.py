@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.kubernetes.json_values import as_number, map_at, value_at
+from renderer.kubernetes.json_values import map_at, value_at
+from renderer.kubernetes.rollouts import bound_count
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.plan import Body, Container, Pod, Port
 from renderer.resolve.container_words import literal_words
@@ -35,10 +35,7 @@ def find_form(engine: Engine, parallelism: Parallelism, words: Words) -> MultiHo
 
 def most_groups(app: App, groups: int) -> int:
     """How many groups of several pods there may be at once: while a rollout goes on, also those of its surge."""
-    surge = value_at(app.spec, "workload", "rollout", "maxSurge")
-    if isinstance(surge, str):
-        return groups + math.ceil(groups * int(surge.removesuffix("%")) / 100)
-    return groups + int(as_number(surge or 0))
+    return groups + bound_count(value_at(app.spec, "workload", "rollout", "maxSurge") or 0, groups, up=True)
 
 
 def rank_port_count(parallelism: Parallelism, mode: str) -> int:

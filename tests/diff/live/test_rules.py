@@ -101,7 +101,7 @@ BASE = differences_of(nothing)
         ("spec.template.spec.tolerations[NoSchedule nvidia.com/gpu Exists]", ADDS, "tolerations"),
         ("spec.template.metadata.labels[llmaz.io/model-name]", ADDS, "model-labels"),
         ("spec.template.metadata.labels[app.kubernetes.io/name]", ADDS, "labels"),
-        ("spec.strategy.rollingUpdate.maxSurge", ADDS, "rollout"),
+        ("spec.strategy.rollingUpdate.maxSurge", ADDS, "fewer-pods"),
         ("spec.progressDeadlineSeconds", ADDS, "rollout"),
         ("spec.selector.matchLabels", EQUAL, "selector"),
         ("spec.selector", EQUAL, "selector"),
@@ -266,8 +266,37 @@ def test_a_group_takes_the_place_of_a_deployment() -> None:
 
     differences = differences_of(change)
     assert differences["spec.startupPolicy"].rule == "workload-kind"
+    assert differences["spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable"].rule == "fewer-pods"
     assert differences["spec.selector.matchLabels.app"].rule == "no-selector"
     assert differences["image"].rule == "image-name"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "strategy", "rules"),
+    [
+        (1, {}, {"fewer-pods"}),
+        (3, {}, {"fewer-pods"}),
+        (4, {}, {"rollout"}),  # 25 % of theirs are one, too
+        (3, {"type": "Recreate"}, set()),
+        (3, {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}, set()),
+        (3, {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%"}}, {"fewer-pods", ""}),
+        (3, {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "many"}}, {"fewer-pods", ""}),
+    ],
+)
+def test_a_rollout_with_fewer_pods(replicas: int, strategy: Body, rules: set[str]) -> None:
+    def change(theirs: list[Body], ours: list[Body]) -> None:
+        theirs[0]["spec"] |= {"replicas": replicas, **({"strategy": strategy} if strategy else {})}
+        ours[0]["spec"]["replicas"] = replicas
+
+    bounds = ("maxSurge", "maxUnavailable")
+    assert {difference.rule for path, difference in differences_of(change).items() if path.endswith(bounds)} == rules
+
+
+def test_a_rollout_that_starts_pods_first_has_as_many() -> None:
+    def change(theirs: list[Body], ours: list[Body]) -> None:
+        ours[0]["spec"]["strategy"]["rollingUpdate"] = {"maxSurge": 1, "maxUnavailable": 0}
+
+    assert "fewer-pods" not in {difference.rule for difference in differences_of(change).values()}
 
 
 def hpa(kind: str, version: str = "apps/v1") -> Body:
