@@ -27,7 +27,7 @@ from renderer.load.option_lists import OptionListReader
 from renderer.load.preset_files import accelerator_types
 from renderer.preset_catalog import model_fit
 from renderer.preset_catalog.preview import option_lines
-from scripts import start_logs
+from scripts import make_models, start_logs
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -270,6 +270,61 @@ def least_numbers(name: str, spec: Spec) -> list[str]:
         return [*("?" for _ in TYPES), ", ".join(filter(None, [weights, code(fit.missing_fact)]))]
     counts = [fit.smallest_count(accelerator_types().by_name[name]) for name in TYPES]
     return [*(str(count or "–") for count in counts), "–"]
+
+
+PARSERS = ("--tool-call-parser", "--reasoning-parser")
+PARSING_ENGINES = ("vllm", "sglang")
+
+
+def parser_table() -> str:
+    """The parsers that the presets of chat models give, with the version of the engine in which each first is."""
+    known, rows = make_models.known_models(), dict[tuple[str, ...], list[str]]()
+    since = {engine: parser_versions(engine) for engine in PARSING_ENGINES}
+    for name in load.preset_names("models"):
+        spec = load.preset(f"models/{name}").value["spec"]
+        hub = spec["source"]["modelHub"]
+        if spec["facts"]["kind"] == "chat" and "filename" not in hub:
+            needs = make_models.base_of(hub, known).known.get("tools_need", "")
+            cells = [
+                parser_cell(spec, engine, option, since[engine], needs if option == PARSERS[0] else "")
+                for option in PARSERS
+                for engine in PARSING_ENGINES
+            ]
+            rows.setdefault(tuple(cells), []).append(code(name))
+    heads = [f"{kind}, {engine}" for kind in ("tools", "reasoning") for engine in PARSING_ENGINES]
+    lines = [f"| models | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    return "\n".join([*lines, *(f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items())])
+
+
+def parser_versions(engine: str) -> dict[tuple[str, str], str]:
+    """By option and value, the version of an engine in which it first is; only those that the oldest lacks."""
+    document = load.preset(f"backends/{engine}")
+    runtime, files = BackendRuntime(engine, document.value["spec"], document, ours=True), OptionListReader()
+    since: dict[tuple[str, str], str] = {}
+    oldest, *newer = option_lists.known_versions(files, runtime)
+    before = parser_values(files, runtime, oldest)
+    for version in newer:
+        values = parser_values(files, runtime, version)
+        since |= dict.fromkeys(values - before - since.keys(), version)
+        before = values
+    return since
+
+
+def parser_values(files: OptionListReader, runtime: BackendRuntime, version: str) -> set[tuple[str, str]]:
+    """The values of the options about parsers in a version."""
+    known = option_lists.read_option_list(files, runtime, version)
+    options = known.options if known else {}
+    return {(name, value) for name in PARSERS if name in options for value in options[name].choices.values}
+
+
+def parser_cell(spec: Spec, engine: str, option: str, since: Mapping[tuple[str, str], str], needs: str) -> str:
+    """The parser that a model gives an engine. `needs`: what its tools need besides."""
+    args = spec.get("engines", {}).get(engine, {}).get("args", [])
+    if option not in args:
+        return f"– ({needs})" if needs else "–"
+    parser = args[args.index(option) + 1]
+    version = since.get((option, parser))
+    return ", ".join(filter(None, [code(parser), version and f"from {version}", needs and f"with {needs}"]))
 
 
 def accelerator_table() -> str:
@@ -538,6 +593,7 @@ TABLES = {
     "accelerator types": accelerator_table,
     "accelerator parts": parts_table,
     "models": model_table,
+    "parsers": parser_table,
 }
 ENGINE_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterator[tuple[str, ...]]]]] = {
     "facts": (("fact", "here"), facts),

@@ -36,6 +36,7 @@ PARSERS: Mapping[str, Mapping[str, Any]] = json.loads((TESTS / "data" / "parsers
 ALSO = {
     ("sglang", "--tool-call-parser"): {
         "openai": "gpt-oss",
+        "llama3_json": "llama3",
         "minimax_m2": "minimax-m2",
         "minimax_m3": "minimax-m3",
         "deepseek_v31": "deepseekv31",
@@ -45,6 +46,7 @@ ALSO = {
     ("sglang", "--reasoning-parser"): {
         "minimax_m2": "minimax",
         "minimax_m3": "minimax-m3",
+        "deepseek_r1": "deepseek-r1",
         "deepseek_v3": "deepseek-v3",
         "deepseek_v4": "deepseek-v4",
         "glm47": "glm45",
@@ -256,6 +258,16 @@ def test_arguments_are_those_of_the_recipe(name: str) -> None:
                 # Whatever is no parser stands in the note, or is explained in the preset.
                 note = model.known.get("note", "")
                 assert f"{option} {' '.join(values)}".strip() in note or option == "--cache-ram"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_parser_without_tools_in_the_chat_template(name: str) -> None:
+    """A model whose tools need more than a parser has one only where its recipe gives what it needs beside it."""
+    known = base(name).known
+    if "tools_need" in known:
+        assert known["tools_need_source"]
+        arguments = {arg for settings in MODELS[name].get("engines", {}).values() for arg in settings.get("args", [])}
+        assert "--tool-call-parser" not in arguments or "--chat-template" in known["vllm"]["tool_calling_args"]
 
 
 @pytest.mark.parametrize("engine", sorted(PARSERS))

@@ -599,6 +599,20 @@ def test_arguments_of_a_model_in_every_version(model: str, engine: str) -> None:
         assert len(result.layer.origins) in (0, len(result.layer.args))
 
 
+@pytest.mark.parametrize(("model", "engine"), ENGINES_OF_MODELS)
+def test_what_a_version_knows_stays(model: str, engine: str) -> None:
+    """Where a version gets an option of a model, a newer one does too, under this name or another; the newest gets all.
+    So a parser that an engine renames is found.
+    """
+    got: set[str] = set()
+    for version in listed(engine):
+        _, result = args_of_model(model, engine, version)
+        lost = {text.partition(" ")[0] for text in result.left_out}
+        assert not lost & got, version
+        got = {arg for arg in result.layer.args if arg.endswith("-parser")}
+    assert result.left_out == ()
+
+
 @pytest.mark.parametrize(
     ("model", "engine", "version", "args", "left_out"),
     [
@@ -610,6 +624,22 @@ def test_arguments_of_a_model_in_every_version(model: str, engine: str) -> None:
             "vllm",
             "0.8.5",
             "--enable-auto-tool-choice --tool-call-parser hermes --enable-reasoning --reasoning-parser deepseek_r1",
+            (),
+        ),
+        ("deepseek-r1", "vllm", "0.8.5", "--enable-reasoning --reasoning-parser deepseek_r1", ()),
+        ("deepseek-r1", "vllm", "0.7.0", "", ("--reasoning-parser deepseek_r1",)),
+        (
+            "llama-3--1-8b-instruct",
+            "vllm",
+            "0.6.2",
+            "",
+            ("--enable-auto-tool-choice", "--tool-call-parser llama3_json"),
+        ),
+        (
+            "glm-4--7",
+            "vllm",
+            "0.20.0",
+            "--enable-auto-tool-choice --tool-call-parser glm47 --reasoning-parser glm45",
             (),
         ),
         ("gpt-oss-20b", "vllm", "0.10.1", "", ("--enable-auto-tool-choice", "--tool-call-parser openai")),
