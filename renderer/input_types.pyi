@@ -456,6 +456,7 @@ class ElasticConfigSpec(TypedDict, total=False):
 class ParallelismSpec(TypedDict, total=False):
     data: int
     expert: bool
+    hosts: int
     pipeline: int
     tensor: int
 

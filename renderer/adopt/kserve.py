@@ -7,6 +7,7 @@ line that comes of it.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -463,7 +464,9 @@ class _Service:
         parallelism = self.spec.get("parallelism") or {}
         sizes = {key: parallelism[key] for key in ("tensor", "pipeline", "data", "expert") if parallelism.get(key)}
         if sizes and is_default:
-            fields["parallelism"] = sizes
+            hosts = self._hosts()
+            has_one_each = 1 < hosts == math.prod(sizes.get(key, 1) for key in ("tensor", "pipeline", "data"))
+            fields["parallelism"] = {**sizes, "hosts": hosts} if has_one_each else sizes
         elif sizes and not uses_parallelism and "worker" not in self.spec:
             self.diagnostics.add("W966", self.origins(("parallelism",)), why=why)
         if (offloading := self.spec.get("kvCacheOffloading")) is not None:

@@ -29,6 +29,8 @@ _ANNOTATIONS = {
     wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME
+_NETWORKS = frozenset(("k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"))  # annotations that attach some
+_NETWORK_VARIABLES = ("NCCL_", "RCCL_", "HCCL_", "UCX_", "FI_")
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
 
 
@@ -77,6 +79,8 @@ class ModelSummary(Struct, frozen=True):
     scaler: str = ""  # the kind of its autoscaler
     app: str = ""  # where the workload does a part of an app's work
     role: str = ""  # likewise
+    # Whether pods of several hosts name nothing but the network of all pods.
+    has_plain_network: bool = False
     memory: str = ""  # whether it fits on its accelerators, in words; '' where that is not known
 
     @property
@@ -214,7 +218,24 @@ def summarize_model(
         worker=_pod(worker, accelerators),
         app=app,
         role=role,
+        has_plain_network=size > 1 and _has_plain_network(worker, accelerators),
     )
+
+
+def _has_plain_network(pod: Body, accelerators: AcceleratorNames) -> bool:
+    """Whether a pod names no faster network than that of all pods: no device for it in its limits or claims, no network
+    of the node or attached by an annotation, and no variable for the library that talks to other hosts.
+    """
+    spec, annotations = map_at(pod, "spec"), map_at(pod, "metadata", "annotations")
+    if spec.get("hostNetwork") or spec.get("resourceClaims") or not _NETWORKS.isdisjoint(annotations):
+        return False
+    for container in maps_at(spec, "containers"):
+        names = {str(entry.get("name")) for entry in maps_at(container, "env")}
+        devices = (name for name in map_at(container, "resources", "limits") if "/" in name)
+        own = (accelerators.counts(name) or name == gpus.declared_accelerator(pod) for name in devices)
+        if not all(own) or any(name.startswith(_NETWORK_VARIABLES) for name in names):
+            return False
+    return True
 
 
 def _bounds(scaler: Body) -> tuple[int, int]:

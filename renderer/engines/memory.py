@@ -37,6 +37,7 @@ class MemoryOptions(Struct, frozen=True):
     layers: Mapping[str, int]  # that a method adds, by pattern
     without_prefixes: frozenset[str]
     unknown: frozenset[str]  # with which nothing is known
+    of_hosts: frozenset[str]  # likewise, unless the sizes over several hosts are known without them
     sizes: frozenset[str]  # with the tensor parallel size
     lengths: frozenset[str]  # with the longest context
     names: frozenset[str]  # all of these, and options whose JSON has one of them as a key
@@ -74,8 +75,8 @@ def memory_options(
     layers = map_at(speculation, "layers")
     heads = {option.partition(".")[0] for option in single.values()}
     without_prefixes = option_names(style, memory.get("withoutPrefixCaching"))
+    named = without_prefixes | sizes.uncountable | sizes.size | lengths
     unknown = option_names(style, memory.get("sizeOptions")) | option_names(style, memory.get("offloadOptions"))
-    unknown |= sizes.uncountable
     return MemoryOptions(
         budget=memory["budget"],
         fraction=number_at(fraction, "default", default=1),
@@ -90,23 +91,25 @@ def memory_options(
         layers={pattern: int(number_at(layers, pattern)) for pattern in layers},
         without_prefixes=without_prefixes,
         unknown=unknown,
+        of_hosts=sizes.uncountable,
         sizes=sizes.size,
         lengths=lengths,
-        names=frozenset({*single.values(), *heads} - {""}) | without_prefixes | unknown | sizes.size | lengths,
+        names=frozenset({*single.values(), *heads} - {""}) | unknown | named,
     )
 
 
 def memory_settings(
-    options: MemoryOptions, style: Dialect, args: Sequence[str], *, tensor: int, pipeline: int
+    options: MemoryOptions, style: Dialect, args: Sequence[str], *, tensor: int, pipeline: int, hosts: int = 1
 ) -> MemorySettings | None:
     """What a command line says; None where it says something with which nothing is known. `tensor`: without an option
-    for it.
+    for it; `hosts`: of a replica, as far as its sizes are known.
     """
     values = option_values(style, args, options.names)
     fraction = _as_fraction(values.get(options.fraction_option, ""), options.fraction)
     value = values.get(options.type_option, "")
     value_type = options.types.get(value, "") if value else "auto"
-    if fraction is None or not value_type or not options.unknown.isdisjoint(values):
+    unknown = options.unknown if hosts > 1 else options.unknown | options.of_hosts
+    if fraction is None or not value_type or not unknown.isdisjoint(values):
         return None
     method = value_or_key(values, options.method_option)
     layers = _added_layers(options, method) if method else 0

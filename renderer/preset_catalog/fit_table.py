@@ -11,12 +11,14 @@ _WORDS = {TIGHT: "tight", ACTIVATIONS: "step", CONTEXT: "context", WEIGHTS: "wei
 _LEGEND = """\
 A number is how many requests of that length fit at once. tight: within 5 % of the memory, uncertain. step: the
 activations of a step may take what a request needs. context: a shorter one may fit. weights: they do not fit. -: the
-attention heads cannot be divided evenly.
+attention heads cannot be divided evenly. More than a host has are several hosts, which exchange after each layer: they
+need RDMA or NVLink between them (docs/parallelism.md).
 """
 _OF_WEIGHTS = """\
 fits: the weights do; without facts.{fact} the memory of a request is unknown. tight: within 5 % of the memory,
 uncertain. step: the activations of a step may take the rest. weights: they do not fit. -: the attention heads cannot
-be divided evenly.
+be divided evenly. More than a host has are several hosts, which exchange after each layer: they need RDMA or NVLink
+between them (docs/parallelism.md).
 """
 
 

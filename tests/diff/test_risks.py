@@ -13,6 +13,7 @@ from renderer.diff.comparison import compare
 from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import KINDS, is_floating, restarting_fields
+from renderer.kubernetes import wellknown
 from renderer.secrets.detection import hide_secrets
 from renderer.secrets.words import is_literal_secret
 from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
@@ -86,6 +87,44 @@ def test_workers_that_do_not_answer_yet(kind: str, old: dict[str, Any], before: 
     diff = compare(texts(old, leading(kind, before)), texts(group(2, "--c"), leading(kind, after)))
     text = "leads to workers of chat too, and those that are not rolled out yet do not answer"
     assert [message for risk, message in risks(diff) if risk == "lost-requests"] == [text][: int(lost)]
+
+
+def _shared(size: int, tensor: int = 4, **more: Any) -> dict[str, Any]:
+    """A group of hosts with two accelerators each, that shares each layer among so many."""
+    body = group(size, "--tensor-parallel-size", str(tensor))
+    template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    body["metadata"]["annotations"] = {wellknown.BACKEND: more.pop("backend", "vllm")}
+    template["metadata"]["annotations"] |= more.pop("annotations", {})
+    template["spec"] |= more.pop("pod", {})
+    container = template["spec"]["containers"][0]
+    container["resources"]["limits"] |= more.pop("limits", {})
+    container |= more
+    return body
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_told"),
+    [
+        (_shared(1, tensor=2), _shared(2), True),
+        ({}, _shared(2), True),  # new
+        (_shared(2), _shared(4, tensor=8), True),
+        (_shared(1, tensor=2), _shared(2, backend="sglang"), True),
+        (_shared(2), _shared(2, tensor=3), False),  # as many hosts as before
+        (_shared(1, tensor=2), _shared(2, tensor=2), False),  # a stage on each host
+        (_shared(2), _shared(1, tensor=2), False),
+        (_shared(1, tensor=2), _shared(2, backend="mine"), False),  # whose options nobody knows
+        (_shared(1, tensor=2), _shared(2, limits={"rdma/ib": "1"}), False),
+        (_shared(1, tensor=2), _shared(2, limits={"vpc.amazonaws.com/efa": "4"}), False),
+        (_shared(1, tensor=2), _shared(2, pod={"hostNetwork": True}), False),
+        (_shared(1, tensor=2), _shared(2, pod={"resourceClaims": [{"name": "nic"}]}), False),
+        (_shared(1, tensor=2), _shared(2, env=[{"name": "NCCL_IB_HCA", "value": "mlx5"}]), False),
+        (_shared(1, tensor=2), _shared(2, annotations={"k8s.v1.cni.cncf.io/networks": "sriov"}), False),
+        (_shared(1, tensor=2), _shared(2, env=[{"name": "HF_HOME", "value": "/models"}]), True),
+    ],
+)
+def test_layers_that_hosts_share_over_tcp(before: dict[str, Any], after: dict[str, Any], is_told: bool) -> None:
+    kinds = [kind for kind, _ in risks(between(before, after) if before else compare([], texts(after)))]
+    assert ("group-network" in kinds) is is_told
 
 
 def test_a_share_of_the_groups() -> None:

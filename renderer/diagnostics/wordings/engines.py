@@ -48,6 +48,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "set the draft model in your own file too, or leave it out",
     ),
     "W235": Wording("{option}: {why}"),
+    "W474": Wording(
+        "{factors} makes each replica {hosts} hosts with {each} each{fit}",
+        "for one host {remedy}; if several hosts are meant, write hosts: {hosts} beside it",
+    ),
     "W236": Wording(
         "only {size} of {count} {name} work, the others idle",
         "{hint}",
@@ -67,6 +71,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "data {data} over {hosts} hosts is for mixture-of-experts models, and the facts of '{model}' do not say that "
         "it is one",
         "set spec.facts.parameters and activeParameters in the OpenModel",
+    ),
+    "E474": Wording(
+        "hosts says {said}, but {factors} makes {made} where a pod has {pod}",
+        "write hosts: {hosts}, or change the sizes; hosts sets nothing, and may be left out",
     ),
     "E340": Wording(
         "{factors} = {size} accelerators is not a multiple of the {count} that each pod has",

@@ -130,6 +130,11 @@ KINDS: Mapping[str, RiskKind] = {
         "other",
         "keep `autoscaling.autoscaler` as it was, or merge while the load is steady",
     ),
+    "group-network": RiskKind(
+        "tensor parallel over hosts without RDMA",
+        "other",
+        "write `tensor` for the GPUs of a host and `pipeline` for the hosts, or `rdma/…` in the flavor's `limits`",
+    ),
     "listener": RiskKind(
         "Gateway listener", "other", "keep `gateway.hostnames` and `gateway.tls` as they were, unless this is wanted"
     ),

@@ -85,7 +85,7 @@ def resolve_parallelism(
     origin = next(origins[key] for key in ("tensor", "data", "pipeline") if key in origins)
     if accelerator.resource and not accelerator.group:
         diagnostics.stop("E255", origin, size=in_one_pod.size, count=accelerator.number, name=accelerator.resource)
-    words = {"factors": _factors(in_one_pod), "size": in_one_pod.size, "count": count, "name": accelerator.resource}
+    words = {"factors": factors(in_one_pod), "size": in_one_pod.size, "count": count, "name": accelerator.resource}
     if in_one_pod.size % count:
         limits = _limit_origin(accelerator, placement, model)
         diagnostics.stop("E340", origin, **words, place=_place(limits))
@@ -158,7 +158,7 @@ def own_size_origin(app: App, placement: Placement, model: OpenModel, *keys: str
     return None
 
 
-def _factors(parallelism: Parallelism) -> str:
+def factors(parallelism: Parallelism) -> str:
     """The sizes above 1, as a product."""
     sizes = {"data": parallelism.data, "tensor": parallelism.tensor, "pipeline": parallelism.pipeline}
     return " × ".join(f"{name} {size}" for name, size in sizes.items() if size > 1)

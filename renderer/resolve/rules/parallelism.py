@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from renderer import template
 from renderer.api import OpenModel
-from renderer.diagnostics import Diagnostic, make_diagnostic, quoted, rule
+from renderer.diagnostics import Diagnostic, counted, make_diagnostic, quoted, rule
+from renderer.fit.verdict import CONTEXT, FITS, WEIGHTS
 from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
-from renderer.resolve.engine.parallel_sizes import SIZE_WORDS
+from renderer.resolve import flavors
+from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, factors
 from renderer.resolve.flavors import param_origin
 from renderer.resolve.rules.versions import refused_by_version
-from renderer.resolve.workload.engine_process import OWN_ENVS
+from renderer.resolve.workload.engine_process import OWN_ENVS, EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
+from renderer.resolve.workload.gpu_fit import verdict_on_one_host
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
+
+_OWN_SIZES: tuple[Literal["tensor", "data", "pipeline"], ...] = ("tensor", "data", "pipeline")
+_MOST_OF_HOST = 8
+"""Accelerators that the hosts of most kinds have at most."""
 
 
 @rule(of=EngineRun)
@@ -34,7 +41,7 @@ def unknown_sizes(run: EngineRun) -> Iterator[Diagnostic]:
     values: dict[str, object] = {
         key: params[word] for key, word in SIZE_WORDS.items() if word in params and key != "tensor"
     }
-    values |= sizes
+    values |= {key: value for key, value in sizes.items() if key in SIZE_WORDS}
     if not values:  # as with most
         return
     known = _size_words(engine.spec)
@@ -75,6 +82,18 @@ def no_form(run: EngineRun) -> Iterator[Diagnostic]:
     yield make_diagnostic("E341", run.size_origin, **params, able=quoted(able))
 
 
+@rule(of=EngineRun, when=lambda run: "hosts" in (run.base.app.spec.get("parallelism") or {}), after=refused_by_version)
+def other_hosts(run: EngineRun) -> Iterator[Diagnostic]:
+    """An error for a number of hosts that is not what the sizes make."""
+    app, parallelism, accelerator = run.base.app, run.size.parallelism, run.size.accelerator
+    host_count = app.spec["parallelism"]["hosts"]
+    if host_count != parallelism.hosts:
+        words = {"said": counted(host_count, "host"), "factors": factors(parallelism) or "no size above 1"}
+        words["made"] = counted(parallelism.hosts, "host")
+        words["pod"] = f"{accelerator.number} {accelerator.resource}" if accelerator.number else "no accelerator"
+        yield make_diagnostic("E474", app.origin("spec", "parallelism", "hosts"), **words, hosts=parallelism.hosts)
+
+
 @rule(of=EngineRun, when=lambda run: run.size.parallelism.hosts > 1, after=no_form)
 def too_many_rank_ports(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for more rank ports than a pool has."""
@@ -93,6 +112,52 @@ def data_parallel_without_experts(run: EngineRun) -> Iterator[Diagnostic]:
         return
     params = {"data": parallelism.data, "hosts": parallelism.hosts, "model": model.name}
     yield make_diagnostic("W335" if has_experts is None else "E348", run.size_origin, **params)
+
+
+@rule(of=EngineProcess, when=lambda command: command.run.multi_host and "parallelism" in command.app.spec)
+def unasked_hosts(command: EngineProcess) -> Iterator[Diagnostic]:
+    """A warning for hosts that follow from sizes alone: nobody says how many, and the model does not need them. Where
+    pods have several accelerators, `pipeline` alone or `data` say that hosts are meant, and only what is known to fit
+    on one is told.
+    """
+    run, app = command.run, command.app
+    sizes, parallelism, pod_count = app.spec["parallelism"], run.size.parallelism, run.size.accelerator.number
+    above_one = [key for key in _OWN_SIZES if sizes.get(key, 1) > 1]
+    if not above_one or "hosts" in sizes or (pod_count > 1 and ("tensor" not in sizes or "data" in sizes)):
+        return
+    verdict = verdict_on_one_host(command)
+    if verdict in (WEIGHTS, CONTEXT) or (pod_count > 1 and verdict != FITS):
+        return
+    words = {"hosts": parallelism.hosts, "factors": factors(parallelism), "size": parallelism.size}
+    words["each"] = f"{pod_count} {run.size.accelerator.resource}" if pod_count else "no accelerator"
+    words["fit"] = ", and the model fits on one" if verdict == FITS else ""
+    remedy = _one_host(run) + (
+        " and leave pipeline out" if "tensor" not in sizes and above_one[0] == "pipeline" else ""
+    )
+    yield make_diagnostic("W474", app.origin("spec", "parallelism", above_one[0]), **words, remedy=remedy)
+
+
+def _one_host(run: EngineRun) -> str:
+    """What to write for one host."""
+    base, accelerator, size = run.base, run.size.accelerator, run.size.parallelism.size
+    if not accelerator.number:
+        return f'leave parallelism out and write params: {{TP: "{size}"}} in the flavor'
+    if size > _MOST_OF_HOST:
+        return "leave parallelism out"
+    model, inputs = base.claim.main, base.context.inputs
+    for flavor in flavors.model_flavors(inputs, base.context.catalog, model):
+        if flavors.accelerator_count(inputs, flavor) == size:
+            return f"claim inferenceFlavors: [{flavor.name}]"
+    name, what = accelerator.resource, f"limits: {{{accelerator.resource}: {size}}}"
+    if accelerator.claimed:
+        what = f"claims: {{deviceClassName: {name}, count: {size}}}"
+    chosen = base.placement.flavors[0] if base.placement.flavors else None
+    if chosen is None:
+        return f"write {what} in backendRuntimeConfig.resources"
+    if model.ours and not chosen.catalog:
+        new = f"{chosen.name}-{size}"
+        return f"write flavors: {{{new}: {{{what}}}}} in RenderConfig and claim inferenceFlavors: [{new}]"
+    return f"write {what} in flavor '{chosen.name}'"
 
 
 @rule(of=EngineRun, when=lambda run: run.size.parallelism.expert, after=refused_by_version)

@@ -13,7 +13,16 @@ from renderer.engines.accelerator_parts import accelerator_of_pod
 from renderer.engines.memory import memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import read_attention
-from renderer.fit.verdict import ACTIVATIONS, FITS, TIGHT, FitQuestion, FitVerdict, judge_fit, measured_verdict
+from renderer.fit.verdict import (
+    ACTIVATIONS,
+    FITS,
+    TIGHT,
+    WEIGHTS,
+    FitQuestion,
+    FitVerdict,
+    judge_fit,
+    measured_verdict,
+)
 from renderer.fit.weights import ModelWeights, read_weights
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
@@ -48,10 +57,16 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
         return None
     accelerator = _accelerator_type(command)
     weights = read_weights(facts) if accelerator else None
-    if accelerator is None or weights is None or (parallelism.expert and parallelism.data > 1):
+    spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
+    if accelerator is None or weights is None or spreads_data:
         return None
     settings = memory_settings(
-        options, run.engine.style, command.args, tensor=parallelism.tensor, pipeline=parallelism.pipeline
+        options,
+        run.engine.style,
+        command.args,
+        tensor=parallelism.tensor,
+        pipeline=parallelism.pipeline,
+        hosts=parallelism.hosts,
     )
     if settings is None:
         return None
@@ -77,6 +92,17 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
         if holds_more and not measured and verdict.kind in (FITS, TIGHT, ACTIVATIONS)
         else GpuFit(command, question, verdict, measured)
     )
+
+
+def verdict_on_one_host(command: EngineProcess) -> str:
+    """The kind of answer for the accelerators of one pod, where a replica has several; '' where nobody knows."""
+    run, count = command.run, command.run.size.accelerator.number
+    if fit := gpu_fit(command):
+        settings = replace(fit.question.settings, tensor=count, pipeline=1)
+        return judge_fit(replace(fit.question, settings=settings)).kind
+    weights = read_weights(run.base.claim.main.spec.get("facts") or {})
+    largest = max(known.memory_gib for known in run.base.context.inputs.accelerator_types().by_name.values())
+    return WEIGHTS if weights and weights.gib > max(count, 1) * largest else ""
 
 
 def _draft_facts(command: EngineProcess) -> Mapping[str, object]:
