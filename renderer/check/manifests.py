@@ -17,10 +17,12 @@ from renderer.check.graph import (
     ObjectView,
     validate_graph,
 )
+from renderer.check.graph.pods import view_replicas
 from renderer.check.object_rules import valid_bodies, validate_object
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Diagnostic, has_errors
 from renderer.kubernetes import component_versions
+from renderer.kubernetes.workloads import replicas
 from renderer.plan import Manifest
 
 
@@ -68,10 +70,11 @@ def validate_manifests(
                 for finding in validate_object(manifest.body, targets=external.targets if external else targets):
                     if not (external and external.allows(finding)):
                         problems.append(locate_finding(manifest, finding))
-    for index, finding in validate_relations(bodies):
+    view = ObjectView(bodies, external) if external else None
+    for index, finding in validate_relations(bodies, partial(view_replicas, view) if view else replicas):
         problems.append(locate_finding(app_manifests[index], finding))
     broken = problems and has_errors(problems)
-    for index, finding in validate_graph(ObjectView(bodies, external)) if external and not broken else ():
+    for index, finding in validate_graph(view) if view and not broken else ():
         if finding.code[0] != "N":
             problems.append(locate_finding(app_manifests[index], finding))
     return problems

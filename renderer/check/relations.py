@@ -4,7 +4,7 @@ the leaders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from renderer.check.finding import Body, IndexedFinding
@@ -20,6 +20,7 @@ from renderer.kubernetes.workloads import (
     DISAGGREGATED_SET,
     LEADER_WORKER_SET,
     WORKLOADS,
+    Replica,
     pod_selector,
     replicas,
     scale_target,
@@ -29,11 +30,13 @@ _Key: TypeAlias = tuple[str, str, str]  # namespace, kind and name
 _SCALABLE = frozenset(kind for (_, kind), workload in WORKLOADS.items() if workload.is_scalable)
 
 
-def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
+def validate_relations(
+    bodies: Sequence[Body], replicas_of: Callable[[Body], Iterable[Replica]] = replicas
+) -> Iterator[IndexedFinding]:
     """Findings between objects: two autoscalers for a workload, one that cannot measure it, replicas beside one,
-    Services that miss the leaders' port.
+    Services that miss the leaders' port. `replicas_of`: the replicas of an object, where somebody knows them already.
     """
-    leaders = _leaders(bodies)
+    leaders = _leaders(bodies, replicas_of)
     scalable: Mapping[_Key, int] = {}  # filled when first needed, too
     workloads: Mapping[_Key, ScaledWorkload] = {}  # filled when first needed
     scalers: dict[_Key, int] = {}
@@ -45,7 +48,7 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
             scalable = scalable or {_key(body): i for i, body in enumerate(bodies) if body["kind"] in _SCALABLE}
             yield from _validate_target(bodies, i, scalable, scalers)
             if needs_resource_metrics(body):
-                workloads = workloads or _workloads(bodies)
+                workloads = workloads or _workloads(bodies, replicas_of)
                 workload = workloads.get(scale_target(body))
                 for finding in validate_resource_metrics(body, workload) if workload else ():
                     yield i, finding
@@ -63,7 +66,9 @@ def validate_relations(bodies: Sequence[Body]) -> Iterator[IndexedFinding]:
     yield from shared_claims(bodies) if has_claims else ()
 
 
-def _leaders(bodies: Sequence[Body]) -> dict[tuple[object, ...], Set[float | str]]:
+def _leaders(
+    bodies: Sequence[Body], replicas_of: Callable[[Body], Iterable[Replica]]
+) -> dict[tuple[object, ...], Set[float | str]]:
     """The ports of the leaders of LeaderWorkerSets and of roles of DisaggregatedSets, by namespace and the values of
     the labels by which these are selected.
     """
@@ -71,16 +76,16 @@ def _leaders(bodies: Sequence[Body]) -> dict[tuple[object, ...], Set[float | str
         (_key(body)[0], *pod_selector(body, replica).values()): container_ports(replica.leader.spec)
         for body in bodies
         if body["kind"] in (LEADER_WORKER_SET[1], DISAGGREGATED_SET[1])
-        for replica in replicas(body)
+        for replica in replicas_of(body)
     }
 
 
-def _workloads(bodies: Sequence[Body]) -> dict[_Key, ScaledWorkload]:
+def _workloads(bodies: Sequence[Body], replicas_of: Callable[[Body], Iterable[Replica]]) -> dict[_Key, ScaledWorkload]:
     """What an autoscaler may scale, by namespace, kind and name."""
     workloads = {}
     for body in bodies:
         namespace, kind, name = _key(body)
-        for replica in replicas(body):
+        for replica in replicas_of(body):
             if role := replica.set_role:
                 kind, name = ROLE_SCALER, role.scaler
             workloads[namespace, kind, name] = ScaledWorkload(kind, name, replica.leader)

@@ -39,9 +39,9 @@ def written_options(style: Dialect, layers: Iterable[ArgLayer], names: Container
                 yield WrittenOption(name, token, value, layer.origin_of(i))
 
 
-def given_options(style: Dialect, layers: Iterable[ArgLayer]) -> set[str]:
+def given_options(style: Dialect, layers: Iterable[ArgLayer]) -> frozenset[str]:
     """The names of the options in the layers."""
-    return {style.name(token) for layer in layers for token in layer.args if token[:1] == "-"}
+    return frozenset([style.name(token) for layer in layers for token in layer.args if token[:1] == "-"])
 
 
 def option_names(style: Dialect, args: Iterable[str] | None) -> frozenset[str]:

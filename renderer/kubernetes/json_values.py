@@ -59,14 +59,16 @@ def value_at(value: object, *path: str | int) -> object:
 
 def map_at(value: object, *path: str | int) -> Mapping[str, object]:
     """The map at a path; an empty one if it is missing or no map."""
-    mapping = value_at(value, *path)
-    return mapping if isinstance(mapping, dict) else {}
+    for part in path:  # most parts are keys of maps
+        value = value.get(part) if isinstance(value, dict) else value_at(value, part)
+    return value if isinstance(value, dict) else {}
 
 
 def list_at(value: object, *path: str | int) -> list[object]:
     """The list at a path; an empty one if it is missing or no list."""
-    items = value_at(value, *path)
-    return items if isinstance(items, list) else []
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else value_at(value, part)
+    return value if isinstance(value, list) else []
 
 
 def maps_at(value: object, *path: str | int) -> list[dict[str, object]]:
@@ -76,8 +78,9 @@ def maps_at(value: object, *path: str | int) -> list[dict[str, object]]:
 
 def text_at(value: object, *path: str | int, default: str = "") -> str:
     """The string at a path; the default if it is missing or no string."""
-    text = value_at(value, *path)
-    return text if isinstance(text, str) else default
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else value_at(value, part)
+    return value if isinstance(value, str) else default
 
 
 def texts_at(value: object, *path: str | int) -> list[str]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from renderer.api import App, Inputs, OpenModel
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop, make_diagnostic, quoted, suggestion
+from renderer.resolve import tasks
 
 _ONE: Path = ("spec", "modelClaim", "modelName")
 _NAME: Path = ("metadata", "name")
@@ -34,6 +35,7 @@ class Claim(Struct, frozen=True):
     flavors_path: Path  # where it does
     draft: bool = False  # there is a draft model
     adapters: int = 0  # the number of LoRA adapters
+    task: str = tasks.CHAT  # of the main model
 
 
 _ORDER = {"main": 0, "draft": 1, "lora": 2}
@@ -65,7 +67,8 @@ def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     if "adapter" in (models[0].model.spec.get("facts") or {}):
         what, hint = "an adapter, according to its facts", "claim the base model, and this one with role: lora"
         diagnostics.add("E361", app.origin(*models[0].path), name=models[0].model.name, what=what, hint=hint)
-    return Claim(tuple(models), models[0].model, named.flavors, named.flavors_path, draft, adapters)
+    main = models[0].model
+    return Claim(tuple(models), main, named.flavors, named.flavors_path, draft, adapters, tasks.task_of(main))
 
 
 class _NamedModels(Struct, frozen=True):

@@ -17,7 +17,10 @@ class ContainerWords(dict[str, object]):
 
 def container_words(words: Words) -> Words:
     """The words as Kubernetes gives them to the container: the same ones, where no text means anything to it."""
-    return ContainerWords(words) if any("$" in value for value in words.values() if isinstance(value, str)) else words
+    for value in words.values():  # no `any`: this runs for each app, over all words
+        if isinstance(value, str) and "$" in value:
+            return ContainerWords(words)
+    return words
 
 
 def literal_words(words: Words) -> Words:

@@ -106,7 +106,8 @@ def validate_group_selector(
     labels that none of its pods has.
     """
     selector = map_at(body, *path)
-    yield from validate_role_selector(view, body, namespace, name, path)
+    if disaggregated_sets.SET in selector:
+        yield from validate_role_selector(view, body, namespace, name, path)
     workload = view.find("LeaderWorkerSet", namespace, as_text(selector.get(GROUPS))) if GROUPS in selector else None
     if not workload:
         if workload is None and GROUPS in selector:

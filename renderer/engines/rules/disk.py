@@ -12,7 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
 from renderer.engines.running_engine import RunningEngine
 from renderer.fit.weights import GIB, ModelWeights, read_weights
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.json_values import as_map, map_at, text_at
 from renderer.plan import Body
 
 _DISK = "ephemeral-storage"
@@ -24,10 +24,10 @@ def _may_be_bounded(running: RunningEngine) -> bool:
     for volume in running.pod.volumes:
         if "emptyDir" not in volume:
             return True
-        disk = map_at(volume, "emptyDir")
+        disk = as_map(volume["emptyDir"])
         if "sizeLimit" in disk and disk.get("medium") != "Memory":
             return True
-    return _DISK in map_at(running.container.resources, "limits")
+    return _DISK in as_map(running.container.resources.get("limits"))
 
 
 @rule(of=RunningEngine, when=_may_be_bounded)

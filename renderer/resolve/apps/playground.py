@@ -120,7 +120,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         model=base.claim.main.name,
         public_name=run.served_name,
         name_in_engine=run.name_in_engine,
-        task=tasks.task_of(base.claim.main),
+        task=base.claim.task,
         task_origin=tasks.task_origin(base.claim.main),
         schema=task_routes.schema_for(base.context.inputs, app, base.claim.main),
         host=routing.host(app, settings, mode),

@@ -91,7 +91,7 @@ def _plan(service: ServicePods) -> Plan:
         disruption_budget=context.disruption_budget
         if disruptions.needs_disruption_budget(written.size, service.foreign, written.count)
         else {},
-        task=tasks.task_of(base.claim.main),
+        task=base.claim.task,
         task_origin=tasks.task_origin(base.claim.main),
         schema=task_routes.schema_of(context.inputs, app),
         host=routing.host(app, settings, task_routes.app_mode(context.inputs, app, settings)),

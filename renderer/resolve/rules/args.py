@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.engines.given_options import GivenNumber, given_options, last_given_number, last_number
+from renderer.engines.given_options import GivenNumber, last_given_number, last_number
 from renderer.engines.option_lists import list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at
@@ -18,7 +18,6 @@ from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
 from renderer.resolve.pod import pod_template
-from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND
 from renderer.resolve.workload.planned_pod import PlannedPod
@@ -32,8 +31,8 @@ _LOOPBACK = re.compile(r"127(\.\d+){3}|localhost|::1")
 @rule(of=EngineProcess, when=lambda command: command.run.engine.reserved_env)
 def reserved_variables(command: EngineProcess) -> Iterator[Diagnostic]:
     """An error for each variable of users that the renderer sets."""
-    for envs, origin in engine_process.user_envs(command.run):
-        yield from _reserved_variables(command.run.engine, envs, origin)
+    for layer in command.user_env:
+        yield from _reserved_variables(command.run.engine, layer.value, layer.origin)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
@@ -78,7 +77,7 @@ def refused_options_of_preset(command: EngineProcess) -> Iterator[Diagnostic]:
     """Arguments of the preset that this version of the engine refuses, as far as they are in the command line."""
     rules, origin = command.option_rules, command.run.version_layers[-1].origin
     if rules:
-        for option, hint in refused_preset_options(rules, command.layers, command.preset_layer_count):
+        for option, hint in refused_preset_options(rules, command.layers, len(command.preset_layers)):
             yield make_diagnostic(rules.code("E445"), origin, of=rules.engine, given=option, hint=hint)
 
 
@@ -111,10 +110,8 @@ def left_out_of_model(command: EngineProcess) -> Iterator[Diagnostic]:
     run, rules = command.run, command.option_rules
     if not command.left_out or rules is None:
         return
-    written_options = given_options(run.engine.style, command.user_layers)
-    left_out = [
-        text for text in command.left_out if run.engine.style.name(text.partition(" ")[0]) not in written_options
-    ]
+    names = {text: run.engine.style.name(text.partition(" ")[0]) for text in command.left_out}
+    left_out = [text for text, name in names.items() if name not in command.user_options]
     if left_out:
         words = {"of": rules.engine, "model": run.base.claim.main.name, "left_out": ", ".join(left_out)}
         hint = "take another version, or write what this one has instead into backendRuntimeConfig.args"
@@ -198,7 +195,7 @@ def shared_tokens(command: EngineProcess) -> Iterator[Diagnostic]:
     shared = engine.shared_tokens
     if not engine.style.parses_options:
         return
-    if shared is None or slots < 2 or shared.slots_option in given_options(engine.style, layers):
+    if shared is None or slots < 2 or shared.slots_option in command.user_options:
         return
     last = last_given_number(engine.style, layers, shared.options)
     if last is None:
@@ -240,7 +237,7 @@ def short_grace_of_patch(planned: PlannedPod) -> Iterator[Diagnostic]:
 def _short_grace(command: EngineProcess, grace: int, sleep: int, patch_origin: Origin | None) -> Iterator[Diagnostic]:
     engine, layers = command.run.engine, command.user_layers
     option: str = (engine.spec.get("drain") or {}).get("option", "")
-    if not option or not (patch_origin or option in given_options(engine.style, layers)):
+    if not option or not (patch_origin or option in command.user_options):
         return
     seconds = last_number(engine.style, command.args, frozenset([option]))
     if seconds is not None and sleep <= grace < seconds + sleep:
@@ -274,7 +271,7 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     run, engine, layers, args = command.run, command.run.engine, command.user_layers, command.args
     accelerator, parallelism = run.size.accelerator, run.size.parallelism
     placement, model = run.base.placement, run.base.claim.main
-    facts, options = model.spec["facts"], given_options(engine.style, layers)
+    facts, options = model.spec["facts"], command.user_options
     flavor = placement.origins(model)
     heads: int = (
         (facts.get("attention") or {}).get("heads") or 0 if accelerator.number > 1 or parallelism.hosts > 1 else 0

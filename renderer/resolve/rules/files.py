@@ -63,14 +63,13 @@ def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
 
 def _variables(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str, str, Origin]]:
     """The variables of users that have one of the names: name, value and place of each; the later one counts."""
-    layers = [*reversed(list(engine_process.user_envs(planned.run)))]
-    if planned.app.spec.get("podTemplate"):
-        patch = engine_process.patched_env(planned.app)
-        layers.append((patch.value, patch.origin))
-    for entries, origin in layers:
-        for i, entry in enumerate(entries or ()):
+    layers = [*reversed(planned.command.user_env)]
+    if planned.is_patched():
+        layers.append(engine_process.patched_env(planned.app))
+    for layer in layers:
+        for i, entry in enumerate(layer.value):
             if (name := str(entry.get("name"))) in names:
-                yield name, str(entry.get("value", "")), origin.at(i, "value")
+                yield name, str(entry.get("value", "")), layer.origin.at(i, "value")
 
 
 @rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)

@@ -9,7 +9,6 @@ from msgspec import Struct
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect
-from renderer.engines.given_options import given_options
 from renderer.resolve import tasks
 from renderer.resolve.rules.weights import join_alternatives
 from renderer.resolve.workload.engine_process import EngineProcess
@@ -38,13 +37,13 @@ def unknown_tasks(models: Sequence[OpenModel]) -> Iterator[Diagnostic]:
 
 def _lacks_task(run: EngineRun) -> bool:
     served = run.engine.spec.get("tasks") or ()
-    return bool(served) and tasks.task_of(run.base.claim.main) not in served
+    return bool(served) and run.base.claim.task not in served
 
 
 @rule(of=EngineRun, when=_lacks_task, gate=True)
 def missing_task(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a model of a task that the engine lacks."""
-    main, task = run.base.claim.main, tasks.task_of(run.base.claim.main)
+    main, task = run.base.claim.main, run.base.claim.task
     app, name = run.base.app, run.engine.runtime.name
     path = run.base.claim.models[0].path
     origin = app.origin(*path) if main.ours else Origin(main.document, _KIND)
@@ -73,7 +72,7 @@ def _able_engines(run: EngineRun, task: str) -> list[str]:
 def idle_draft(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a draft model beside one that writes no tokens."""
     claim = run.base.claim
-    if claim.draft and (task := tasks.task_of(claim.main)) not in tasks.GENERATING:
+    if claim.draft and (task := claim.task) not in tasks.GENERATING:
         words = {"draft": claim.models[1].model.name, "model": claim.main.name, "task": task}
         yield make_diagnostic("E463", run.base.app.origin(*claim.models[1].path), **words)
 
@@ -90,7 +89,7 @@ def options_of_another_task(process: EngineProcess) -> Iterator[Diagnostic]:
     its own task. Raises TemplateError.
     """
     run, main = process.run, process.run.base.claim.main
-    own_task = tasks.task_of(main)
+    own_task = run.base.claim.task
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
     own = by_task.pop(own_task)
     written_options = [option for layer in process.user_layers for option in _given_options(run.engine.style, layer)]
@@ -141,7 +140,7 @@ def unsaid_task(process: EngineProcess) -> Iterator[Diagnostic]:
 def _task_of_options(process: EngineProcess) -> str:
     """The task that users' arguments speak of, where it is asked on another path than a chat; '' for none."""
     style, run = process.run.engine.style, process.run
-    if given_options(style, process.user_layers).isdisjoint(_names_of_tasks(run)):
+    if process.user_options.isdisjoint(_names_of_tasks(run)):
         return ""
     by_task = {task: _task_options(run, task) for task in tasks.SCHEMAS}
     written = {option.name: option.value for layer in process.user_layers for option in _given_options(style, layer)}

@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.api import App
 from renderer.diagnostics import Collector, Origin
 from renderer.engines.dialect import ArgLayer, LineForm
+from renderer.engines.given_options import given_options
 from renderer.engines.option_validation import OptionRules
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import maps_at
@@ -38,12 +39,14 @@ class EngineProcess(Struct, frozen=True):
 
     run: EngineRun
     layers: Sequence[ArgLayer]  # of the arguments
-    preset_layer_count: int  # of the layers, the first ones
+    user_layers: Sequence[ArgLayer]  # of the layers, those of the OpenModel and the Playground
     args: tuple[str, ...]
     form: LineForm
     option_rules: OptionRules | None  # of the engine's version, None where nobody knows its options
     left_out: tuple[str, ...]  # of the model's arguments, what the version does not have
+    user_options: frozenset[str]  # the names of the options in `user_layers`
     merged_env: MergedEntries
+    user_env: Sequence[ValueLayer]  # variables of users as they are written
     shared_memory: str  # '' for none
 
     @property
@@ -54,12 +57,7 @@ class EngineProcess(Struct, frozen=True):
     @property
     def preset_layers(self) -> Sequence[ArgLayer]:
         """The layers of the preset, derived ones too."""
-        return self.layers[: self.preset_layer_count]
-
-    @property
-    def user_layers(self) -> Sequence[ArgLayer]:
-        """The layers of the OpenModel and the Playground."""
-        return self.layers[self.preset_layer_count :]
+        return self.layers[: len(self.layers) - len(self.user_layers)]
 
     @property
     def env(self) -> tuple[Body, ...]:
@@ -97,12 +95,14 @@ def resolve_process(run: EngineRun, diagnostics: Collector) -> EngineProcess:
     return EngineProcess(
         run=run,
         layers=layers,
-        preset_layer_count=len(preset_layers),
+        user_layers=user_layers,
+        user_options=given_options(run.engine.style, user_layers) if user_layers else frozenset(),
         args=args,
         form=form,
         option_rules=option_rules,
         left_out=model_layer.left_out if model_layer else (),
         merged_env=env,
+        user_env=list(_user_env(run)),
         shared_memory=shared_memory,
     )
 
@@ -161,19 +161,19 @@ def env_layers(run: EngineRun) -> list[ValueLayer]:
     ]
 
 
-def user_envs(run: EngineRun) -> Iterator[tuple[Sequence[Body], Origin]]:
+def _user_env(run: EngineRun) -> Iterator[ValueLayer]:
     """The variables of users as they are written, and where: in the Playground (of leaders or workers alone, of both),
     the OpenModel and RenderConfig.
     """
     app, config = run.base.app, run.base.context.inputs.config
     for key in OWN_ENVS if "workload" in app.spec else ():
-        yield maps_at(app.spec, "workload", key), app.origin("spec", "workload", key)
+        yield ValueLayer(maps_at(app.spec, "workload", key), app.origin("spec", "workload", key))
     if envs := run.backend_config.get("envs"):
-        yield envs, app.origin(*BACKEND, "envs")
+        yield ValueLayer(envs, app.origin(*BACKEND, "envs"))
     if envs := run.model_settings.get("envs"):
-        yield envs, run.model_settings_origin.at("envs")
+        yield ValueLayer(envs, run.model_settings_origin.at("envs"))
     if envs := config.get("pods", "env"):
-        yield envs, config.origin("pods", "env")
+        yield ValueLayer(envs, config.origin("pods", "env"))
 
 
 def patched_env(app: App) -> ValueLayer:

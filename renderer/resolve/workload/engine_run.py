@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Located, Origin, Path, Stop
 from renderer.engines.given_options import last_whole_number
-from renderer.resolve import claims, flavors, tasks
+from renderer.resolve import claims, flavors
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.container_words import container_words
 from renderer.resolve.context import cache_key, cached
@@ -324,7 +324,7 @@ def _template_words(
         **NO_OFFLOADING,
         "Adapters": base.claim.adapters,
         "Role": base.app.role,
-        "Task": tasks.task_of(base.claim.main),
+        "Task": base.claim.task,
         "EnginePort": ports.engine_port(base.app),
         **engine.constant,
     }

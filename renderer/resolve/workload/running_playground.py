@@ -131,14 +131,11 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
 
 def _written_variables(planned: PlannedPod, prefix: str) -> Iterator[tuple[str, Origin]]:
     """The names of the variables of users with a prefix, and where."""
-    layers = [*engine_process.user_envs(planned.run)]
-    if planned.is_patched():
-        patched = engine_process.patched_env(planned.app)
-        layers.append((patched.value, patched.origin))
-    for variables, origin in layers:
-        for i, variable in enumerate(variables):
+    patched = [engine_process.patched_env(planned.app)] if planned.is_patched() else ()
+    for layer in (*planned.command.user_env, *patched):
+        for i, variable in enumerate(layer.value):
             if (name := as_text(variable.get("name"))).startswith(prefix):
-                yield name, origin.at(i, "name")
+                yield name, layer.origin.at(i, "name")
 
 
 def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:
