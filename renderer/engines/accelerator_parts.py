@@ -96,15 +96,19 @@ def take_turns(
     types: Callable[[], AcceleratorTypes],
     rows: Iterable[Mapping[str, str]],
     limits: Mapping[str, object],
-    labels: Mapping[str, str],
+    labels: Mapping[str, object],
 ) -> bool:
     """Whether pods with these limits, on nodes with these labels, share a card, each in its turn: none of them has a
     part of the memory for itself.
     """
-    devices = [row for name in limits if (row := _row(rows, name)) and row["count"] != "none"]
-    if any(row.get("memory") == UNKNOWN and row["count"] == "one" for row in devices):
-        return True
-    return bool(devices and labels) and types().take_turns(labels)
+    is_device = False
+    for name in limits:
+        row = _row(rows, name)
+        if row and row["count"] != "none":
+            is_device = True
+            if row["count"] == "one" and row.get("memory") == UNKNOWN:
+                return True
+    return is_device and bool(labels) and types().take_turns(labels)
 
 
 def cards_of_nodes(

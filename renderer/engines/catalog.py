@@ -117,8 +117,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
 
     def take_turns(self, limits: Mapping[str, object], pod: Pod) -> bool:
         """Whether pods with these limits share a card, each in its turn."""
-        labels = {key: str(value) for key, value in pod.node_selector.items()}
-        return take_turns(self.accelerator_types, self.accelerators, limits, labels)
+        return take_turns(self.accelerator_types, self.accelerators, limits, pod.node_selector)
 
     def accelerator(self, limits: Mapping[str, object]) -> Accelerator:
         """The accelerators in a container's limits; NONE also where they are of two kinds, or no whole number."""

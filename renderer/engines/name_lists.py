@@ -33,12 +33,8 @@ class EngineNames(Struct, frozen=True, eq=False):
     engine: str = ""  # the name of its runtime
     spec: NamesSpec = {}
     read: Callable[[str], OptionFile | None] = lambda path: None  # a file, by its path relative to the runtime
+    prefix: str = ""  # how the names of the engine's own variables begin; '' where no list is about them
     lists: dict[tuple[str, str], Mapping[str, NameList]] = field(default_factory=dict)  # a cache by path and version
-
-    @property
-    def prefix(self) -> str:
-        """How the names of the engine's own variables begin; '' where no list is about them."""
-        return self.spec.get("prefix", "") if self.spec.get("variables") else ""
 
     def variables(self, version: str) -> NameList | None:
         """The variables that a version reads; None where nobody knows. Raises UnreadableList."""
@@ -69,7 +65,10 @@ class EngineNames(Struct, frozen=True, eq=False):
 def engine_names(files: OptionFiles, runtime: BackendRuntime) -> EngineNames:
     """The lists that a runtime names."""
     spec: NamesSpec = (runtime.spec.get("engine") or {}).get("names") or {}
-    return EngineNames(runtime.name, spec, lambda path: files.file(runtime, path)) if spec else EngineNames()
+    if not spec:
+        return EngineNames()
+    prefix = spec.get("prefix", "") if spec.get("variables") else ""
+    return EngineNames(runtime.name, spec, lambda path: files.file(runtime, path), prefix)
 
 
 def _parse_names(file: OptionFile, replaced_file: OptionFile | None, path: str, version: str) -> dict[str, NameList]:

@@ -69,13 +69,13 @@ class AcceleratorTypes:
             return profile
         return labels.get(text_at(self._labels, "product"), "").partition(_PART)[2]
 
-    def are_shared(self, labels: Mapping[str, str]) -> bool:
+    def are_shared(self, labels: Mapping[str, object]) -> bool:
         """Whether pods on nodes with these labels share a card in turns, so that nobody knows what is left for one."""
-        if labels.get(self._product, "").endswith(_SHARED):
+        if self._product in labels and str(labels[self._product]).endswith(_SHARED):
             return True
-        return any(labels[key] not in _ALONE for key in self._sharing if key in labels)
+        return any(str(labels[key]) not in _ALONE for key in self._sharing if key in labels)
 
-    def take_turns(self, labels: Mapping[str, str]) -> bool:
+    def take_turns(self, labels: Mapping[str, object]) -> bool:
         """Whether they do, and each may take all of the memory in its turn: MPS gives each its part."""
         return self.are_shared(labels) and "mps" not in (labels.get(key) for key in self._sharing)
 

@@ -18,7 +18,22 @@ if TYPE_CHECKING:
 _MODULE_PATH = "PYTHONPATH"  # where it is set, packages may be in a volume
 
 
-@rule(of=RunningEngine, when=lambda running: running.line.version and running.line.engine.absent)
+def _may_lack(running: RunningEngine) -> bool:
+    """Whether the line has an option, or the container a script, that may need something that the image lacks."""
+    line = running.line
+    if not line.version or not line.engine.absent:
+        return False
+    text = " ".join((*running.container.command, *running.container.args))
+    for entry in line.engine.absent:  # no `any`: this runs for each app
+        if not line.options.isdisjoint(entry.get("options") or ()):
+            return True
+        for script in entry.get("scripts") or ():
+            if script in text:
+                return True
+    return False
+
+
+@rule(of=RunningEngine, when=_may_lack)
 def absent_programs(running: RunningEngine) -> Iterator[Diagnostic]:
     """An error for what needs a program or a package that the version's image lacks, unless the container or an init
     container installs it.
@@ -70,10 +85,7 @@ def _options(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, O
 
 def _scripts(running: RunningEngine, entry: AbsentSpec) -> Iterator[tuple[str, Origin, bool]]:
     """The commands in scripts of the container that need it."""
-    text = " ".join((*running.container.command, *running.container.args))
-    scripts = [script for script in entry.get("scripts") or () if script in text]
-    if not scripts:
-        return
+    scripts = entry.get("scripts") or ()
     for field, words in (("command", running.container.command), ("args", running.container.args)):
         for i, text in enumerate(words):
             for script in scripts:

@@ -16,7 +16,8 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     if line.shared.hosts > 1 or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
-    overridden = not given_options(engine.style, written).isdisjoint(engine.parallel_options)
+    is_given = not line.options.isdisjoint(engine.parallel_options)  # the preset gives some, too
+    overridden = is_given and not given_options(engine.style, written).isdisjoint(engine.parallel_options)
     last = last_given_number(engine.style, written, engine.size_options) if overridden else None
     hint = f"raise {subject.limits}, or lower the number{subject.over_pods}"
     params = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}

@@ -53,9 +53,9 @@ def no_share_of_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     line, share = running.line, running.line.engine.memory_share
     if not share or not line.options.isdisjoint(share.options):
         return
-    if not line.options.isdisjoint(texts_at(table_entry(line.backend), "settingsFile")):
+    if not running.takes_turns() or not line.options.isdisjoint(texts_at(table_entry(line.backend), "settingsFile")):
         return
-    if running.takes_turns() and (origin := line.shared.where()):
+    if origin := line.shared.where():
         words = {"name": line.subject.name, "percent": f"{share.fraction * 100:.0f}", "option": share.option}
         yield make_diagnostic("W484", origin, **words)
 

@@ -127,8 +127,10 @@ def _has_own_arguments(command: EngineProcess) -> object:
 def code_of_a_branch(command: EngineProcess) -> Iterator[Diagnostic]:
     """A warning for each option that runs code of a repository on a hub, where no fixed state of it is named."""
     engine, base = command.run.engine, command.run.base
-    options = frozenset((engine.spec.get("options") or {}).get("runsCode") or ())
-    for model, weights in zip(base.claim.models, base.weights, strict=True) if options else ():
+    options = (engine.spec.get("options") or {}).get("runsCode") or ()
+    if command.user_options.isdisjoint(options):
+        return
+    for model, weights in zip(base.claim.models, base.weights, strict=True):
         if not weights.hub or weights.revision not in FLOATING_REVISIONS or model.model.ours:
             continue
         for layer in command.user_layers:
@@ -145,9 +147,11 @@ def conflicting_options(command: EngineProcess) -> Iterator[Diagnostic]:
     engine, layers, draft = command.run.engine, command.user_layers, command.run.base.claim.draft
     if not engine.style.parses_options:
         return
+    gives_reserved = not command.user_options.isdisjoint(engine.reserved)
     whole_options: set[str] = set()
     for layer in layers:
-        yield from reserved_options(engine.style, engine.reserved, layer.args, layer.origin)
+        if gives_reserved:
+            yield from reserved_options(engine.style, engine.reserved, layer.args, layer.origin)
         for i, token in enumerate(layer.args) if draft and engine.draft_files else ():
             if path := engine.draft_files.get(engine.style.name(token)):
                 yield make_diagnostic("W234", layer.origin_of(i), option=token.partition("=")[0], path=path)

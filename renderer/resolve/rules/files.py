@@ -45,8 +45,8 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
 def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
     """The options and variables of users that name a file to read, by the preset: name, value and place of each."""
     command, style = planned.command, planned.run.engine.style
-    names = frozenset((planned.run.engine.spec.get("options") or {}).get("files") or ())
-    for layer in command.user_layers if names else ():
+    names = (planned.run.engine.spec.get("options") or {}).get("files") or ()
+    for layer in () if command.user_options.isdisjoint(names) else command.user_layers:
         for i, token in enumerate(layer.args):
             if (name := style.name(token)) not in names:
                 continue

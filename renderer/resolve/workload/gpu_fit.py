@@ -136,7 +136,7 @@ def possible_cards(inputs: Inputs, placement: Placement) -> list[AcceleratorType
     """The types of cards on which pods may run, whole or in parts; none where that is not known of one flavor."""
     types = inputs.accelerator_types()
     cards = [types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node) for flavor in placement.flavors]
-    return list(dict.fromkeys(filter(None, cards))) if all(cards) else []
+    return list(dict.fromkeys(filter(None, cards))) if None not in cards else []
 
 
 def _type_of(inputs: Inputs, flavor: Flavor) -> AcceleratorType | None:
