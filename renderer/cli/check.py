@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -126,49 +126,21 @@ def check(
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
-        kinds: list[str] = []
+        unjudged: list[Document] = []
         for manifest_set in sets:
-            findings, unknown_kinds = _judge(manifest_set, external, policy, alone=alone)
+            findings, unknown = _judge(manifest_set, external, policy, alone=alone)
             problems += findings
-            kinds += unknown_kinds
+            unjudged += unknown
     if problems and not (strict or verbose):
         from renderer.diagnostics.wordings import WORDINGS  # a quiet run needs none of them
 
         problems = [problem for problem in problems if not WORDINGS[problem.code].quiet]
-    failed = report(problems, form, strict, brief=not verbose) + (len(kinds) if strict else 0)
-    _print_unchecked(files, sets, kinds, form)
+    unchecked = _Unchecked(files, sets, unjudged)
+    failed = report(problems, form, strict, brief=not verbose) + (len(unchecked.unknown_objects()) if strict else 0)
+    unchecked.show(form, verbose=verbose)
     count = sum(len(manifest_set.documents) for manifest_set in sets)
-    print_line(form, f"{counted(count - len(kinds), 'object')} checked, {counted(failed, 'error')}")
+    print_line(form, f"{counted(count - len(unjudged), 'object')} checked, {counted(failed, 'error')}")
     exit_with(INVALID if failed or not count else 0)
-
-
-def _print_unchecked(files: Manifests, sets: list[_ManifestSet], kinds: list[str], form: str) -> None:
-    """Prints what was not checked. `kinds`: of the objects without a schema."""
-    from renderer.check.engines import is_release
-    from renderer.load.validation import KINDS
-
-    inputs = {f"{version}/{kind}" for kind, version in KINDS.items()}
-    for kind in sorted(set(kinds)):
-        objects = counted(kinds.count(kind), "object")
-        if kind in inputs:
-            print_line(form, f"not checked, input of llmaz: {kind} ({objects}); llmaz validate checks it")
-        else:
-            print_line(form, f"not checked, no schema: {kind} ({objects})")
-    documents = [document for manifest_set in sets for document in manifest_set.documents]
-    rendered = {id(release) for manifest_set in sets for release in manifest_set.rendered}
-    releases = Counter(
-        document.value["kind"] for document in documents if id(document) not in rendered and is_release(document.value)
-    )
-    if releases:
-        names = ", ".join(counted(count, kind) for kind, count in sorted(releases.items()))
-        print_line(form, f"charts not rendered, only searched for engines: {names}")
-    for what, file_names in (
-        ("not a Kubernetes object", files.others),
-        ("part of a kustomization", files.patches),
-        ("chart, which Helm has to render first", files.charts),
-    ):
-        if file_names:
-            print_line(form, f"not checked, {what}: {_some(file_names)}")
 
 
 class _ManifestSet(Struct):
@@ -177,6 +149,72 @@ class _ManifestSet(Struct):
     paths: tuple[str, ...]  # of the command line
     documents: list[Document]
     rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
+
+
+class _Unchecked:
+    """What was not checked."""
+
+    def __init__(self, files: Manifests, sets: list[_ManifestSet], unjudged: Sequence[Document]) -> None:
+        """`unjudged`: the objects without a schema, as often as there are clusters to which they belong."""
+        from renderer.check.engines import is_release
+        from renderer.load.validation import KINDS
+
+        self._ignored = files.ignored
+        objects = list({id(document): document for document in unjudged}.values())
+        self._inputs = [document for document in objects if KINDS.get(_kind(document)) == document.value["apiVersion"]]
+        of_inputs = {id(document) for document in self._inputs}
+        self._unknown = [document for document in objects if id(document) not in of_inputs]
+        rendered = {id(release) for manifest_set in sets for release in manifest_set.rendered}
+        self._releases = [
+            document
+            for manifest_set in sets
+            for document in manifest_set.documents
+            if id(document) not in rendered and is_release(document.value)
+        ]
+        self._files = (
+            ("not a Kubernetes object", files.others),
+            ("part of a kustomization", files.patches),
+            ("chart, which Helm has to render first", files.charts),
+        )
+
+    def unknown_objects(self) -> list[Document]:
+        """The objects of kinds that nobody knows, in files that `ignore` does not name."""
+        return [document for document in self._unknown if document.name not in self._ignored]
+
+    def show(self, form: str, *, verbose: bool) -> None:
+        """Prints it, what `ignore` names only with `verbose`; and in one line how much that is, and of input."""
+        unknown = self._unknown if verbose else self.unknown_objects()
+        for kind, count in sorted(Counter(map(_version_and_kind, unknown)).items()):
+            print_line(form, f"not checked, no schema: {kind} ({counted(count, 'object')})")
+        releases = [release for release in self._releases if verbose or release.name not in self._ignored]
+        if releases:
+            kinds = sorted(Counter(map(_kind, releases)).items())
+            names = ", ".join(counted(count, kind) for kind, count in kinds)
+            print_line(form, f"charts not rendered, only searched for engines: {names}")
+        for what, file_names in self._files:
+            if shown := [name for name in file_names if verbose or name not in self._ignored]:
+                print_line(form, f"not checked, {what}: {_some(shown)}")
+        if known := [*self._input_words(), *(() if verbose else self._ignored_words())]:
+            print_line(form, f"not checked: {'; '.join(known)}")
+
+    def _input_words(self) -> Iterator[str]:
+        if self._inputs:
+            yield f"{counted(len(self._inputs), 'object')} of llmaz's input, which llmaz validate checks"
+
+    def _ignored_words(self) -> Iterator[str]:
+        objects = [document for document in (*self._unknown, *self._releases) if document.name in self._ignored]
+        others = [name for _, names in self._files for name in names if name in self._ignored]
+        counts = [counted(count, noun) for count, noun in ((len(objects), "object"), (len(others), "file")) if count]
+        if counts:
+            yield f"{' and '.join(counts)} that ignore in llmaz.yaml names (-v)"
+
+
+def _kind(document: Document) -> str:
+    return str(document.value["kind"])
+
+
+def _version_and_kind(document: Document) -> str:
+    return f"{document.value['apiVersion']}/{document.value['kind']}"
 
 
 def _built_sets(folders: tuple[str, ...]) -> tuple[list[Diagnostic], list[_ManifestSet]]:
@@ -232,10 +270,8 @@ def _explain_engine(file: str, line: int, form: str) -> NoReturn:
 
 def _judge(
     manifests: _ManifestSet, external: tuple[str, ...], policy: str, *, alone: bool
-) -> tuple[list[Diagnostic], list[str]]:
-    """All problems of a set, by the policies and the rules of a cluster; and the kind of each object without a
-    schema.
-    """
+) -> tuple[list[Diagnostic], list[Document]]:
+    """All problems of a set, by the policies and the rules of a cluster; and the objects without a schema."""
     from renderer.check.documents import validate_documents
     from renderer.check.graph import declared_objects
     from renderer.load.index import engine_catalog
@@ -248,7 +284,7 @@ def _judge(
         from renderer.policy import judge_documents
 
         problems += judge_documents(tree.policies, tree.base, tree.output, [read for _, _, read in clusters])
-    unknown_kinds: dict[int, str] = {}
+    unjudged: dict[int, Document] = {}
     for config, cluster_findings, cluster_documents in clusters:
         findings, unknown = validate_documents(
             cluster_documents,
@@ -258,10 +294,8 @@ def _judge(
             rendered=manifests.rendered,
         )
         problems += [*cluster_findings, *findings]
-        unknown_kinds |= {
-            id(document): f"{document.value['apiVersion']}/{document.value['kind']}" for document in unknown
-        }
-    return problems, [*unknown_kinds.values()]
+        unjudged |= {id(document): document for document in unknown}
+    return problems, [*unjudged.values()]
 
 
 def _some(names: Sequence[str]) -> str:

@@ -25,7 +25,6 @@ from renderer.yamlio import Document
 _PLACE = re.compile(r"(.+\.(?:yaml|yml|json))(?::([^:]*)(?::\d*)?:?)?")
 _KIND = re.compile(r"[A-Za-z]+")
 _MOST_DIGITS = 9
-_EXTRA = "_extra"
 _RENDER_HINT = "run llmaz render, or name the input's folder after the file if it is another one"
 
 
@@ -131,7 +130,7 @@ def _is_input(path: str) -> bool:
 
 def _rendered_documents(place: FilePlace, path: str, source: str, data: bytes) -> list[Document]:
     """The objects in a rendered file. Raises RenderError for a file without one, and for one that is not YAML."""
-    if _EXTRA in os.path.normpath(path).split(os.sep):
+    if tree.PASSED in os.path.normpath(path).split(os.sep):
         raise place.refuse("E228", f"passThrough copied this file from {source}, as it is", "look there")
     documents, problems = yamlio.parse(place.name, data)
     if problems:

@@ -26,6 +26,8 @@ class Manifests(Struct, frozen=True):
     charts: Sequence[str] = ()  # folders that Helm has to render first
     patches: list[str] = []  # files that a kustomization names as a part of it
     others: list[str] = []  # files without an object
+    # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
+    ignored: frozenset[str] = frozenset()
 
 
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.api import RenderConfig, RenderOptions, RenderPolicy
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
@@ -24,8 +25,12 @@ def manifests(paths: Sequence[str]) -> Manifests:
     RenderError for a missing path.
     """
     require_paths(paths, os.path.exists)
-    input_tree = tree.folder(tree.base_of(paths)[0], paths, (), None)
+    base, config_path = tree.base_of(paths)
+    input_tree = tree.folder(base, paths, (), None)
     result = read_manifests(input_tree, paths)
+    config, _ = render_config(config_path, "")
+    if patterns := [tree.glob(pattern) for pattern in config.get("ignore") or ()]:
+        result = replace(result, ignored=frozenset(_ignored_names(input_tree, paths, patterns)))
     result.problems[:0] = unreadable_folders(input_tree)
     if not result.documents and not result.problems:
         count = count_files(result.file_count)
@@ -33,31 +38,61 @@ def manifests(paths: Sequence[str]) -> Manifests:
     return result
 
 
+def _ignored_names(input_tree: tree.InputTree, paths: Sequence[str], patterns: Sequence[tree.Glob]) -> Iterator[str]:
+    """The names of the files and charts that the patterns of `ignore` match, but for those in paths that they match."""
+
+    def is_ignored(path: str) -> bool:
+        key = os.path.relpath(path, input_tree.base).replace(os.sep, "/")
+        return any(pattern.fullmatch(key) for pattern in patterns)
+
+    named_paths = [os.path.join(os.path.abspath(path), "") for path in paths if is_ignored(os.path.join(path, "any"))]
+    places = [(file.name, file.path) for file in input_tree.files]
+    places += [(name, os.path.join(name, "any")) for name in input_tree.charts]
+    for name, path in places:
+        if is_ignored(path) and not os.path.abspath(path).startswith(tuple(named_paths)):
+            yield name
+
+
 def split_by_cluster(
     paths: Sequence[str], documents: Sequence[Document]
 ) -> list[tuple[RenderConfig, list[Diagnostic], list[Document]]]:
     """For each cluster RenderConfig (empty without a `llmaz.yaml` at or above the paths), its problems, and the
     documents applied there. For `llmaz check`. The output folder of each environment belongs to a cluster of its own,
-    files beside them to all clusters. Raises RenderError for a RenderConfig that is not YAML.
+    files beside them to all clusters. Of a file that passThrough has copied to the output the copy alone counts. Raises
+    RenderError for a RenderConfig that is not YAML.
     """
     base, path = tree.base_of(paths)
     config, problems = render_config(path, os.path.relpath(path) if path else "")
     output = os.path.abspath(os.path.join(base, str(config.get("output", "dir") or "rendered")))
     folders = [(os.path.join(output, name, ""), name) for name in environment_names(config.document)]
-    absolute_paths = {document.name: os.path.abspath(document.name) for document in documents} if folders else {}
-    owners = {
-        file: name for file, place in absolute_paths.items() for folder, name in folders if place.startswith(folder)
-    }
+    places = {document.name: os.path.abspath(document.name) for document in documents}
+    owners = {file: name for file, place in places.items() for folder, name in folders if place.startswith(folder)}
     environments = [name for _, name in folders if name in owners.values()]
     if not environments:
-        return [(config, problems, [*documents])]
+        return [(config, problems, _without_originals(documents, places, base, output))]
     return [
         (
             *render_config(path, os.path.relpath(str(path)), env=name),
-            [e for e in documents if owners.get(e.name, name) == name],
+            _without_originals(
+                [document for document in documents if owners.get(document.name, name) == name],
+                places,
+                base,
+                os.path.join(output, name),
+            ),
         )
         for name in environments
     ]
+
+
+def _without_originals(
+    documents: Sequence[Document], places: Mapping[str, str], base: str, output: str
+) -> list[Document]:
+    """The documents, without those of which the output folder has the copy that is applied. `places`: by name."""
+    copies = os.path.join(output, tree.PASSED, "")
+    originals = {
+        os.path.join(base, place.removeprefix(copies)) for place in places.values() if place.startswith(copies)
+    }
+    return [document for document in documents if places[document.name] not in originals]
 
 
 class PolicyTree(Struct, frozen=True):

@@ -12,7 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.output.file_header import MARK, header
 from renderer.output.folder_writer import OutputFolder
 from renderer.plan import Manifest, Plan, SharedPlan, TrafficPlan
-from renderer.source.tree import CONFIG, ReadableFile, glob
+from renderer.source.tree import CONFIG, PASSED, ReadableFile, glob
 
 # As text: few runs need it, and `re` caches the compiled pattern.
 _CONTROL_CHARACTER = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # control characters for a terminal
@@ -115,7 +115,7 @@ def _pass_through(file: ReadableFile) -> list[OutputFile]:
     text = data.decode("utf-8")
     if control := re.search(_CONTROL_CHARACTER, text):  # `--stdout` prints it, maybe to a terminal
         raise ValueError(f"the character U+{ord(control[0]):04X} in line {text.count(chr(10), 0, control.start()) + 1}")
-    return [OutputFile(f"_extra/{file.key}", header(file.key) + text)]
+    return [OutputFile(f"{PASSED}/{file.key}", header(file.key) + text)]
 
 
 def compare(output: OutputFolder | None, files: Sequence[OutputFile]) -> list[tuple[str, str]]:

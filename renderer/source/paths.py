@@ -14,6 +14,8 @@ from collections.abc import Iterator
 MAX_BYTES = 16 * 1024 * 1024  # of a file of the tree; yamlio/limits.py says why
 CONFIG = "llmaz.yaml"
 POLICY = "llmaz-policy.yaml"
+PASSED = "_extra"
+"""The folder of the output with the copies of files that passThrough names."""
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 # In a wheel they lie inside the package, in a checkout beside it.
 PRESETS = next(

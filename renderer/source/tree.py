@@ -15,6 +15,7 @@ from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG as CONFIG
 from renderer.source.paths import MAX_BYTES as MAX_BYTES
+from renderer.source.paths import PASSED as PASSED
 from renderer.source.paths import POLICY as POLICY
 from renderer.source.paths import (
     is_inside,

@@ -697,3 +697,51 @@ def test_the_room_is_shipped() -> None:
         *("missing", "scaffold_options", "top_level_entries", "write"),
     }
     assert load.PRESETS
+
+
+# --- llmaz check ------------------------------------------------------------------------------------------------------
+
+ENVIRONMENTS = """\
+  environments:
+    dev: {config: {gateway: {hostnames: [dev.example.com]}}}
+    prod: {config: {gateway: {hostnames: [prod.example.com]}}}
+"""
+
+
+@pytest.mark.parametrize("environments", ["", ENVIRONMENTS], ids=["one", "environments"])
+@pytest.mark.parametrize(
+    "flags",
+    ["", "--gitops flux", "--gitops none", "--ci gitlab", "--cpu-demo", "--gitops flux --ci gitlab --cpu-demo"],
+)
+def test_check_knows_what_init_wrote(flags: str, environments: str, folder: Path, llmaz: Llmaz) -> None:
+    assert llmaz("init", *flags.split(), "--repo-url", URL).code == 0
+    config = folder / "llmaz.yaml"
+    config.write_text(config.read_text("utf-8") + environments)
+    checked = [llmaz("check", "."), llmaz("check", "--strict", ".")]
+    assert llmaz("render").code == 0
+    checked += [llmaz("check", "."), llmaz("check", "--strict", ".")]
+    for done in checked:
+        first, *rest = done.err.splitlines()
+        assert (done.code, first[:11], len(rest)) == (0, "not checked", 1), done.err
+
+
+def test_check_names_what_ignore_names_where_it_is_asked(folder: Path, llmaz: Llmaz) -> None:
+    assert llmaz("init", "--repo-url", URL).code == 0
+    names = ["argoproj.io/v1alpha1/Application (4 objects)", "platform/values.yaml", "platform/llmaz"]
+    brief, verbose = llmaz("check", ".").err, llmaz("check", "-v", ".").err
+    assert not any(name in brief for name in names)
+    assert all(name in verbose for name in names)
+    assert names[0] in llmaz("check", "bootstrap").err
+    assert llmaz("check", "--strict", "bootstrap").code == 2
+
+
+def test_check_takes_the_copy_of_a_file_that_is_passed_through(folder: Path, llmaz: Llmaz) -> None:
+    assert llmaz("init", "--repo-url", URL).code == 0
+    assert llmaz("render").code == 0
+    copy = folder / "rendered/_extra/extra/namespaces.yaml"
+    copy.write_text(copy.read_text("utf-8").replace("kind: Namespace", "kind: Namespace\nspec: {finalizers: 1}"))
+    done = llmaz("check", ".")
+    assert done.code == 2
+    assert "rendered/_extra/extra/namespaces.yaml:" in done.err
+    copy.unlink()
+    assert llmaz("check", ".").code == 0
