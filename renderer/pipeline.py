@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from operator import add
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import build, check, load, resolve, workers
+from renderer import build, check, load, resolve, workers, yamlio
 from renderer.api import App, BackendRuntime, Inputs, OpenModel, RenderOptions, Scope, TrafficInput
 from renderer.diagnostics import Diagnostic, has_errors, naming_file
 from renderer.loaded_tree import Item, LoadedTree, Reader, items, read_tree
@@ -20,6 +22,7 @@ from renderer.output.folder_writer import OutputFolder
 from renderer.output.manifest_files import OutputFile
 from renderer.plan import Manifest, SharedNeed, SharedPlan
 from renderer.result import Changes, Part, RenderResult, common_scope, merge_results
+from renderer.source.tree import repository_top
 
 if TYPE_CHECKING:
     from renderer.check.foreign import OwnObject
@@ -59,6 +62,8 @@ def render(
     folder, environments = scopes or load.scopes(options)
     results = [render_environment(scope, read, select) for scope in environments]
     result = merge_results(options, folder, environments, results)
+    if environments[0].options.env and not options.env and not environments[0].pruned_paths:
+        result.problems.extend(find_sync_sources(folder, environments))
     if options.compare and not options.write:
         from renderer.output import submodules  # few runs need it
 
@@ -70,6 +75,27 @@ def render(
         )
     writes = options.write and not has_errors(result.problems, options.strict)
     return result if writes else replace(result, changes=())
+
+
+def find_sync_sources(folder: str, environments: Sequence[Scope]) -> Iterator[Diagnostic]:
+    """A warning for each object of the tree, in files that are ignored too, that syncs the folders of all
+    environments. `folder`: above these.
+    """
+    from renderer.check import sync_sources  # few trees have environments
+
+    base, file_system = environments[0].tree.base, environments[0].options.file_system
+    top = repository_top(base, file_system.exists)
+    output = os.path.relpath(folder, top).replace(os.sep, "/")
+    names = [scope.options.env for scope in environments]
+    for file in file_system.folder(base, (base,), (), folder).files:
+        data = b""
+        with suppress(OSError):
+            data = file.read()
+        if any(word in data for word in sync_sources.WORDS):
+            for document in yamlio.parse(file.name, data)[0]:
+                yield from sync_sources.validate_sync_source(
+                    document, output, names, lambda path: file_system.isfile(os.path.join(top, path))
+                )
 
 
 def write(result: RenderResult) -> None:

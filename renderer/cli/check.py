@@ -274,11 +274,15 @@ def _judge(
     """All problems of a set, by the policies and the rules of a cluster; and the objects without a schema."""
     from renderer.check.documents import validate_documents
     from renderer.check.graph import declared_objects
+    from renderer.check.sync_sources import validate_sync_source
     from renderer.load.index import engine_catalog
-    from renderer.load.manifest_tree import policies_of, split_by_cluster
+    from renderer.load.manifest_tree import environment_folders, policies_of, split_by_cluster
 
     tree = policies_of(manifests.paths, policy)
     problems = [*tree.problems]
+    folders = environment_folders(manifests.paths)
+    for document in manifests.documents if folders.names else ():
+        problems += validate_sync_source(document, folders.output, folders.names, folders.has_file)
     clusters = split_by_cluster(manifests.paths, manifests.documents)
     if tree.policies:
         from renderer.policy import judge_documents

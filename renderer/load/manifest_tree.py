@@ -95,6 +95,29 @@ def _without_originals(
     return [document for document in documents if places[document.name] not in originals]
 
 
+class EnvironmentFolders(Struct, frozen=True):
+    """Where the environments of a tree are rendered."""
+
+    top: str  # of the repository
+    output: str  # the folder above theirs, from there
+    names: Sequence[str]
+
+    def has_file(self, path: str) -> bool:
+        """Whether the repository has the file."""
+        return os.path.isfile(os.path.join(self.top, path))
+
+
+def environment_folders(paths: Sequence[str]) -> EnvironmentFolders:
+    """Where the environments of the RenderConfig at or above the paths are rendered. For `llmaz check`. Raises
+    RenderError.
+    """
+    base, path = tree.base_of(paths)
+    config, _ = render_config(path, "")
+    top = tree.repository_top(base, os.path.exists)
+    output = os.path.relpath(os.path.join(base, str(config.get("output", "dir") or "rendered")), top)
+    return EnvironmentFolders(top, output.replace(os.sep, "/"), environment_names(config.document))
+
+
 class PolicyTree(Struct, frozen=True):
     """The policies that manifests are judged by, the problems of their files, and the folders of llmaz.yaml and of its
     output.

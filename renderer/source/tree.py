@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -107,6 +107,16 @@ def base_of(paths: Iterable[str]) -> tuple[str, str | None]:
         if parent == folder:
             return current, None
         folder = parent
+
+
+def repository_top(base: str, exists: Callable[[str], bool]) -> str:
+    """The folder at or above the base that is the top of a git repository, else the base."""
+    folder = os.path.abspath(base)
+    while not exists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return os.path.abspath(base)
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def refuse_links_out(paths: Iterable[str]) -> None:

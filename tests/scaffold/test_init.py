@@ -717,6 +717,8 @@ def test_check_knows_what_init_wrote(flags: str, environments: str, folder: Path
     assert llmaz("init", *flags.split(), "--repo-url", URL).code == 0
     config = folder / "llmaz.yaml"
     config.write_text(config.read_text("utf-8") + environments)
+    if environments:
+        (folder / "bootstrap/apps/models.yaml").unlink(missing_ok=True)  # which is for one cluster
     checked = [llmaz("check", "."), llmaz("check", "--strict", ".")]
     assert llmaz("render").code == 0
     checked += [llmaz("check", "."), llmaz("check", "--strict", ".")]
@@ -745,3 +747,28 @@ def test_check_takes_the_copy_of_a_file_that_is_passed_through(folder: Path, llm
     assert "rendered/_extra/extra/namespaces.yaml:" in done.err
     copy.unlink()
     assert llmaz("check", ".").code == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "command", "option"),
+    [
+        ("argocd", "argocd application", ["--destination-name", "{env}"]),
+        ("flux", "flux kustomization", ["--env", "prod"]),
+    ],
+)
+def test_environments_come_later(engine: str, command: str, option: list[str], folder: Path, llmaz: Llmaz) -> None:
+    """The steps of docs/environments.md."""
+    git("init", "-q", "-b", "main", cwd=folder)
+    git("remote", "add", "origin", URL, cwd=folder)
+    assert llmaz("init", "--gitops", engine).code == 0
+    config = folder / "llmaz.yaml"
+    config.write_text(config.read_text("utf-8") + ENVIRONMENTS)
+    before = [llmaz("render").err, llmaz("check", ".").err]
+    assert all("bootstrap/apps/models.yaml:" in err and "[W727]" in err for err in before)
+    words = [*command.split(), "--revision", "main", *option]
+    page = (ROOT / "docs" / "environments.md").read_text("utf-8")
+    assert f"llmaz {' '.join(words)} >".replace("{env}", "'{env}'") in page
+    (folder / "bootstrap/apps/models.yaml").write_text(llmaz(*words).out)
+    assert "W727" not in llmaz("render").err
+    done = llmaz("check", ".")
+    assert (done.code, len(done.err.splitlines())) == (0, 2), done.err

@@ -33,6 +33,10 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E721": Wording("'{value}' is not a valid name", "write {what}"),
     "E722": Wording("'{path}' is not in the repository", "write the folder relative to the repository's top"),
     "E723": Wording("{value} {what}", "{hint}"),
+    "W727": Wording(
+        "the {kind} '{name}' takes {output}/ with the folders of all environments ({names}): one cluster gets them all",
+        "write path: {first}, and an object for each other environment: llmaz {command} prints them",
+    ),
     "E724": Wording(
         "'{value}' would be the same for {names}, which would overwrite each other",
         "write {{env}} for the environment's name, or print one with --env NAME",
