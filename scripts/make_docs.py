@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the parts of README.md, docs/ and mkdocs.yml that follow from the program and its presets: help texts, the
-table of error codes, which engines there are, what they load and from where, what they scale on, and the tables of
-their own pages.
+"""Writes the parts of README.md, docs/ and mkdocs.yml that follow from the program and its presets: the first screen of
+README.md as the first page of docs/, the table of error codes, which engines there are, what they load and from where,
+what they scale on, and the tables of their own pages.
 
 `scripts/make_docs.py` rewrites them, `--check` exits 1 when they are stale (a test runs that).
 """
@@ -15,11 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from click.testing import CliRunner
-
 from renderer import load, resolve, schema_validation
 from renderer.api import BackendRuntime
-from renderer.cli import cli
 from renderer.diagnostics.wordings import WORDINGS
 from renderer.engines import image_version, option_lists, version_order
 from renderer.fit.budget import activations_gib
@@ -50,13 +47,6 @@ def backends() -> Iterator[tuple[str, Spec]]:
     """Name and spec of each engine's preset."""
     for name in load.preset_names("backends"):
         yield name, load.preset(f"backends/{name}").value["spec"]
-
-
-def help_text(command: str) -> str:
-    """What a command such as `llmaz render --help` prints."""
-    words = command.split()
-    result = CliRunner().invoke(cli, words[1:], prog_name=words[0], terminal_width=100)
-    return f"$ {command}\n{result.output}"
 
 
 def error_table() -> str:
@@ -618,6 +608,13 @@ def navigation() -> str:
     return re.sub(r"(      - Engines:\n)(?:          - .*\n)*", rf"\1{entries}", text)
 
 
+def first_screen(readme: str) -> str:
+    """The part of README.md that is the first page of docs/, too, with links from there."""
+    _, _, part = readme.partition("<!-- first screen -->\n")
+    part, _, _ = part.partition("\n<!-- /first screen -->")
+    return re.sub(r"\]\((?!https:)(?:docs/)?", lambda match: "](" if match[0].endswith("docs/") else "](../", part)
+
+
 def filled(text: str, name: str, table: str) -> str:
     """The page with the table between `<!-- name -->` and `<!-- /name -->`."""
     between = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
@@ -629,12 +626,8 @@ def rewritten(path: Path) -> str:
     if path == NAVIGATION:
         return navigation()
     text = linked_engines(path.read_text(), "engines" if path.parent == ROOT / "docs" else "docs/engines")
-    text = re.sub(
-        r"(<!-- help: (.*?) -->\n```\n).*?(```)",
-        lambda match: match[1] + help_text(match[2]) + match[3],
-        text,
-        flags=re.DOTALL,
-    )
+    if path == ROOT / "docs" / "index.md":
+        text = filled(text, "first screen", first_screen((ROOT / "README.md").read_text()))
     for name, table in TABLES.items():
         if f"<!-- {name} -->" in text:
             text = filled(text, name, table())

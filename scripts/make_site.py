@@ -27,9 +27,16 @@ DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site" / "docs"
 EXAMPLES: Final = "examples/README.md"
 CODES: Final = (*sorted(WORDINGS), error_pages.INTERNAL_FAULT)
+WIDE: Final = "---\nhide:\n  - navigation\n  - toc\n---\n\n"  # front matter of a page with two columns
 FENCE: Final = re.compile(r"^(?P<fence>```+)(?P<language>\w*)\n(?P<text>.*?)^(?P=fence)$\n?", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?P<link>[^)\s]+)\)")
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<heading>.*)$", re.MULTILINE)
+# Two columns as GitHub shows them, and as the site does.
+_COLUMNS: Final = {
+    '<table>\n<tr valign="top"><td>\n': '<div class="beside" markdown>\n<div markdown>\n',
+    "</td><td>\n": "</div>\n<div markdown>\n",
+    "</td></tr></table>\n": "</div>\n</div>\n",
+}
 _CODE_ROW = re.compile(r'^\| <a id="(?P<anchor>\w+)"></a>(?P<code>\w+) \|', re.MULTILINE)
 
 
@@ -82,6 +89,8 @@ def site_page(page: str, text: str) -> str:
     def prose(part: str) -> str:
         part = _LINK.sub(lambda match: f"]({site_link(page, match['link'])})", part)
         part = re.sub(r"^<!-- [^\n]* -->\n", "", part, flags=re.MULTILINE)
+        for table, columns in _COLUMNS.items():
+            part = part.replace(table, columns)
         if page == "errors.md":
             part = _CODE_ROW.sub(r'| <a id="\g<anchor>"></a>[\g<code>](errors/\g<code>.md) |', part)
             part = re.sub(r"^\| E901 \|", "| [E901](errors/E901.md) |", part, flags=re.MULTILINE)
@@ -182,7 +191,7 @@ def example_files(folder: Path) -> Iterator[str]:
 def example_markdown(name: str, what: str, reading: str) -> Iterator[str]:
     """The page of an example: input beside output."""
     folder = ROOT / "examples" / name
-    yield "---\nhide:\n  - navigation\n  - toc\n---"
+    yield WIDE.strip()
     yield f"# Example: {name}"
     yield f"{what[:1].upper()}{what[1:]}. [All examples](index.md), [in the repository]({repository_address(folder)})"
     yield f"To read in it: {reading}"
@@ -216,7 +225,8 @@ def main() -> None:
     shutil.copy(ROOT / "scripts" / "site.css", SITE)
     for path in SITE.rglob("*.md"):
         page = path.relative_to(SITE).as_posix()
-        path.write_text(site_page(page, path.read_text("utf-8")), "utf-8")
+        head = WIDE if page == "index.md" else ""
+        path.write_text(head + site_page(page, path.read_text("utf-8")), "utf-8")
     for code in CODES:
         write(f"errors/{code}.md", error_markdown(error_pages.error_page(code)))
     for name, (what, reading) in example_rows().items():

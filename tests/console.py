@@ -29,7 +29,7 @@ class Shell:
         )
         (programs / "llmaz").chmod(0o755)
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        self._environment = {**os.environ, **GIT_ENVIRONMENT, "PATH": path, "PYTHONUTF8": "1"}
+        self._environment = {**os.environ, **GIT_ENVIRONMENT, "PATH": path, "PYTHONUTF8": "1", "COLUMNS": "100"}
 
     def run(self, script: str) -> tuple[int, str]:
         """Exit code, and all that is printed."""

@@ -10,6 +10,8 @@ Every YAML and console block is tried. What happens to it stands in the HTML com
     config         a valid llmaz.yaml
     file: PATH     written to the page's folder
     steps          its `run:` and `entry:` that begin with llmaz succeed in the page's folder
+    example input, example output, mistake
+                   of README.md and docs/index.md, tried by their own tests below
 
 A `console` block runs in the page's folder, which begins as a copy of the quickstart; `…` stands for any lines.
 `pytest --snapshot-update` writes what the commands print now into the pages.
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "examples" / "quickstart"
+FIRST_EXAMPLE = ROOT / "examples" / "vllm-tools"
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -151,7 +154,7 @@ def presets(folder: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def test_every_block_is_tried() -> None:
-    known = ("render", "adopt", "output", "refused", "config", "file", "steps")
+    known = ("render", "adopt", "output", "refused", "config", "file", "steps", "example input", "example output")
     left = [str(b) for b in ALL if b.language == "yaml" and b.mark.partition(":")[0] not in known]
     assert left == []
     assert {block.language for block in ALL} <= {"yaml", "console", "sh", "mermaid"}
@@ -220,7 +223,7 @@ def test_commands(page: Path, folder: Path, tmp_path: Path, request: pytest.Fixt
             for step in steps:
                 code, out = shell.run(step)
                 assert code == 0, f"{block}: {step}\n{out}"
-        elif block.language == "console":
+        elif block.language == "console" and block.mark != "mistake":
             shown = shell.session(block.text)
             pattern = ".*?".join(re.escape(part) for part in re.split(r"^…\n", block.text, flags=re.MULTILINE))
             assert "[E901]" not in shown
@@ -494,28 +497,32 @@ def test_the_number_of_conformance_cases() -> None:
     assert f"{cases} cases" in (ROOT / "docs" / "deviations.md").read_text("utf-8")
 
 
-# README.md
+# README.md, and the first page of docs/, which is its first screen
+
+FIRST_PAGES = pytest.mark.parametrize("page", [README, DOCS / "index.md"], ids=lambda page: page.name)
 
 
-def readme(mark: str) -> str:
-    """The block of README.md below this comment."""
-    (block,) = [block for block in blocks(README) if block.mark == mark]
+def marked_once(page: Path, mark: str) -> str:
+    """The block of a page below this comment."""
+    (block,) = [block for block in blocks(page) if block.mark == mark]
     return block.text
 
 
-def test_readme_shows_the_quickstart() -> None:
-    lines = (QUICKSTART / "chat.yaml").read_text("utf-8").splitlines()
+@FIRST_PAGES
+def test_the_first_example_is_one_that_ships(page: Path) -> None:
+    lines = (FIRST_EXAMPLE / "chat.yaml").read_text("utf-8").splitlines()
     bare = [re.sub(r"\s+#.*$", "", line) for line in lines if not line.startswith("#")]
-    assert readme("quickstart input").splitlines() == bare
+    assert marked_once(page, "example input").splitlines() == bare
 
 
-def test_readme_shows_what_comes_out(llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(QUICKSTART)
-    done = llmaz("render", "--stdout")
+@FIRST_PAGES
+def test_the_first_example_shows_what_comes_out(page: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FIRST_EXAMPLE)
+    done = llmaz("render", "--strict", "--stdout")
     assert done.code == 0, done.err
     # Shortened: without the pods' indentation, and `…` ends a line that is cut.
     rendered_lines = iter(line.strip() for line in done.out.splitlines())
-    shown = [line.strip() for line in readme("quickstart output").splitlines() if not line.startswith("#")]
+    shown = [line.strip() for line in marked_once(page, "example output").splitlines() if not line.startswith("#")]
     for line in shown:
         cut = line.removesuffix("…")
         assert any(
@@ -524,17 +531,26 @@ def test_readme_shows_what_comes_out(llmaz: Llmaz, monkeypatch: pytest.MonkeyPat
     assert len(shown) > 20
 
 
-def test_readme_makes_the_mistake(folder: Path, llmaz: Llmaz, request: pytest.FixtureRequest) -> None:
-    text = readme("quickstart input")
-    wrong = text.replace("modelName: qwen2--5-0--5b", "modelName: qwen2--5-0--5")
+@FIRST_PAGES
+def test_the_first_mistake(page: Path, folder: Path, llmaz: Llmaz, request: pytest.FixtureRequest) -> None:
+    text = marked_once(page, "example input")
+    wrong = text.replace("--max-model-len", "--ctx-size")
     assert wrong != text
+    assert "`--ctx-size` in place of `--max-model-len`" in page.read_text("utf-8")
     (folder / "chat.yaml").write_text(wrong, "utf-8")
     done = llmaz("render")
     assert done.code == 2
+    shown = f"$ llmaz render\n{done.err}"
     if request.config.option.update_snapshots:
-        README.write_text(README.read_text("utf-8").replace(readme("mistake"), done.err), "utf-8")
+        page.write_text(page.read_text("utf-8").replace(marked_once(page, "mistake"), shown), "utf-8")
     else:
-        assert done.err == readme("mistake")
+        assert shown == marked_once(page, "mistake")
+
+
+def test_the_first_page_is_the_first_screen_of_readme() -> None:
+    index = between("index.md", "first screen")
+    assert all(part in index for part in ("comparison.md", "pictures/comment.png", "example input", "mistake"))
+    assert "sed " not in (DOCS / "index.md").read_text("utf-8")
 
 
 def test_readme_counts_the_examples() -> None:

@@ -53,6 +53,13 @@ def test_no_link_leads_out_of_the_copy(copy: Path) -> None:
     assert broken == []
 
 
+def test_the_first_page_has_its_two_columns(copy: Path) -> None:
+    page = (copy / "index.md").read_text("utf-8")
+    assert page.count("<div markdown>") == 2
+    assert page.count("<div") == page.count("</div>") == 3
+    assert "<td" not in page
+
+
 def test_links_lead_to_the_release() -> None:
     assert make_site.site_link("checks.md", "../tests/README.md#goldens") == (
         f"{REPOSITORY}/blob/v{__version__}/tests/README.md#goldens"
