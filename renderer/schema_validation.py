@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics import MAX_PROBLEMS, Finding, Path, quoted, suggestion
@@ -31,11 +32,19 @@ _TYPE_NAMES = {
 }
 
 
-_LONGEST_OWN_WORD: Final = 60  # characters of a user's word in a hint
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
-FormerFields: TypeAlias = Mapping[tuple[str, ...], tuple[str, str]]
-_NONE: FormerFields = {}
+_HINTED: Final = ("E301", "E303", "E304")  # about a field or a value that is something else elsewhere
+
+
+class Hint(Struct, frozen=True):
+    """What to write in place of a field."""
+
+    text: str
+    leads: Path = ()  # the field that it leads to
+
+
+FindHint: TypeAlias = Callable[[Finding], Hint | None]
 
 
 def path_of(name: str) -> str:
@@ -196,12 +205,11 @@ def _repeated(items: Sequence[object]) -> Iterator[int]:
         seen.add(text)
 
 
-def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> list[Finding]:
+def findings(name: str, value: object, find_hint: FindHint | None = None) -> list[Finding]:
     """All findings about a value, each at the deepest path; empty when it is valid.
 
-    `former_fields`: by path without the indices of lists, a hint, with {value} for the user's word, and the field that
-    replaces it. A required field is not reported as missing where a former or misspelt one stands for it, nor where the
-    `type` that needs it is missing.
+    `find_hint`: knows better than the schema what to write in place of a field. A required field is not reported as
+    missing where a misspelt one, or one that leads to it, stands for it, nor where the `type` that needs it is missing.
     """
     explained = (finding for error in _explainer(name).iter_errors(value) for finding in _explain_error(error))
     results = list(dict.fromkeys(islice(explained, MAX_PROBLEMS))) or list(islice(_fallback_finding(name, value), 1))
@@ -209,13 +217,11 @@ def findings(name: str, value: object, former_fields: FormerFields = _NONE) -> l
         results.append(Finding("E116", (), _words(limit=MAX_PROBLEMS)))
     intended: set[Path] = set()
     for i, finding in enumerate(results):
-        if finding.code in ("E301", "E303") and finding.path and isinstance(finding.path[-1], str):
-            hint, successor = former_fields.get(tuple(part for part in finding.path if isinstance(part, str)), ("", ""))
-            if hint:
-                hint = hint.format(value=_short_text(value, finding.path))
-                results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint}))
+        if finding.code in _HINTED and finding.path and isinstance(finding.path[-1], str):
+            if hint := find_hint(finding) if find_hint else None:
+                results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint.text}))
             meant_name = str(finding.words["hint"]).removeprefix("did you mean '").removesuffix("'?")
-            intended.add((*finding.path[:-1], successor or meant_name))
+            intended.add(hint.leads if hint and hint.leads else (*finding.path[:-1], meant_name))
     without_type = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
     missing = (finding for finding in results if finding.code == "E302")
     redundant = {
@@ -238,14 +244,6 @@ def null_entries(name: str, value: object) -> dict[Path, Sequence[str]]:
             if keywords[-1:] == ["additionalProperties"] or keywords[-1:] == ["items"]:
                 entries[tuple(error.absolute_path)] = _as_list(error.validator_value)
     return entries
-
-
-def _short_text(value: Any, path: Path) -> str:
-    """The scalar at `path` for a hint; an ellipsis for anything else, and for a long one."""
-    for part in path:
-        value = value[part]
-    is_short = isinstance(value, str | int) and len(str(value)) <= _LONGEST_OWN_WORD
-    return str(value) if is_short and str(value).isprintable() else "…"
 
 
 def _without_secret(finding: Finding, value: Any) -> Finding:
@@ -406,6 +404,8 @@ def _type_hint(error: Any) -> str:
     instance, schema, types = error.instance, error.schema, _as_list(error.validator_value)
     if isinstance(instance, dict) and types == ["string"] and {"args", "command"} & {*error.absolute_path}:
         return "put JSON in single quotes; write an option and its value as two items"
+    if isinstance(instance, str) and re.fullmatch(r"\$(\w+|\{\w+\}|\(\w+\))", instance):
+        return "write the value itself: no variables are filled in here"
     if isinstance(instance, str) and instance:
         items, needed = schema.get("items") or {}, list(schema.get("required") or ())
         if types in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():

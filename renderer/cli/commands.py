@@ -21,6 +21,7 @@ _EPILOG = (
     "lost or unexplained (diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
     + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
+_SHORT = 5  # letters: of fewer one may be wrong, not two
 _COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
@@ -52,11 +53,9 @@ class Commands(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises UsageError for another word, with the nearest name."""
+        """The command that the first word names. Raises UsageError for another word, with what does that."""
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from renderer.diagnostics import suggestion  # few runs need it
-
-            raise click.UsageError(f"No such command '{args[0]}': {suggestion(args[0], sorted(_COMMANDS))}", context)
+            raise click.UsageError(f"No such command '{args[0]}': {_command_hint(args[0])}", context)
         return super().resolve_command(context, args)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
@@ -66,6 +65,21 @@ class Commands(click.Group):
         module, _, function = _COMMANDS[name].partition(".")
         command: click.Command = getattr(import_module(f"renderer.cli.{module}"), function)
         return command
+
+
+def _command_hint(word: str) -> str:
+    """What to run in place of a word that is no command: what a command of that name does elsewhere, or the command
+    that is spelt nearly so.
+    """
+    from renderer.foreign_words import command_hint  # few runs need it
+    from renderer.text.suggestions import within_letters
+
+    if hint := command_hint(word):
+        return hint
+    names = sorted(_COMMANDS)
+    begun = [name for name in names if name.startswith(word.lower())]
+    close = begun[0] if len(begun) == 1 else within_letters(word.lower(), names, 1 if len(word) < _SHORT else 2)
+    return f"did you mean '{close}'?" if close else f"known: {', '.join(names)}"
 
 
 @click.group(

@@ -13,6 +13,7 @@ from renderer.diagnostics.origin import NamedSource, Origin, dotted
 from renderer.text import escapes
 from renderer.text.suggestions import Vocabulary
 
+_MOST_MEANT: Final = 6  # names that a hint proposes
 MAX_PROBLEMS: Final = 1_000  # errors of one object that are told, and warnings and notes likewise
 
 
@@ -197,12 +198,33 @@ def listed(items: Sequence[str]) -> str:
 
 
 def suggestion(word: str, known: Sequence[str], first: Iterable[str] = ()) -> str:
-    """`did you mean 'x'?` for a close known name, else the known names, those in `first` before others."""
+    """`did you mean 'x'?` for a close known name, and for all of which it is a part, between dashes; else the known
+    names, those in `first` before others.
+    """
     names = tuple(known)
     folded, vocabulary = _folded(names)
-    if close := vocabulary.closest(word.lower(), 0.6):
-        return f"did you mean '{folded[close]}'?"
+    whole = folded.get(word.lower())
+    if not whole and len(parts := _parts(names).get(word.lower(), ())) > 1:
+        return f"did you mean {alternatives(parts)}?" if len(parts) <= _MOST_MEANT else _known_names(parts, ())
+    if close := whole or folded.get(vocabulary.closest(word.lower(), 0.6)):
+        return f"did you mean '{close}'?"
     return _known_names(names, tuple(first))
+
+
+def alternatives(words: Sequence[str]) -> str:
+    """`'a', 'b' or 'c'`."""
+    named = [f"'{word}'" for word in words]
+    return " or ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))
+
+
+@lru_cache(maxsize=8)
+def _parts(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """By lower-case part of names between dashes, the names that have it."""
+    by_part: dict[str, dict[str, None]] = {}
+    for name in names:
+        for part in filter(None, name.lower().split("-")):
+            by_part.setdefault(part, {})[name] = None
+    return {part: tuple(having) for part, having in by_part.items()}
 
 
 @lru_cache(maxsize=8)

@@ -10,7 +10,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from renderer.diagnostics import alternatives, suggestion
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
+from renderer.text.suggestions import within_letters
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _SHARED = "-SHARED"
@@ -62,6 +64,24 @@ class AcceleratorTypes:
             names = {known.name for name, find in self._readers.items() if name in labels and (known := find(labels))}
             self._of_labels[key] = self.by_name[names.pop()] if len(names) == 1 else None
         return self._of_labels[key]
+
+    def hint(self, word: str) -> str:
+        """Which types a word may mean that is the name of none: those that nodes call so, or whose names hold it."""
+        upper = word.upper()
+        labelled = [
+            text_at(row, "name")
+            for row in self._rows
+            if upper in (text.upper() for text in texts_at(row, "gke"))
+            or any(fnmatchcase(upper, part.upper()) for part in texts_at(row, "product"))
+        ]
+        if labelled:
+            return f"did you mean {alternatives(labelled)}?"
+        names = sorted(self.by_name)
+        if close := within_letters(word.lower(), names, 2):
+            return f"did you mean '{close}'?"
+        known = {part for name in names for part in name.split("-")}
+        parts = [part for part in re.split(r"[-_ ]", word.lower()) if part in known]
+        return suggestion(parts[0] if len(parts) == 1 else word, names)
 
     def profile_of_labels(self, labels: Mapping[str, str]) -> str:
         """The profile of the instances into which cards of nodes with these labels are divided; '' for whole cards."""

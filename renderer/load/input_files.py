@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -13,12 +14,15 @@ from msgspec.structs import replace
 from renderer import workers
 from renderer.api import Inputs, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, has_errors, make_diagnostic
+from renderer.foreign_words import object_hint
 from renderer.load.environments import Environment, find_environment
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
 from renderer.load.run_scope import scopes
 from renderer.source import tree
+from renderer.source.paths import FileTooLargeError
 
+_MOST_READ = 100  # files of a tree without input that are looked at
 ScopedFiles = Sequence[tuple[tree.ReadableFile, bool]]  # each file, and whether it lies outside PATHS
 
 
@@ -110,7 +114,23 @@ def no_input_errors(inputs: Inputs, scope: Scope, problems: Sequence[Diagnostic]
         return []
     files = count_files(len(scope.tree.files))
     paths = scope.options.paths or (os.path.relpath(scope.tree.base),)
-    return [make_diagnostic("E123", Origin(NamedSource(path)), files=files) for path in paths]
+    hint = _hint_of_others(scope.tree) or "name another path, or allow it with --allow-empty"
+    return [make_diagnostic("E123", Origin(NamedSource(path)), files=files, hint=hint) for path in paths]
+
+
+def _hint_of_others(input_tree: tree.InputTree) -> str:
+    """How llmaz gets its input from the objects of others in a tree; '' where nobody knows."""
+    for file in input_tree.files[:_MOST_READ]:
+        try:
+            kinds = re.findall(rb"(?m)^kind:\s*[\"']?(\w+)", file.read())
+        except (OSError, FileTooLargeError):
+            continue
+        for kind in kinds:
+            if hint := object_hint(kind.decode(), file.name):
+                return hint
+    if input_tree.charts:
+        return f"a chart is rendered first: helm template {input_tree.charts[0]} > manifests.yaml"
+    return ""
 
 
 def unreadable_folders(input_tree: tree.InputTree) -> list[Diagnostic]:

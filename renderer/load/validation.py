@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from renderer import schema_validation
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic, suggestion
+from renderer import foreign_words, schema_validation
+from renderer.diagnostics import Diagnostic, Finding, Path, make_diagnostic, suggestion
+from renderer.kubernetes.json_values import value_at
 from renderer.kubernetes.wellknown import RUNNER
-from renderer.load.deprecated_names import DEPRECATED_FIELDS
+from renderer.schema_validation import Hint
 from renderer.text import suggestions
 from renderer.yamlio import Document
 
@@ -28,6 +29,8 @@ _OLD_INFERENCE_MODEL = ("InferenceModel", "inference.networking.x-k8s.io/v1alpha
 _INFERENCE_GROUP = "inference.networking.x-k8s.io"  # the group of InferenceModel; its other kinds are foreign
 _LISTED = "known: "  # how a hint begins that lists fields, since no name is close
 _DEEPEST_PLACE = 6
+_MISSPELT = 2  # letters by which a word that is meant differs at most from one that is elsewhere as it is
+_MOST_HINTS = 20  # fields of an object for which it is tried what would be valid in their place
 _OTHER_CONTAINERS = ("ephemeralContainers", "initContainers", "volumes")
 # Names of fields that objects of every sort have.
 _COMMON_FIELDS = {"$patch", "apiVersion", "kind", "metadata", "name", "namespace", "labels", "annotations"}
@@ -82,7 +85,8 @@ def _wrong_kind(document: Document, kind: object, version: str) -> Diagnostic:
         return _type_error(document, "kind")
     if kind in KINDS:
         return _wrong_version(document, kind, version)
-    hint = "write kind: OpenModel, as Model is called now" if kind == "Model" else suggestion(kind, list(KINDS))
+    ours = foreign_words.kind_of(kind)
+    hint = f"write kind: {ours}" if KINDS.get(ours) == version else suggestion(kind, list(KINDS))
     return make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint)
 
 
@@ -167,7 +171,8 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
     if schema_validation.is_valid(name, value) or (_drop_nulls(value) and schema_validation.is_valid(name, value)):
         return []
     problems = []
-    for finding in schema_validation.findings(name, value, DEPRECATED_FIELDS.get(kind, {})):
+    hints = _Hints(kind, value)
+    for finding in schema_validation.findings(name, value, hints.find):
         origin = document.origin(*finding.path, key=finding.key)
         raw = document.raw(finding.path) if finding.code not in ("E301", "E302") else None
         is_template = (
@@ -176,9 +181,6 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
         if is_template and finding.words.get("wanted") not in ("a map", "a list"):
             continue  # a bare word may stand for a number
         code, words = finding.code, schema_validation.message_words(finding, raw)
-        if code == "E301" and words["hint"].startswith(_LISTED) and (place := _place_of(name, words["word"])):
-            of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""
-            words["hint"] = f"did you mean {place}{of_engine}?"
         if code == "E302" and document.is_empty(*finding.path, words["word"]):
             problems.append(_empty_field(document, name, *finding.path, words["word"]))
             continue
@@ -186,6 +188,52 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             code = "E271"
         problems.append(make_diagnostic(code, origin, **words))
     return problems
+
+
+class _Hints:
+    """What to write in place of fields of an object that its schema refuses."""
+
+    def __init__(self, kind: str, value: Any) -> None:
+        self.kind, self.value = kind, value
+        self.schema = f"input/{kind.lower()}"
+        self.left = _MOST_HINTS
+
+    def find(self, finding: Finding) -> Hint | None:
+        """What is known beyond the names of fields that are alike."""
+        if not self.left:
+            return None
+        self.left -= 1
+        if hint := foreign_words.key_hint(self.kind, self.schema, self.value, finding):
+            return hint
+        return self._elsewhere(finding) if finding.code == "E301" else None
+
+    def _elsewhere(self, finding: Finding) -> Hint | None:
+        """The place of a field that the object has elsewhere, unless a field beside it is spelt nearly so."""
+        word, meant = str(finding.words["word"]), str(finding.words["hint"])
+        name = "" if meant.startswith(_LISTED) else meant.removeprefix("did you mean '").removesuffix("'?")
+        begins = name.lower().startswith(word.lower()) or word.lower().startswith(name.lower())
+        if name and (begins or suggestions.within_letters(word.lower(), [name.lower()], _MISSPELT)):
+            return None if self._takes(finding, name) else self._known(finding)
+        if place := _place_of(self.schema, word):
+            of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""
+            moved = foreign_words.moved_hint(self.schema, self.value, finding, place)
+            return moved or Hint(f"did you mean {place}{of_engine}?")
+        return self._known(finding) if name and not self._takes(finding, name) else None
+
+    def _takes(self, finding: Finding, name: str) -> bool:
+        """Whether a field beside the unknown one takes a value of its type."""
+        given = value_at(self.value, *finding.path)
+        types = schema_validation.schema_at(self.schema, (*finding.path[:-1], name)).get("type")
+        wanted = [types] if isinstance(types, str) else types or ()
+        if not wanted or given is None:
+            return True
+        if isinstance(given, dict | list):
+            return ("object" if isinstance(given, dict) else "array") in wanted
+        return bool({*wanted} - {"object", "array"})
+
+    def _known(self, finding: Finding) -> Hint:
+        known = schema_validation.schema_at(self.schema, finding.path[:-1]).get("properties") or {}
+        return Hint(suggestion("", sorted(known)))
 
 
 def _place_of(schema: str, word: str) -> str:

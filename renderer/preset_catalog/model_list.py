@@ -81,12 +81,12 @@ def _names(model: _Model) -> tuple[str, ...]:
 
 def _accelerators(word: str) -> tuple[AcceleratorType, int]:
     """The type and the number that a word such as 4xa-80g says. Raises PresetRefused for a type that is not known."""
-    known = accelerator_types().by_name
+    types = accelerator_types()
     match = _ACCELERATORS.fullmatch(word)
     count, name = (match[1] or "1", match[2]) if match else ("1", word)
-    if name not in known:
-        raise PresetRefused(f"no accelerator type is named '{name}'; {suggestion(name, sorted(known))}")
-    return known[name], int(count)
+    if name not in types.by_name:
+        raise PresetRefused(f"no accelerator type is named '{name}'; {types.hint(name)}")
+    return types.by_name[name], int(count)
 
 
 def _fits(model: _Model, accelerator: AcceleratorType, count: int) -> bool:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
+from renderer.foreign_words import source_hint
 from renderer.kubernetes import component_versions
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body
@@ -158,7 +159,8 @@ def _hub_weights(
 
 def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, diagnostics: Collector) -> Weights:
     if uri.count("://") != 1:
-        diagnostics.stop("E240", origin, value=uri)
+        hint = source_hint(uri, _schemes(inputs)) or "write it as s3://bucket/path"
+        diagnostics.stop("E240", origin, value=uri, hint=hint)
     scheme, rest = uri.split("://")
     scheme = scheme.lower()
     if scheme == PULLED:
@@ -187,10 +189,9 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
         return _oci_weights(inputs, model, uri, rest, origin, diagnostics)
     loader, entry = _find_loader(inputs, scheme)
     if not loader:
-        entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
-        served = dict.fromkeys(name for entry in entries if "address" in entry for name in entry["serves"])
-        known = [*served, "host", "oci", "pvc", PULLED]
-        diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=_scheme_hint(scheme, known))
+        known = _schemes(inputs)
+        hint = source_hint(uri, known) or suggestion(scheme, known)
+        diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=hint)
     return _object_store_weights(
         inputs=inputs,
         model=model,
@@ -204,12 +205,11 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
     )
 
 
-def _scheme_hint(scheme: str, known: list[str]) -> str:
-    if scheme in ("hf", "huggingface", "modelscope"):
-        return "a hub repository is written source.modelHub.modelID"
-    if scheme == "file":
-        return "a folder of the node is written host:///path"
-    return suggestion(scheme, known)
+def _schemes(inputs: Inputs) -> list[str]:
+    """The schemes of addresses that pods can read."""
+    entries = (entry for name in inputs.loaders for entry in inputs.loaders[name].value["spec"]["sources"])
+    served = dict.fromkeys(name for entry in entries if "address" in entry for name in entry["serves"])
+    return [*served, "host", "oci", "pvc", PULLED]
 
 
 def _object_store_weights(

@@ -142,7 +142,18 @@ class LocatedReader:
                     self.report_syntax(error)
                 else:
                     self.report("E101", (1, 1), what=f"the YAML cannot be read: {error}", fix="")
+        if any(problem.code in _UNREADABLE for problem in self.problems):
+            self.name_other_text()
         return documents
+
+    def name_other_text(self) -> None:
+        """Puts what the text is in place of its problems, where it is not meant to be YAML."""
+        text = self.data.decode("utf-8", "replace")
+        for rule in _OTHER_TEXTS:
+            if match := re.search(rule.pattern, text, re.MULTILINE):
+                self.problems.clear()
+                self.report("E101", _place_after(text[: match.start("begin")]), what=rule.what, fix=rule.fix)
+                return
 
     def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: object) -> None:
         self.problems.append(make_diagnostic(code, Origin(_FilePlace(self.name, place), path), **words))
@@ -399,6 +410,29 @@ _NO_CHARACTER = _SyntaxRule(
     "hex|Unicode character escape", False, "this escape names no character", "double the backslash"
 )
 _TAB = _SyntaxRule("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
+_UNREADABLE: Final = ("E101", "E103")  # of what is no YAML, or no mapping with names
+_OTHER_TEXTS: Final = [
+    _SyntaxRule(
+        r"^(?P<begin><{7}(?: .*)?$)(?s:.*)^={7}$(?s:.*)^>{7}(?: .*)?$",
+        True,
+        "this line is a marker of git: a merge conflict is not resolved",
+        "keep what one side says, and delete the three lines that begin with <<<<<<<, ======= and >>>>>>>",
+    ),
+    _SyntaxRule(
+        r"^[^#\n]*?(?P<begin>\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities|Template)\b"
+        r"|(?:if|else|end|range|with|define|include|template|block|tpl|toYaml|required|default)\b|/\*))",
+        True,
+        "this is a template of Helm, not YAML",
+        "render it first (helm template), or write the values, and what differs between clusters in environments of "
+        "RenderConfig",
+    ),
+    _SyntaxRule(
+        r"^[^#\n]*?(?P<begin>\{%-?\s*(?:if|for|set|include|end\w+|else)\b)",
+        True,
+        "this is a template of Jinja, not YAML",
+        "render it first, or write the values, and what differs between clusters in environments of RenderConfig",
+    ),
+]
 _SYNTAX: Final = [
     _SyntaxRule(*row)
     for row in (

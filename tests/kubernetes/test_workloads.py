@@ -50,7 +50,6 @@ FIELDS = {  # of a LeaderWorkerSet itself or, as llmaz's own key, of a Service
     "renderer/diff/risks/rollout.py": "short names of fields of the set",
     "renderer/explain/field_descriptions.py": "sentences about fields of the set",
     "renderer/kubernetes/server_defaults.py": "what LeaderWorkerSet's webhook fills in",
-    "renderer/load/deprecated_names.py": "the llmaz Service's own key",
     "renderer/resolve/apps/leader_spread.py": "keys of what explain says of the set's templates",
     "renderer/resolve/apps/service.py": "the llmaz Service's own key",
     "renderer/resolve/workload/field_origins.py": "the llmaz Service's own key",

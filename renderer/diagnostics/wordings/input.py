@@ -46,7 +46,7 @@ INPUT: Final[dict[str, Wording]] = {
     "E122": Wording("no such file or folder"),
     "E123": Wording(
         "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
-        "name another path, or allow it with --allow-empty",
+        "{hint}",
     ),
     "E124": Wording("this name contains control characters, or is not UTF-8", "rename the file"),
     "E125": Wording("nothing to check: no Kubernetes object in {files}", "name another path"),

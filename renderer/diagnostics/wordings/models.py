@@ -103,7 +103,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E235": Wording("{hub} cannot load a single file", "use allowPatterns, or Huggingface"),
     "E236": Wording("{field} has no meaning beside filename", "remove filename, or all patterns"),
     "E237": Wording("{what}", "{hint}", about="a pattern of files that the loader cannot take: {what}"),
-    "E240": Wording("'{value}' is not a URI: exactly one '://' is needed", "write it as s3://bucket/path"),
+    "E240": Wording("'{value}' is not a URI: exactly one '://' is needed", "{hint}"),
     "E241": Wording("no loader knows the scheme '{scheme}'", "{hint}"),
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),

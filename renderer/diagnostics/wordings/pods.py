@@ -131,8 +131,8 @@ PODS: Final[dict[str, Wording]] = {
     "E274": Wording("scaleTrigger has no hpa", "write scaleTrigger.hpa.metrics, or leave scaleTrigger out"),
     "E275": Wording(
         "no metric to scale on is set",
-        "write elasticConfig.scaleTrigger.hpa.metrics, give the BackendRuntime '{backend}' a scaleTrigger, or set "
-        "autoscaling.metricSource in RenderConfig",
+        "to scale on the queue of '{backend}', write autoscaling: {{metricSource: {{type: {source}}}}} in spec of "
+        "RenderConfig; to scale on metrics of your own, write elasticConfig.scaleTrigger.hpa.metrics",
     ),
     "E276": Wording(
         "no queue metric of '{backend}' is known",

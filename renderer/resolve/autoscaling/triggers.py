@@ -118,7 +118,9 @@ def _missing_trigger(context: RunContext, app: App, engine: Engine) -> Iterator[
     origin, name = app.origin("spec", "elasticConfig", key=True), engine.runtime.name
     engine_origin = engine.origin.at("engine")
     if not context.metrics_collected:
-        yield make_diagnostic("E275", origin, backend=name)
+        uses_keda = context.inputs.config.get("autoscaling", "autoscaler") == "keda"
+        source = "prometheus" if uses_keda else "prometheusAdapter"
+        yield make_diagnostic("E275", origin, backend=name, source=source)
     elif "scale" not in engine.spec:
         yield make_diagnostic("E276", origin, backend=name)
     elif not queue_metric(engine.spec):

@@ -97,8 +97,8 @@ def _unusable_measurements(context: RunContext, model: OpenModel) -> Iterator[Di
             yield make_diagnostic("E205", _origin(model, "measured", i, "backend"), name=backend, hint=hint)
         types = inputs.accelerator_types()
         if (name := entry["accelerator"]) not in types.by_name:
-            hint = suggestion(name, sorted(types.by_name))
-            yield make_diagnostic("E209", _origin(model, "measured", i, "accelerator"), name=name, hint=hint)
+            place = _origin(model, "measured", i, "accelerator")
+            yield make_diagnostic("E209", place, name=name, hint=types.hint(name))
         first = seen.setdefault(_conditions(entry), i)
         if first != i:
             what = f"measured[{first}] was measured under the same conditions"
@@ -110,8 +110,7 @@ def _invalid_type(context: RunContext, flavor: Flavor, origins: Located) -> Iter
         return
     types, origin = context.inputs.accelerator_types(), origins.at("accelerator")
     if not (named := types.by_name.get(flavor.accelerator)):
-        hint = suggestion(flavor.accelerator, sorted(types.by_name))
-        yield make_diagnostic("E209", origin, name=flavor.accelerator, hint=hint)
+        yield make_diagnostic("E209", origin, name=flavor.accelerator, hint=types.hint(flavor.accelerator))
         return
     accelerator = context.known_engines.accelerator(flavor.limits)
     if accelerator.resource and accelerator.vendor != named.vendor:

@@ -58,7 +58,7 @@ STEPS: dict[str, list[tuple[str, list[str]]]] = {
             "  source: {modelID: acme/blue, modelHub: ModelScope}\n",
             [
                 "move it into modelHub: {modelID: acme/blue}",
-                "write kind: OpenModel, as Model is called now",
+                "write kind: OpenModel",
                 "write modelHub: {name: ModelScope}, and modelID in it",
             ],
         ),

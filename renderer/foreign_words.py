@@ -1,0 +1,299 @@
+"""What people write who know other programs, and what it is here (presets/foreign_words.yaml).
+
+It is read where an input has a fault.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from renderer import schema_validation, yamlio
+from renderer.diagnostics import Finding, Path
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.wellknown import RUNNER
+from renderer.schema_validation import Hint
+from renderer.secrets.words import is_literal_secret
+from renderer.source.paths import PRESETS
+
+_NAME: Final = "foreign_words.yaml"
+_WORD: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_EACH: Final = "each"
+_LONGEST: Final = 60  # characters of a user's word in a hint
+_OTHERS: Final = "…"  # in a hint, for what the user wrote and the hint does not repeat
+
+
+class ForeignKey(Struct, frozen=True):
+    """A field of another program or of an older API, and what it is here."""
+
+    kind: str | Sequence[str]
+    key: str | Sequence[str]
+    has: Sequence[str] = ()
+    pattern: str = ""
+    where: Mapping[str, str] = {}
+    write: Mapping[str, Any] = {}
+    at: str = ""  # where `write` stands: '' for beside the key, `spec`
+    instead: Sequence[str] = ()
+    within: str = ""  # another object
+    note: str = ""
+    hint: str = ""
+    leads: str = ""
+
+    def hint_of(self, words: Mapping[str, object]) -> str:
+        """The hint, with the user's words."""
+        if self.hint:
+            return str(_filled(self.hint, {name: _short(word) for name, word in words.items()}))
+        text = f"write {flow_text(_filled(self.write, words))}"
+        text += f" in place of {' and '.join(self.instead)}" if self.instead else ""
+        place = self.within or self.at
+        text += f" in {place}" if place else ""
+        return f"{text}; {self.note}" if self.note else text
+
+
+class ForeignScheme(Struct, frozen=True):
+    """An address of weights as other programs have it."""
+
+    names: Sequence[str] = ()
+    prefix: str = ""
+    pattern: str = ""
+    write: Mapping[str, Any] = {}
+    hint: str = ""
+
+
+def command_hint(word: str) -> str:
+    """What does what a command of another program does; '' for an unknown word."""
+    row: Mapping[str, Any] = next((row for row in _spec()["commands"] if word.lower() in row["words"]), {})
+    return str(row.get("say") or (f"llmaz {row['run']} does that" if row else ""))
+
+
+def object_hint(kind: str, file: str) -> str:
+    """How llmaz gets its input from an object of others; '' for an unknown kind."""
+    return str(_filled(_spec()["objects"].get(kind, ""), {"file": file}))
+
+
+def kind_of(word: str) -> str:
+    """Our kind for one of another program; '' for an unknown word."""
+    return str(_spec()["kinds"].get(word, ""))
+
+
+def source_hint(uri: str, known: Sequence[str]) -> str:
+    """What to write in place of an address that is none of ours; '' where nobody can tell. `known`: our schemes."""
+    scheme, colon, rest = uri.partition(":")
+    scheme, rest = scheme.lower(), rest.strip("/")
+    if colon and scheme in known and rest and "://" not in rest:
+        root = "/" if scheme == "host" else ""
+        return f"write uri: {flow_text(f'{scheme}://{root}{rest}')}"
+    for foreign in _schemes():
+        if foreign.names:
+            is_meant, tail = bool(colon) and scheme in foreign.names, rest
+        else:
+            is_meant, tail = uri.startswith(foreign.prefix), uri.removeprefix(foreign.prefix).strip("/")
+        match = re.fullmatch(foreign.pattern, tail) if is_meant and foreign.pattern else None
+        if match:
+            fields = _filled(foreign.write, {"rest": tail, **match.groupdict()})
+            return f"write {flow_text(fields)}{'' if 'uri' in fields else ' in place of uri'}"
+        if is_meant and foreign.hint:
+            return foreign.hint
+    return ""
+
+
+def key_hint(kind: str, schema: str, value: Any, finding: Finding) -> Hint | None:
+    """What to write in place of a field that the schema refuses; None where nobody knows, or where the object would
+    not be valid with it.
+    """
+    names = [part for part in finding.path[1:] if isinstance(part, str)]
+    if finding.path[:1] != ("spec",):
+        return None
+    for foreign in _keys().get((kind, ".".join(names)), ()):
+        words = _words(value, finding.path)
+        if not _is_meant(foreign, words):
+            continue
+        if isinstance(words["value"], str) and is_literal_secret(names[-1], words["value"]):
+            words["value"] = words["metric"] = _OTHERS
+        try:
+            hint = foreign.hint_of(words)
+        except KeyError:
+            continue
+        if foreign.within or foreign.hint or _is_mended(schema, value, finding, foreign, words):
+            leads = foreign.leads or next(iter(foreign.write if not foreign.within else ()), "")
+            return Hint(hint, (*(finding.path[:1] if foreign.at else finding.path[:-1]), leads) if leads else ())
+    return None
+
+
+def moved_hint(schema: str, value: Any, finding: Finding, place: str) -> Hint | None:
+    """What to write where a field has its place elsewhere in the object, such as `spec.pods.env`; None where the object
+    would not be valid with it, and for places in lists but that of the engine's container.
+    """
+    *above, last = place.split(".")[1:]
+    body: Any = {last: "$value"}
+    for part in reversed(above):
+        if part.endswith("[]"):
+            if part != "containers[]":
+                return None
+            body = {part[:-2]: [{"name": RUNNER, **body}]}
+        else:
+            body = {part: body}
+    foreign = ForeignKey("", "", write=body, at="spec" if len(finding.path) > 2 else "")
+    words = _words(value, finding.path)
+    if isinstance(words["value"], str) and is_literal_secret(last, words["value"]):
+        words["value"] = _OTHERS
+    if not _is_mended(schema, value, finding, foreign, words):
+        return None
+    return Hint(foreign.hint_of(words), ("spec", *body))
+
+
+def flow_text(value: object) -> str:
+    """The value as YAML in one line, a map at the top without its braces."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{flow_text(key)}: {_inner_text(item)}" for key, item in value.items())
+    return _inner_text(value)
+
+
+def _inner_text(value: object) -> str:
+    if isinstance(value, _Repeated):
+        return _OTHERS
+    if isinstance(value, Mapping):
+        return f"{{{flow_text(value)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inner_text, value))}]"
+    if isinstance(value, str) and value != _OTHERS:
+        text = yamlio.scalar(value)
+        return f'"{value}"' if re.search(r"[,\[\]{}]", text) and not text.startswith('"') else text
+    return _OTHERS if value == _OTHERS else yamlio.scalar(value)
+
+
+class _Repeated(Struct, frozen=True):
+    """What the user wrote, where a hint does not repeat it."""
+
+    value: Any
+
+
+def _words(value: Any, path: Path) -> dict[str, Any]:
+    """The words that an entry may name, by the field at a path."""
+    name = text_at(value, "metadata", "name")
+    for part in path[:-1]:
+        value = value[part]
+    own = value[path[-1]]
+    first = own[0] if isinstance(own, list) and own else own
+    beside = [item for key, item in value.items() if isinstance(item, dict) and key != path[-1]]
+    words: dict[str, Any] = {}
+    for fields in (*beside, value, first):
+        words |= fields if isinstance(fields, dict) else {}
+    return {**words, "value": own, "metric": str(own).replace(":", "_"), "own": name}
+
+
+def _is_meant(foreign: ForeignKey, words: dict[str, Any]) -> bool:
+    """Whether a value is what an entry is about; what its pattern holds is added to the words."""
+    value = words["value"]
+    first = value[0] if isinstance(value, list) and value else value
+    if not all(isinstance(first, dict) and first.get(name) is not None for name in foreign.has):
+        return False
+    if not all(re.fullmatch(pattern, str(words.get(name, ""))) for name, pattern in foreign.where.items()):
+        return False
+    if not foreign.pattern:
+        return True
+    if isinstance(value, dict | list):
+        return False
+    match = re.fullmatch(foreign.pattern, str(value).lower() if isinstance(value, bool) else str(value))
+    if match and match.groups():
+        words |= {"1": match[1], **({"number": int(match[1])} if match[1].isdigit() else {})}
+    return match is not None
+
+
+def _filled(template: Any, words: Mapping[str, Any]) -> Any:
+    """The template with words. Raises KeyError for a word that is not there."""
+    if isinstance(template, Mapping):
+        return {_filled(key, words): _filled(item, words) for key, item in template.items()}
+    if isinstance(template, list):
+        return [filled for item in template for filled in _filled_items(item, words)]
+    if not isinstance(template, str):
+        return template
+    if (whole := _WORD.fullmatch(template)) and not whole[1]:
+        return _shown(words[whole[2]])
+    text = _WORD.sub(lambda match: str(words[match[1] or match[2]]), template)
+    return int(text) if template.startswith("${number}") and text.isdigit() else text
+
+
+def _filled_items(item: Any, words: Mapping[str, Any]) -> Iterator[Any]:
+    """An item of a list, or one for each item of a word."""
+    if not isinstance(item, Mapping) or _EACH not in item:
+        yield _filled(item, words)
+        return
+    template = {key: part for key, part in item.items() if key != _EACH}
+    for one in words[item[_EACH].removeprefix("$")]:
+        yield _filled(template, {**words, **(one if isinstance(one, dict) else {})})
+
+
+def _shown(word: Any) -> Any:
+    return _Repeated(word) if isinstance(word, dict | list) or len(str(word)) > _LONGEST else word
+
+
+def _short(word: object) -> object:
+    """A word in the text of a hint."""
+    is_short = isinstance(word, str | int) and len(str(word)) <= _LONGEST and str(word).isprintable()
+    return word if is_short else _OTHERS
+
+
+def _is_mended(schema: str, value: Any, finding: Finding, foreign: ForeignKey, words: Mapping[str, Any]) -> bool:
+    """Whether the object with what an entry writes has no other fault than before, and not this one."""
+    mended = copy.deepcopy(value)
+    parent = mended
+    for part in finding.path[:-1]:
+        parent = parent[part]
+    for key in (finding.path[-1], *foreign.instead):
+        parent.pop(key, None)
+    _merge(mended["spec"] if foreign.at else parent, _plain(_filled(foreign.write, words)))
+    before = {(each.code, each.path) for each in schema_validation.findings(schema, value)}
+    after = {(each.code, each.path) for each in schema_validation.findings(schema, mended)}
+    return after < before and (finding.code, finding.path) not in after
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, _Repeated):
+        return value.value
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _merge(target: Any, more: Mapping[str, Any]) -> None:
+    for key, item in more.items():
+        if isinstance(item, dict) and isinstance(target.get(key), dict):
+            _merge(target[key], item)
+        else:
+            target[key] = item
+
+
+@cache
+def _spec() -> Mapping[str, Any]:
+    with open(os.path.join(PRESETS, _NAME), "rb") as file:
+        documents, _ = yamlio.parse(f"presets/{_NAME}", file.read())
+    spec: Mapping[str, Any] = documents[0].value["spec"]
+    return spec
+
+
+@cache
+def _schemes() -> Sequence[ForeignScheme]:
+    return [ForeignScheme(**row) for row in _spec()["schemes"]]
+
+
+@cache
+def _keys() -> Mapping[tuple[str, str], Sequence[ForeignKey]]:
+    """The entries by kind and field."""
+    table: dict[tuple[str, str], list[ForeignKey]] = {}
+    for row in _spec()["keys"]:
+        foreign = ForeignKey(**{"within" if name == "in" else name: field for name, field in row.items()})
+        for kind in _listed(foreign.kind):
+            for key in _listed(foreign.key):
+                table.setdefault((kind, key), []).append(foreign)
+    return table
+
+
+def _listed(value: str | Sequence[str]) -> Iterator[str]:
+    yield from [value] if isinstance(value, str) else value
