@@ -249,8 +249,8 @@ def _is_mended(schema: str, value: Any, finding: Finding, foreign: ForeignKey, w
     for key in (finding.path[-1], *foreign.instead):
         parent.pop(key, None)
     _merge(mended["spec"] if foreign.at else parent, _plain(_filled(foreign.write, words)))
-    before = {(each.code, each.path) for each in schema_validation.findings(schema, value)}
-    after = {(each.code, each.path) for each in schema_validation.findings(schema, mended)}
+    before = {(fault.code, fault.path) for fault in schema_validation.findings(schema, value)}
+    after = {(fault.code, fault.path) for fault in schema_validation.findings(schema, mended)}
     return after < before and (finding.code, finding.path) not in after
 
 

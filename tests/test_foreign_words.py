@@ -88,8 +88,8 @@ def findings(objects: Objects, folder: Path, llmaz: Llmaz) -> list[dict[str, Any
         (folder / name).unlink(missing_ok=True)
         if documents:
             (folder / name).write_text("---\n".join(documents), "utf-8")
-    found: list[dict[str, Any]] = json.loads(llmaz("validate", "--format", "json").out)
-    return [finding for finding in found if finding["severity"] != "note"]
+    problems: list[dict[str, Any]] = json.loads(llmaz("validate", "--format", "json").out)
+    return [finding for finding in problems if finding["severity"] != "note"]
 
 
 def parent_of(spec: Any, path: list[str]) -> Any:
@@ -165,8 +165,8 @@ def test_a_field_of_others(case: dict[str, Any], tree: Path, llmaz: Llmaz) -> No
         spec.pop(case.get("without", ""), None)
     path = str(case.get("at", case["key"])).split(".")
     parent_of(spec, case["key"].split("."))[case["key"].split(".")[-1]] = copy.deepcopy(case["value"])
-    told = findings(objects, tree, llmaz)
-    assert case["hint"] in [finding["hint"] for finding in told]
+    problems = findings(objects, tree, llmaz)
+    assert case["hint"] in [finding["hint"] for finding in problems]
     follow(case, objects, spec, path)
     # A word beside it that is no field either has its own hint, which leads to the same.
     assert findings(objects, tree, llmaz) == []
@@ -211,8 +211,8 @@ def test_every_scheme_has_a_case() -> None:
 def test_a_kind_of_others(kind: str, ours: str, tree: Path, llmaz: Llmaz) -> None:
     version = VERSIONS[ours]
     (tree / "all.yaml").write_text(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n")
-    told = json.loads(llmaz("validate", "--format", "json").out)
-    assert f"write kind: {ours}" in [finding["hint"] for finding in told]
+    problems = json.loads(llmaz("validate", "--format", "json").out)
+    assert f"write kind: {ours}" in [finding["hint"] for finding in problems]
 
 
 @pytest.mark.parametrize("word", [word for row in foreign_words._spec()["commands"] for word in row["words"]])
@@ -235,11 +235,11 @@ def test_a_command_of_others(word: str, llmaz: Llmaz) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"),
+    ("word", "command"),
     [("rendr", "render"), ("dif", "diff"), ("expl", "explain"), ("preset", "presets"), ("valdate", "validate")],
 )
-def test_a_misspelt_command(word: str, meant: str, llmaz: Llmaz) -> None:
-    assert f"No such command '{word}': did you mean '{meant}'?" in llmaz(word).err
+def test_a_misspelt_command(word: str, command: str, llmaz: Llmaz) -> None:
+    assert f"No such command '{word}': did you mean '{command}'?" in llmaz(word).err
 
 
 def test_an_unknown_command_lists_all(llmaz: Llmaz) -> None:

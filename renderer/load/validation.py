@@ -209,8 +209,8 @@ class _Hints:
 
     def _elsewhere(self, finding: Finding) -> Hint | None:
         """The place of a field that the object has elsewhere, unless a field beside it is spelt nearly so."""
-        word, meant = str(finding.words["word"]), str(finding.words["hint"])
-        name = "" if meant.startswith(_LISTED) else meant.removeprefix("did you mean '").removesuffix("'?")
+        word, hint = str(finding.words["word"]), str(finding.words["hint"])
+        name = "" if hint.startswith(_LISTED) else hint.removeprefix("did you mean '").removesuffix("'?")
         begins = name.lower().startswith(word.lower()) or word.lower().startswith(name.lower())
         if name and (begins or suggestions.within_letters(word.lower(), [name.lower()], _MISSPELT)):
             return None if self._takes(finding, name) else self._known(finding)
@@ -222,14 +222,14 @@ class _Hints:
 
     def _takes(self, finding: Finding, name: str) -> bool:
         """Whether a field beside the unknown one takes a value of its type."""
-        given = value_at(self.value, *finding.path)
+        value = value_at(self.value, *finding.path)
         types = schema_validation.schema_at(self.schema, (*finding.path[:-1], name)).get("type")
-        wanted = [types] if isinstance(types, str) else types or ()
-        if not wanted or given is None:
+        type_names = [types] if isinstance(types, str) else types or ()
+        if not type_names or value is None:
             return True
-        if isinstance(given, dict | list):
-            return ("object" if isinstance(given, dict) else "array") in wanted
-        return bool({*wanted} - {"object", "array"})
+        if isinstance(value, dict | list):
+            return ("object" if isinstance(value, dict) else "array") in type_names
+        return bool({*type_names} - {"object", "array"})
 
     def _known(self, finding: Finding) -> Hint:
         known = schema_validation.schema_at(self.schema, finding.path[:-1]).get("properties") or {}

@@ -150,9 +150,9 @@ class LocatedReader:
         """Puts what the text is in place of its problems, where it is not meant to be YAML."""
         text = self.data.decode("utf-8", "replace")
         for rule in _OTHER_TEXTS:
-            if match := re.search(rule.pattern, text, re.MULTILINE):
+            if (start := rule.start(text)) >= 0:
                 self.problems.clear()
-                self.report("E101", _place_after(text[: match.start("begin")]), what=rule.what, fix=rule.fix)
+                self.report("E101", _place_after(text[:start]), what=rule.what, fix=rule.fix)
                 return
 
     def report(self, code: str, place: tuple[int, int], path: Path = (), /, **words: object) -> None:
@@ -411,24 +411,42 @@ _NO_CHARACTER = _SyntaxRule(
 )
 _TAB = _SyntaxRule("found a tab", False, "a tab cannot indent YAML", "indent with spaces")
 _UNREADABLE: Final = ("E101", "E103")  # of what is no YAML, or no mapping with names
+
+
+class _OtherText(NamedTuple):
+    """What a text is that is no YAML."""
+
+    patterns: tuple[str, ...]  # of what stands in it, one behind the other; the first tells where
+    what: str
+    fix: str
+
+    def start(self, text: str) -> int:
+        """Where it begins; -1 for another text."""
+        position, start = 0, -1
+        for pattern in self.patterns:
+            if not (match := re.compile(pattern, re.MULTILINE).search(text, position)):
+                return -1
+            position, start = match.end(), match.end(1) if start < 0 else start
+        return start
+
+
 _OTHER_TEXTS: Final = [
-    _SyntaxRule(
-        r"^(?P<begin><{7}(?: .*)?$)(?s:.*)^={7}$(?s:.*)^>{7}(?: .*)?$",
-        True,
+    _OtherText(
+        (r"^()<{7}(?: .*)?$", r"^={7}$", r"^>{7}(?: .*)?$"),
         "this line is a marker of git: a merge conflict is not resolved",
         "keep what one side says, and delete the three lines that begin with <<<<<<<, ======= and >>>>>>>",
     ),
-    _SyntaxRule(
-        r"^[^#\n]*?(?P<begin>\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities|Template)\b"
-        r"|(?:if|else|end|range|with|define|include|template|block|tpl|toYaml|required|default)\b|/\*))",
-        True,
+    _OtherText(
+        (
+            r"^([^#\n]*?)\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities|Template)\b"
+            r"|(?:if|else|end|range|with|define|include|template|block|tpl|toYaml|required|default)\b|/\*)",
+        ),
         "this is a template of Helm, not YAML",
         "render it first (helm template), or write the values, and what differs between clusters in environments of "
         "RenderConfig",
     ),
-    _SyntaxRule(
-        r"^[^#\n]*?(?P<begin>\{%-?\s*(?:if|for|set|include|end\w+|else)\b)",
-        True,
+    _OtherText(
+        (r"^([^#\n]*?)\{%-?\s*(?:if|for|set|include|end\w+|else)\b",),
         "this is a template of Jinja, not YAML",
         "render it first, or write the values, and what differs between clusters in environments of RenderConfig",
     ),
