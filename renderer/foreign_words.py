@@ -6,6 +6,7 @@ It is read where an input has a fault.
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,7 +165,7 @@ def _inner_text(value: object) -> str:
         return f"[{', '.join(map(_inner_text, value))}]"
     if isinstance(value, str) and value != _OTHERS:
         text = yamlio.scalar(value)
-        return f'"{value}"' if re.search(r"[,\[\]{}]", text) and not text.startswith('"') else text
+        return json.dumps(value, ensure_ascii=False) if re.search(r"[,\[\]{}]", text) and text == value else text
     return _OTHERS if value == _OTHERS else yamlio.scalar(value)
 
 

@@ -89,6 +89,7 @@ PLACES = {
     "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
     "resolve/rules/handwritten.py ": (1, "re.escape"),
     "resolve/rules/handwritten.py _is_known": (1, "digits"),
+    "resolve/rules/parallelism.py _one_host": (1, "digits"),
     "routes/markdown.py _gateway_section": (3, "escapes.markdown_code"),
     "routes/markdown.py _charts": (1, "escapes.mermaid_label"),
     "routes/markdown.py _chart_edge": (1, "escapes.mermaid_label"),
@@ -117,6 +118,7 @@ QUOTERS = {
     "json.dumps": {
         *("kubernetes/component_versions.py", "schema_validation.py"),  # schemas
         "resolve/model_cache.py",  # hashes
+        "foreign_words.py",  # a word of a hint
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("adopt/open_models.py", "diff/live/leaves.py", "diff/live/command_options.py"),  # what is compared
         *("adopt/pod_patch.py", "check/graph/host_networks.py", "resolve/pod/pod_template.py"),  # the same
