@@ -44,7 +44,7 @@ from renderer.diff.objects import (
 )
 from renderer.diff.renames import match_renamed
 from renderer.diff.risks import STANDING, ObjectPair, Risk, find_risks
-from renderer.diff.traffic import TrafficChange, traffic_changes
+from renderer.diff.traffic import TrafficChange, public_names, traffic_changes
 from renderer.engines.accelerator import find_row
 from renderer.engines.accelerator_parts import is_part
 from renderer.fit.verdict import describe_verdict
@@ -120,7 +120,8 @@ def compare(
 
 def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFile]) -> None:
     """Adds to both sides what belongs to a changed object and is in one of the unchanged files `unchanged`: the
-    autoscaler, the claimed devices and the other role of a workload, or the workload of an autoscaler.
+    autoscaler, the claimed devices and the other role of a workload, the workload of an autoscaler, or the workloads
+    that a route leads to.
     """
     folders = {item.file.rpartition("/")[0] for side in (old, new) for item in side.values()}
 
@@ -135,6 +136,9 @@ def _add_unchanged_partners(old: Items, new: Items, unchanged: Sequence[OutputFi
     add(DEPLOYMENT, unknown)
     apps = {app_and_role(item)[0] for side in (old, new) for item in side.values() if item.key.kind == WORKLOAD} - {""}
     add(WORKLOAD, {f"{app}-{role}" for app in apps for role in ROLES})
+    backends = {to.partition(" as ")[0] for side in (old, new) for public in public_names(side) for to in public.legs}
+    add(WORKLOAD, backends)
+    add(DEPLOYMENT, backends)
     for kind in AUTOSCALERS:
         add(kind, {name for _, name in _workload_names(old, new) - scaled})
     pods = [pod_template(item.body) for side in (old, new) for item in side.values() if _runs(item)]

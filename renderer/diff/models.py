@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, AcceleratorNames, GpuChange
-from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role
+from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role, is_workload, role_items
 from renderer.diff.options import OptionChange, compare_options
 from renderer.kubernetes import disaggregated_sets, wellknown, workloads
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
@@ -236,6 +236,17 @@ def _has_plain_network(pod: Body, accelerators: AcceleratorNames) -> bool:
         if not all(own) or any(name.startswith(_NETWORK_VARIABLES) for name in names):
             return False
     return True
+
+
+def most_replicas(objects: Items) -> Mapping[tuple[str, str], int]:
+    """The most replicas of each workload among these objects, or role of one, by namespace and name."""
+    scalers, counts = autoscalers(objects), dict[tuple[str, str], int]()
+    for item in objects.values():
+        for role in role_items(item).values() if is_workload(item.key, item.body) else ():
+            place = role.key.namespace, role.key.name
+            scaler = scalers.get(place)
+            counts[place] = _bounds(scaler)[1] if scaler else _number(value_at(role.body, "spec", "replicas"), 1)
+    return counts
 
 
 def _bounds(scaler: Body) -> tuple[int, int]:

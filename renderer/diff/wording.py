@@ -142,10 +142,10 @@ class RiskGroup(Struct, frozen=True):
 
 
 def group_risks(risks: Iterable[Risk]) -> list[list[RiskGroup]]:
-    """The risks, those of one kind with the same remedy together, and of these those with the same message."""
-    grouped: dict[tuple[str, str], dict[str, RiskGroup]] = {}
+    """The risks, those of one kind and class with the same remedy together, of these those with the same message."""
+    grouped: dict[tuple[str, str, str], dict[str, RiskGroup]] = {}
     for risk in risks:
-        groups = grouped.setdefault((risk.kind, risk.marked_remedy), {})
+        groups = grouped.setdefault((risk.kind, risk.risk_class, risk.marked_remedy), {})
         groups.setdefault(risk.marked_text, RiskGroup(risk, [])).places.append(risk.key.place)
     return [list(groups.values()) for groups in grouped.values()]
 

@@ -46,10 +46,10 @@ FAULTS = (
 OTHERS: Mapping[str, str] = {
     "what runs an app's model alone, which a diff compares as a model; others are shown as changed objects": (
         "restart lost-requests roles replaced renamed immutable queue model-deleted hand-over scale-to-zero"
-        " scale-to-one autoscaler download"
+        " scale-to-one autoscaler download group-network"
     ),
     "routes, Gateways, access and claims, which have no pods": (
-        "guard listener-gone listener closed no-backend path rights provider-host new-claim"
+        "guard listener-gone listener closed no-backend path share rights provider-host new-claim"
     ),
 }
 

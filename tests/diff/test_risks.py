@@ -89,6 +89,102 @@ def test_workers_that_do_not_answer_yet(kind: str, old: dict[str, Any], before: 
     assert [message for risk, message in risks(diff) if risk == "lost-requests"] == [text][: int(lost)]
 
 
+def _rolling(replicas: int, *args: str, unavailable: object = 1, surge: object = 0, size: int = 1) -> dict[str, Any]:
+    """A workload with the bounds of its rollout, whose pods may start for half an hour."""
+    body = group(size, *args, replicas=replicas)
+    bounds = {"maxUnavailable": unavailable, "maxSurge": surge}
+    body["spec"]["rolloutStrategy"] = {"rollingUpdateConfiguration": bounds}
+    pod = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["containers"][0]["startupProbe"] = {"periodSeconds": 10, "failureThreshold": 180}
+    return body
+
+
+def _deployed(replicas: int, arg: str, **strategy: object) -> dict[str, Any]:
+    """The same as a Deployment."""
+    pod = _rolling(1, arg)["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    spec = {"replicas": replicas, "strategy": strategy, "template": pod}
+    metadata = {"name": "chat", "namespace": "llm", "labels": wellknown.own_labels("chat", "inference-server")}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+
+PAUSE = "nothing answers while it loads, 30 min at most (the startup probe's bound): args of model-runner"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ([_rolling(1, "--a")], [_rolling(1, "--b")], PAUSE),
+        ([_rolling(1, "--a", size=2)], [_rolling(1, "--b", size=2)], f"1 group of 2 hosts at a time: {PAUSE}"),
+        ([_rolling(2, "--a")], [_rolling(2, "--b", unavailable=2)], PAUSE),
+        ([_rolling(2, "--a")], [_rolling(2, "--b", unavailable="100%")], PAUSE),
+        ([_rolling(2, "--a"), scaler(1, 4)], [_rolling(2, "--b"), scaler(1, 4)], PAUSE),
+        ([_deployed(1, "--a")], [_deployed(1, "--b", type="Recreate")], PAUSE),
+        ([_rolling(2, "--a")], [_rolling(2, "--b")], ""),
+        ([_rolling(1, "--a")], [_rolling(1, "--b", unavailable=0, surge=1)], ""),
+        ([_rolling(1, "--a")], [_rolling(3, "--b", unavailable=0, surge="25%")], ""),
+        ([_rolling(2, "--a"), scaler(2, 4)], [_rolling(2, "--b"), scaler(2, 4)], ""),
+        ([_deployed(1, "--a")], [_deployed(1, "--b", type="RollingUpdate")], ""),
+        ([_rolling(0, "--a")], [_rolling(0, "--b")], None),
+    ],
+)
+def test_nothing_answers_while_the_only_replica_restarts(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], text: str | None
+) -> None:
+    restarts = [risk for risk in compare(texts(*before), texts(*after)).risks if risk.kind == "restart"]
+    usual = [("args of model-runner", "restarts")]
+    expected = [(text, "requests")] if text else usual if text == "" else []
+    assert [(risk.message, risk.risk_class) for risk in restarts] == expected
+    assert all("maxSurge: 1" in risk.remedy for risk in restarts)
+
+
+def _canary(share: int, replicas: int, stable: int = 2, name: str = "blue", weight: int = 100) -> list[dict[str, Any]]:
+    """Two workloads behind one name, and their part of its requests."""
+    apps = [workload("chat", spec={"replicas": stable}), workload("next", spec={"replicas": replicas})]
+    backends = [("chat", weight - share), ("next", share)] if share else [("chat", weight)]
+    return [*apps, route(name, *backends)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "messages"),
+    [
+        (_canary(0, 1), _canary(50, 1, stable=1), []),  # each replica gets what one got before
+        (
+            _canary(0, 1, stable=3),
+            _canary(50, 1, stable=2),
+            ["blue: next gets 50% of the requests, on 1 of 3 replicas"],
+        ),
+        (_canary(0, 1, stable=3), _canary(5, 1, stable=3), []),
+        (_canary(25, 1, stable=3), _canary(25, 1, stable=3), []),
+        (
+            _canary(10, 1, stable=3),
+            _canary(90, 1, stable=3),
+            ["blue: next gets 90% of the requests, on 1 of 4 replicas"],
+        ),
+        (_canary(50, 2), _canary(50, 1), ["blue: next gets 50% of the requests, on 1 of 3 replicas"]),
+        (
+            [],
+            _canary(60, 1, stable=2),
+            ["blue: next gets 60% of the requests, on 1 of 3 replicas"],
+        ),  # a name that is new
+        (_canary(0, 1, stable=3), [*_canary(50, 1, stable=2), scaler(1, 3, "next")], []),
+        (_canary(0, 1, stable=3), [*_canary(50, 1, stable=2)[::2]], []),  # a backend without replicas here
+    ],
+)
+def test_a_part_of_the_requests_on_fewer_replicas(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], messages: list[str]
+) -> None:
+    share_risks = [risk for risk in compare(texts(*before), texts(*after)).risks if risk.kind == "share"]
+    assert [(risk.message, risk.risk_class) for risk in share_risks] == [(message, "requests") for message in messages]
+
+
+def test_replicas_of_a_file_that_stays_the_same_count() -> None:
+    stable, canary, _ = _canary(0, 1, stable=3)
+    apps = [*texts(stable, path="llm/chat.yaml"), *texts(canary, path="llm/next.yaml")]
+    before, after = (texts(_canary(share, 1, stable=3)[2], path="llm/route.yaml") for share in (0, 50))
+    share_risks = [risk.message for risk in compare([*apps, *before], [*apps, *after]).risks if risk.kind == "share"]
+    assert share_risks == ["blue: next gets 50% of the requests, on 1 of 4 replicas"]
+
+
 def _shared(size: int, tensor: int = 4, **more: Any) -> dict[str, Any]:
     """A group of hosts with two accelerators each, that shares each layer among so many."""
     body = group(size, "--tensor-parallel-size", str(tensor))

@@ -18,6 +18,7 @@ from renderer.diff.risks.privileges import privilege_risks
 from renderer.diff.risks.replicas import replica_risks
 from renderer.diff.risks.requests import lost_requests, unlike_roles
 from renderer.diff.risks.rollout import update_risks
+from renderer.diff.risks.shares import overloaded_backends
 from renderer.diff.risks.storage import claim_risks, downloads
 from renderer.output.manifest_files import OutputFile
 
@@ -35,7 +36,12 @@ def find_risks(
     """
     listed, changed_models = list(pairs), list(models)
     removed = {pair.key for pair in listed if not pair.after}
-    all_risks = [risk for pair in listed for risk in _object_risks(pair, removed)]
+    running = {
+        change.object_key: min(change.before.low, change.after.low)
+        for change in changed_models
+        if change.before and change.after
+    }
+    all_risks = [risk for pair in listed for risk in _object_risks(pair, removed, running)]
     all_risks += privilege_risks(listed, before, after)
     all_risks += provider_risks(listed, before, unchanged)
     all_risks += replica_risks(changed_models)
@@ -43,14 +49,15 @@ def find_risks(
     all_risks += tensor_over_hosts(changed_models)
     all_risks += lost_requests(listed, before)
     all_risks += downloads(listed, changed_models)
+    all_risks += overloaded_backends(before, after)
     all_risks += unanswered_names(before, after, pathless)
     all_risks += other_paths(listed)
     return sort_risks(all_risks)
 
 
-def _object_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
-    """The risks of an object that need no other to tell."""
-    yield from update_risks(pair)
+def _object_risks(pair: ObjectPair, removed: Set[ObjectKey], replicas: Mapping[ObjectKey, int]) -> Iterator[Risk]:
+    """The risks of an object. `removed`: the objects that are gone; `replicas`: of each workload, that run for sure."""
+    yield from update_risks(pair, replicas)
     yield from pod_risks(pair)
     yield from claim_risks(pair)
     yield from access_risks(pair, removed)

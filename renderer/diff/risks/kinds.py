@@ -41,6 +41,11 @@ KINDS: Mapping[str, RiskKind] = {
     ),
     "lost-requests": RiskKind("requests fail while it rolls out", "requests", _SECOND_APP),
     "roles": RiskKind("prefill and decode roll out independently", "requests", _SECOND_APP),
+    "share": RiskKind(
+        "more requests than replicas",
+        "requests",
+        "give the backend `replicas` for its part of the requests first, or a lower `weight`",
+    ),
     "replaced": RiskKind("replaced", "requests", _SECOND_APP),
     "renamed": RiskKind(
         "renamed",
@@ -164,6 +169,7 @@ class Risk(Struct, frozen=True, order=True):
     # The message; each name from the input stands between two NAME characters, so that a format can quote it.
     marked_text: str
     own_remedy: str = ""  # in place of the remedy of its kind, marked like the message
+    fails_requests: bool = False  # it costs more than others of its kind: nothing answers
 
     @property
     def title(self) -> str:
@@ -172,8 +178,8 @@ class Risk(Struct, frozen=True, order=True):
 
     @property
     def risk_class(self) -> RiskClass:
-        """The class of its kind."""
-        return KINDS[self.kind].risk_class
+        """Its class: that of its kind, or of requests that fail."""
+        return "requests" if self.fails_requests else KINDS[self.kind].risk_class
 
     @property
     def message(self) -> str:
@@ -203,8 +209,8 @@ class ObjectPair(Struct, frozen=True):
 
 def sort_risks(risks: Iterable[Risk]) -> list[Risk]:
     """The risks without duplicates, by class, then in the order of KINDS, then by object."""
-    kinds = sorted(KINDS, key=lambda kind: CLASSES.index(KINDS[kind].risk_class))
-    return sorted(set(risks), key=lambda risk: (kinds.index(risk.kind), risk))
+    kinds = list(KINDS)
+    return sorted(set(risks), key=lambda risk: (CLASSES.index(risk.risk_class), kinds.index(risk.kind), risk))
 
 
 def marked(text: object) -> str:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
-from renderer.diff.objects import Body, ObjectItem, app_and_role, is_workload
+from renderer.diff.objects import Body, ObjectItem, ObjectKey, app_and_role, is_workload
 from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import disaggregated_sets, quantity
-from renderer.kubernetes.json_values import value_at
-from renderer.kubernetes.workloads import CONTAINERS, DEPLOYMENT, LEADER_WORKER_SET, WORKLOADS, template_pattern
+from renderer.kubernetes.json_values import as_number, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.workloads import (
+    CONTAINERS,
+    DEPLOYMENT,
+    LEADER_WORKER_SET,
+    WORKLOADS,
+    kind_of,
+    pod_template,
+    template_pattern,
+)
+from renderer.kubernetes.workloads import replicas as replicas_of
 
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _ROLLOUT: Path = ("spec", *WORKLOADS[LEADER_WORKER_SET].rollout)
@@ -31,8 +41,10 @@ _QUEUE = "kueue.x-k8s.io/queue-name"
 _ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
 
 
-def update_risks(pair: ObjectPair) -> Iterator[Risk]:
-    """The risks of an update of a workload that keeps its name."""
+def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterator[Risk]:
+    """The risks of an update of a workload that keeps its name. `replicas`: of each workload, as many as certainly run
+    before and after it.
+    """
     key = pair.key
     if not is_workload(key, pair.after) or not pair.before or not pair.after or pair.was:
         return
@@ -42,7 +54,10 @@ def update_risks(pair: ObjectPair) -> Iterator[Risk]:
         if _runs_pods(pair.before):
             # An app with roles has no spec.workload, and so no rollout.
             remedy = KINDS["roles"].marked_remedy if _is_of_role(pair) else ""
-            yield Risk("restart", key, _rollout_of_groups(pair) + text + together, remedy)
+            count = 0 if together else replicas.get(key, 0)
+            is_down = 0 < count <= _unavailable(pair.after, count)
+            pause = _pause(pair.after) if is_down else ""
+            yield Risk("restart", key, _rollout_of_groups(pair) + pause + text + together, remedy, is_down)
     path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     old, new = value_at(pair.before, *path), value_at(pair.after, *path)
     if old != new:
@@ -54,6 +69,30 @@ def update_risks(pair: ObjectPair) -> Iterator[Risk]:
         was, now = (value_at(body, "spec", *field) for body in (pair.before, pair.after))
         if not same(was, now):
             yield Risk("immutable", key, f"{field[-1]}: {why}")
+
+
+def _unavailable(body: Body, count: int) -> int:
+    """How many of so many replicas may be gone at once while they are replaced."""
+    if text_at(body, "spec", "strategy", "type") == "Recreate":
+        return count
+    kind = WORKLOADS.get(kind_of(body))
+    bounds = map_at(body, "spec", *kind.rollout) if kind and kind.rollout else {}
+    bound = bounds.get("maxUnavailable", "25%" if text_at(body, "kind") == DEPLOYMENT[1] else 1)
+    if isinstance(bound, str):
+        share = bound.removesuffix("%")
+        return count * int(share) // 100 if share.isdecimal() else 0
+    return int(as_number(bound))
+
+
+def _pause(body: Body) -> str:
+    """That nothing answers while the pods that come are loading, and how long at most."""
+    group = next(iter(replicas_of(body)), None)
+    pod = map_at(group.leader.body if group else pod_template(body), "spec")
+    probe = next((map_at(container, "startupProbe") for container in maps_at(pod, "containers")[:1]), {})
+    seconds = number_at(probe, "initialDelaySeconds")
+    seconds += number_at(probe, "periodSeconds", default=10) * number_at(probe, "failureThreshold", default=3)
+    most = f", {math.ceil(seconds / 60)} min at most (the startup probe's bound)" if probe else ""
+    return f"nothing answers while it loads{most}: "
 
 
 def _rollout_of_groups(pair: ObjectPair) -> str:
