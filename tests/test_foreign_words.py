@@ -15,6 +15,7 @@ import yaml
 from renderer import foreign_words
 from renderer.cli.commands import cli
 from tests.conftest import Llmaz
+from tests.hint_text import filled, merge
 from tests.paths import TESTS
 
 CASES: Mapping[str, list[dict[str, Any]]] = yaml.safe_load((TESTS / "data" / "foreign_words.yaml").read_text("utf-8"))
@@ -97,23 +98,6 @@ def parent_of(spec: Any, path: list[str]) -> Any:
     for part in path[:-1]:
         spec = spec[int(part)] if part.isdigit() else spec.setdefault(part, {})
     return spec
-
-
-def merge(target: dict[str, Any], fields: Mapping[str, Any]) -> None:
-    for key, item in fields.items():
-        if isinstance(item, dict) and isinstance(target.get(key), dict):
-            merge(target[key], item)
-        else:
-            target[key] = item
-
-
-def filled(fields: Any, written: object) -> Any:
-    """The fields of a hint, with what was written where they say `…`."""
-    if isinstance(fields, dict):
-        return {key: filled(item, written) for key, item in fields.items()}
-    if isinstance(fields, list):
-        return [filled(item, written) for item in fields]
-    return written if fields == "…" else fields
 
 
 def follow(case: Mapping[str, Any], objects: Objects, spec: dict[str, Any], path: list[str]) -> None:

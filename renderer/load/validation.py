@@ -79,7 +79,7 @@ def _wrong_kind(document: Document, kind: object, version: str) -> Diagnostic:
     """The error about the kind of a document whose version is of our groups."""
     if kind is None:
         default_kind = "InferenceModel" if version.partition("/")[0] == _INFERENCE_GROUP else "Playground"
-        hint = f"write kind: {', '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
+        hint = f"write kind: {' or kind: '.join(name for name in KINDS if KINDS[name] == version) or default_kind}"
         return _missing_field(document, "kind", hint)
     if not isinstance(kind, str):
         return _type_error(document, "kind")
@@ -95,7 +95,7 @@ def _wrong_version(document: Document, kind: str, version: object) -> Diagnostic
     if version is None:
         return _missing_field(document, "apiVersion", f"write apiVersion: {KINDS[kind]}")
     if not isinstance(version, str):
-        return _type_error(document, "apiVersion")
+        return _type_error(document, "apiVersion", f"write apiVersion: {KINDS[kind]}")
     return make_diagnostic("E212", document.origin("apiVersion"), version=version, kind=kind, right=KINDS[kind])
 
 
@@ -144,11 +144,11 @@ def _missing_field(document: Document, field: str, hint: str) -> Diagnostic:
     return make_diagnostic("E302", document.origin(), word=field, hint=hint)
 
 
-def _type_error(document: Document, field: str) -> Diagnostic:
+def _type_error(document: Document, field: str, hint: str = "") -> Diagnostic:
+    """The error about a field at the top of a document that is no text."""
     finding = schema_validation.type_finding((field,), document.value[field], "string")
-    return make_diagnostic(
-        finding.code, document.origin(field), **schema_validation.message_words(finding, document.raw((field,)))
-    )
+    words = schema_validation.message_words(finding, document.raw((field,)))
+    return make_diagnostic(finding.code, document.origin(field), **{**words, "hint": hint or words["hint"]})
 
 
 def _list_kind(document: Document, items: object, path: Path, problems: list[Diagnostic]) -> str | None:

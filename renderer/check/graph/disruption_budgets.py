@@ -24,10 +24,12 @@ def validate_blocking_budget(view: ObjectView, body: Body, namespace: str, name:
     )
     if not selected:
         return
-    words = {"name": name, "workload": selected[0].workload}
+    words = {"name": name, "workload": selected[0].workload, "replaced": " in place of minAvailable"}
     if spec.get("maxUnavailable") in _NONE:
         yield Finding(
-            "W518", ("spec", "maxUnavailable"), {**words, "why": f"maxUnavailable is {spec['maxUnavailable']}"}
+            "W518",
+            ("spec", "maxUnavailable"),
+            {**words, "replaced": "", "why": f"maxUnavailable is {spec['maxUnavailable']}"},
         )
     least = spec.get("minAvailable")
     if least in _ALL:

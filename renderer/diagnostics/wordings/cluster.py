@@ -130,7 +130,7 @@ CLUSTER: Final[dict[str, Wording]] = {
     "W518": Wording(
         "the PodDisruptionBudget '{name}' lets no pod of {workload} be evicted, so nodes that run one cannot be "
         "drained: {why}",
-        "write maxUnavailable: 1",
+        "write maxUnavailable: 1{replaced}",
     ),
     "W519": Wording(
         "the VerticalPodAutoscaler '{name}' changes the requests of {resource} from which {scaler} computes its number "

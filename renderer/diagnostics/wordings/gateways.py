@@ -44,7 +44,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "the timeouts set in '{name}' have no effect, since this route leads to it",
         "write spec.timeouts here",
     ),
-    "W246": Wording("an API of {schema} usually takes {usual}, not {kind}", "write auth.type: {usual}"),
+    "W246": Wording("an API of {schema} usually takes {usual}, not {kind}", "write auth.type: {usual}{more}"),
     "W247": Wording(
         "streamed requests for '{model}' do not reach this target: the ModelRoute '{route}' in {file}:{line} counts "
         "tokens, so the AI gateway sends its own copy of every stream on this Gateway under the public name, after "

@@ -99,7 +99,9 @@ def unfit_authentication(backend: RouteBackend) -> Iterator[Diagnostic]:
     auth, usual = spec["auth"], _AUTH_TYPES[spec["schema"]]
     kind, is_aws = auth["type"], auth["type"] == "AWSCredentials"
     if kind != usual:
-        yield make_diagnostic("W246", origin.at("auth", "type"), schema=spec["schema"], kind=kind, usual=usual)
+        more = ", and the account's region as auth.region" if usual == "AWSCredentials" else ""
+        words = {"schema": spec["schema"], "kind": kind, "usual": usual, "more": more}
+        yield make_diagnostic("W246", origin.at("auth", "type"), **words)
     if is_aws and "region" not in auth:
         params = {"what": "needs a region", "hint": "write auth.region"}
         yield make_diagnostic("E653", origin.at("auth"), type=kind, **params)
