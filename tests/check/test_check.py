@@ -17,9 +17,12 @@ from renderer.check.documents import validate_documents
 from renderer.check.finding import locate_finding
 from renderer.check.graph import ExternalObjects
 from renderer.check.kinds.pod_template import validate_pod
+from renderer.check.node_sizes import largest_node, node_sizes
 from renderer.check.relations import validate_relations
 from renderer.diagnostics import Finding, Origin, Path
 from renderer.kubernetes.component_versions import TargetVersions
+from renderer.nodes.instances import instances
+from renderer.nodes.labels import TYPE as INSTANCE_TYPE
 from renderer.plan import Manifest
 
 GONE: Any = object()  # as a value: the field is taken away
@@ -494,12 +497,42 @@ def test_service(changes: dict[str, Any], expected: str | None) -> None:
         ({"requests": {"memory": "0"}}, None),
         ({"requests": {"memory": "512m"}}, ("W524", "requests", "memory")),
         ({"limits": {"ephemeral-storage": 100}}, ("W524", "limits", "ephemeral-storage")),
+        ({"requests": {"cpu": 896, "memory": "32Ti"}}, None),
+        ({"requests": {"cpu": "896001m"}}, ("W532", "requests", "cpu")),
+        ({"limits": {"cpu": 4000}, "requests": {"cpu": 2}}, None),
+        ({"limits": {"cpu": 4000}}, ("W532", "limits", "cpu")),
+        ({"limits": {"memory": "33Ti"}}, ("W532", "limits", "memory")),
     ],
 )
 def test_resources_that_nobody_means(resources: dict[str, Any], expected: tuple[str, str, str] | None) -> None:
     where = "spec.template.spec.containers.0.resources"
     expected_findings = [(expected[0], (*steps(where), *expected[1:]))] if expected else []
     assert list_findings(changed(BODIES[DEPLOYMENT], {where: resources})) == expected_findings
+
+
+def test_hints_about_requests_above_any_node() -> None:
+    """A unit that was meant is named only where it would make sense."""
+    told = {}
+    for name, value in (("cpu", 4000), ("cpu", "1k"), ("cpu", 1e9), ("memory", "64000Gi"), ("memory", "640Ti")):
+        resources = {"spec.template.spec.containers.0.resources": {"requests": {name: value}}}
+        (finding,) = check.validate_object(changed(BODIES[DEPLOYMENT], resources))
+        told[value] = finding.words["hint"]
+    assert told == {
+        4000: "did you mean 4000m?",
+        "1k": "did you mean 1000m?",
+        1e9: "request less, or select larger nodes",
+        "64000Gi": "did you mean 64000Mi?",
+        "640Ti": "did you mean 640Gi?",
+    }
+
+
+def test_sizes_of_nodes_are_those_of_the_instances() -> None:
+    """But for two families that Karpenter's list no longer has; a larger node is in no family."""
+    sizes = node_sizes()
+    types = {instance.labels[INSTANCE_TYPE] for instance in instances()}
+    assert {name.partition(".")[0] for name in types - sizes.keys()} == {"p3", "dl1"}
+    assert sizes.keys() - types == {largest_node().instance_type}
+    assert all(size.cpu > 2 and size.memory >= 8 * 2**30 for size in sizes.values())
 
 
 def test_disruption_budget() -> None:

@@ -148,6 +148,7 @@ of_container("E525", "no limit", {"resources": {"requests": {GPU: 1}}}, ("resour
 of_container("E526", "half a GPU", {"resources": {"limits": {GPU: "500m"}}}, ("resources", "limits", GPU))
 of_container("E305", "no quantity", {"resources": {"limits": {"cpu": "1x"}}}, ("resources", "limits", "cpu"))
 of_container("W524", "half a byte", {"resources": {"limits": {"memory": "512m"}}}, ("resources", "limits", "memory"))
+of_container("W532", "4,000 CPUs", {"resources": {"limits": {"cpu": 4000}}}, ("resources", "limits", "cpu"))
 SLEEP = {"preStop": {"sleep": {"seconds": 60}}}
 of_container("E527", "long sleep", {"lifecycle": SLEEP}, ("lifecycle", "preStop", "sleep", "seconds"), STAYING)
 OTHER_FIELD = {"fieldRef": {"apiVersion": "v2", "fieldPath": "metadata.name"}}

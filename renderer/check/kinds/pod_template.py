@@ -11,6 +11,7 @@ from typing import TypeVar
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
+from renderer.check.node_sizes import INSTANCE_TYPE, largest_node, node_sizes
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
@@ -81,6 +82,8 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
             yield Finding("E520", (*path, "name"), {"what": "container", "name": container["name"]})
         names.add(container["name"])
         yield from (finding.below(*path) for finding in _container(container, volumes))
+        if "resources" in container:
+            yield from (finding.below(*path) for finding in _oversized(spec, as_map(container["resources"])))
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
         if stays(path, container):
@@ -303,6 +306,45 @@ def _resources(sides: Body) -> Iterator[Finding]:
                 yield Finding("W524", ("resources", "limits", name), _tiny_words(name, limit))
         elif _is_extended(name) and not str(limit).isdecimal() and quantity.nanos(limit) % 10**9:
             yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
+
+
+def _oversized(spec: Body, sides: Body) -> Iterator[Finding]:
+    """A finding for a container's CPUs or memory, which it requests or, without a request, limits, above what its node
+    has: one of the instance type that the pod selects, else the largest.
+    """
+    requests, limits = as_map(sides.get("requests")), as_map(sides.get("limits"))
+    selected = node_sizes().get(as_text(as_map(spec.get("nodeSelector")).get(INSTANCE_TYPE, "")))
+    node = selected or largest_node()
+    for name, most in (("cpu", node.cpu), ("memory", node.memory)):
+        side, amounts = ("requests", requests) if name in requests else ("limits", limits)
+        if name in amounts and _is_above(amounts[name], most):
+            words = _oversized_words(name, amounts[name], most)
+            where = f"an instance of type {node.instance_type}" if selected else "the largest node that we know"
+            yield Finding("W532", ("resources", side, name), {**words, "where": where})
+
+
+@lru_cache(maxsize=1024)
+def _is_above(value: object, most: int) -> bool:
+    """Whether a quantity is above a number."""
+    try:
+        return quantity.nanos(value) > most * 10**9
+    except ValueError:
+        return False  # which is told as such
+
+
+def _oversized_words(name: str, value: object, most: int) -> dict[str, object]:
+    """The words of the warning about too large a request. `4000` of cpu is meant in thousandths, `64000Gi` in mebibytes
+    and `640Ti` in gibibytes.
+    """
+    if name == "cpu":
+        number, unit = str(quantity.nanos(value) // 10**9), "m"  # where others write 4k
+        words = {"value": number, "has": f"{most:,} CPUs"}
+    else:
+        number, unit = str(value).rstrip("GTi"), "Gi" if "T" in str(value) else "Mi"
+        words = {"value": str(value), "has": f"{most // 2**30:,} GiB"}
+    is_meant = (len(number) > 3 or unit == "Gi") and not _is_above(number + unit, most)
+    hint = f"did you mean {number}{unit}?" if is_meant else "request less, or select larger nodes"
+    return {"name": name, **words, "hint": hint}
 
 
 def _unreadable(sides: Body) -> Iterator[Finding]:
