@@ -227,6 +227,7 @@ class RenderOptions(Struct, frozen=True):
     output: str | None = None  # None for RenderConfig's
     overrides: tuple[str, ...] = ()
     strict: bool = False
+    verbose: bool = False  # notes are told that only who asks for each wants
     write: bool = False
     compare: bool = False  # with the output folder
     texts: bool = False  # return the rendered files

@@ -27,7 +27,8 @@ class LoadedTree(Struct, frozen=True):
 def read_tree(scope: Scope, read: Reader = load.inputs) -> LoadedTree:
     """The input of one environment, and the problems that belong to no single item. Raises RenderError."""
     inputs, problems = read(scope)
-    context = resolve.run_context(inputs, strict=scope.options.strict)
+    options = scope.options
+    context = resolve.run_context(inputs, strict=options.strict, tells_all=options.strict or options.verbose)
     problems += [*context.problems, *resolve.validate_references(context), *resolve.name_conflicts(inputs)]
     return LoadedTree(scope, inputs, context, problems)
 

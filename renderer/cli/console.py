@@ -122,6 +122,8 @@ def render_options(paths: tuple[str, ...], flags: dict[str, Any], **more: Any) -
         more["policy"] = flags["policy"]
     if flags.get("kubeconform"):
         more["kubeconform"] = flags["kubeconform"]
+    if flags.get("verbose"):
+        more["verbose"] = True
     return RenderOptions(
         paths=paths, overrides=flags["overrides"], strict=flags["strict"], allow_empty=flags["allow_empty"], **more
     )

@@ -42,6 +42,7 @@ class AcceleratorTypes:
         self._rows = rows = maps_at(spec, "types")
         self._parts = maps_at(spec, "parts")
         self._of_labels: dict[tuple[tuple[str, str], ...], AcceleratorType | None] = {}  # a cache
+        self._largest: dict[str, AcceleratorType | None] = {}  # a cache, by vendor
         self._labels = map_at(spec, "labels")
         self._product = text_at(self._labels, "product")
         self._sharing = texts_at(self._labels, "shared")
@@ -54,6 +55,13 @@ class AcceleratorTypes:
         }
         for key in texts_at(self._labels, "karpenter"):
             self._readers[f"{key}-name"] = partial(self._read_karpenter, key)
+
+    def largest(self, vendor: str) -> AcceleratorType | None:
+        """The type of a vendor with the most memory; None where no type of it is known."""
+        if vendor not in self._largest:
+            types = [known for known in self.by_name.values() if known.vendor == vendor]
+            self._largest[vendor] = max(types, key=lambda known: known.memory_gib, default=None)
+        return self._largest[vendor]
 
     def of_labels(self, labels: Mapping[str, str]) -> AcceleratorType | None:
         """The type of the whole cards of nodes with these labels; None where no label tells, or two tell different

@@ -14,6 +14,8 @@ from renderer.fit.weights import GIB, ModelWeights, weights_per_gpu
 FITS, TIGHT, CONTEXT, WEIGHTS = "fits", "tight", "context does not fit", "weights do not fit"
 ACTIVATIONS = "tight: activations"
 """It would fit, but the activations of a step may take what a request needs."""
+UNCHECKED = "not checked"
+"""The weights are not known."""
 MARGIN = 0.05
 """The part of an accelerator's memory within which nobody knows (docs/fit.md)."""
 
@@ -43,6 +45,7 @@ class FitVerdict(Struct, frozen=True):
     request_gib: float = 0  # of the longest request; 0 where it is not known
     requests: float = 0  # such requests at once
     length: int = 0  # tokens of it
+    missing: str = ""  # key of `spec.facts` for want of which the weights, or the longest request, are not known
 
 
 def judge_fit(question: FitQuestion) -> FitVerdict:
@@ -88,6 +91,11 @@ def measured_verdict(question: FitQuestion, tokens: int) -> FitVerdict:
 
 def describe_verdict(verdict: FitVerdict) -> str:
     """The answer for people, in a few words."""
+    if verdict.kind == UNCHECKED:
+        return f"{UNCHECKED}: facts.{verdict.missing} is missing"
+    if verdict.missing and verdict.kind != WEIGHTS:
+        weights = "the weights fit" if verdict.kind == FITS else f"the weights are {verdict.kind}"
+        return f"{weights}, a request is {UNCHECKED}: facts.{verdict.missing} is missing"
     if verdict.kind == CONTEXT:
         return f"a request of {verdict.length:,} tokens does not fit"
     if verdict.kind == FITS and verdict.requests:

@@ -39,6 +39,12 @@ def read_weights(facts: Mapping[str, object]) -> ModelWeights | None:
     return ModelWeights(float(number[1]) * _UNITS[number[2]] * width / GIB, is_measured=False)
 
 
+def missing_weights_fact(facts: Mapping[str, object]) -> str:
+    """The key of `spec.facts` for want of which `read_weights` knows nothing."""
+    formats = [text_at(facts, key) for key in ("precision", "quantization")]
+    return "precision" if "parameters" in facts and not any(formats) else "weightsGiB"
+
+
 def weights_per_gpu(weights: ModelWeights, *, tensor: int, pipeline: int) -> float:
     """The GiB that each GPU holds: a replica shares them, data parallel ranks repeat them."""
     return weights.gib / (tensor * pipeline)

@@ -13,8 +13,8 @@ from renderer.engines.known_engine import build_dialect, length_options, size_op
 from renderer.engines.memory import MemorySettings, memory_options, memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import missing_attention_fact, read_attention
-from renderer.fit.verdict import FITS, FitQuestion, FitVerdict, judge_fit
-from renderer.fit.weights import read_weights
+from renderer.fit.verdict import FITS, UNCHECKED, FitQuestion, FitVerdict, judge_fit
+from renderer.fit.weights import missing_weights_fact, read_weights
 from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
 from renderer.load import PresetRefused
 from renderer.schema_validation import spec_default
@@ -72,14 +72,15 @@ def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: 
     facts, memory = map_at(model, "facts"), map_at(runtime, "engine", "memory")
     weights = read_weights(facts)
     if memory.get("offload") == "automatic":
-        size = f"its weights take {weights.gib:.1f} GiB" if weights else f"it lacks {missing_weights_fact(facts)}"
+        missing = f"the size of its weights is not known: facts.{missing_weights_fact(facts)} is missing"
+        size = f"its weights take {weights.gib:.1f} GiB" if weights else missing
         raise PresetRefused(f"'{backend}' puts on the CPU what does not fit, so '{name}' has no least number; {size}")
     own = map_at(model, "engines", backend)
     settings = _settings(runtime, texts_at(own, "args"))
     if settings is None:
         raise PresetRefused(f"'{backend}' says nothing of what it leaves for the KV cache")
     if weights is None:
-        raise PresetRefused(f"'{name}' lacks {missing_weights_fact(facts)}")
+        raise PresetRefused(f"{name}: {UNCHECKED}: facts.{missing_weights_fact(facts)} is missing")
     longest = number_at(own, "maxModelLen") or number_at(facts, "contextLength")
     question = FitQuestion(
         AcceleratorType("", "", 0),
@@ -106,12 +107,6 @@ def sensible_backend(model: Mapping[str, object]) -> str:
     default = str(spec_default("Playground", "backendRuntimeConfig", "backendName"))
     engines = list(map_at(model, "engines"))
     return default if default in engines or not engines else engines[0]
-
-
-def missing_weights_fact(facts: Mapping[str, object]) -> str:
-    """The keys of `spec.facts` of which one would say how large the weights are."""
-    other = "precision, for parameters to follow from" if "parameters" in facts else "parameters with a precision"
-    return f"facts.weightsGiB, and facts.{other}"
 
 
 def _settings(runtime: BackendRuntimeSpec, args: list[str]) -> MemorySettings | None:

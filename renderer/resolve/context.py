@@ -60,7 +60,8 @@ class RunContext(Struct, frozen=True, eq=False):
     apps: Mapping[tuple[str, str], App]  # by namespace and name, those outside PATHS too
     claimed_models: frozenset[str]  # the names of single models that apps in PATHS claim for sure on their own flavors
     traffic: Mapping[tuple[str, str], tuple[TrafficInput, ...]]  # by namespace and name of an app
-    strict: bool  # warnings are errors, and what nobody knows is told
+    strict: bool  # warnings are errors, and what is too close to tell is told
+    tells_all: bool  # what nobody knows is told
     foreign_scalers: Mapping[tuple[str, str, str], Scaler]  # of others, by kind, namespace and name of the workload
     engines: dict[
         tuple[str, str, template_words.ConstantWords], tuple[backend_runtime.Engine | None, list[Diagnostic]]

@@ -512,12 +512,12 @@ def test_resources_that_nobody_means(resources: dict[str, Any], expected: tuple[
 
 def test_hints_about_requests_above_any_node() -> None:
     """A unit that was meant is named only where it would make sense."""
-    told = {}
+    hints = {}
     for name, value in (("cpu", 4000), ("cpu", "1k"), ("cpu", 1e9), ("memory", "64000Gi"), ("memory", "640Ti")):
         resources = {"spec.template.spec.containers.0.resources": {"requests": {name: value}}}
         (finding,) = check.validate_object(changed(BODIES[DEPLOYMENT], resources))
-        told[value] = finding.words["hint"]
-    assert told == {
+        hints[value] = finding.words["hint"]
+    assert hints == {
         4000: "did you mean 4000m?",
         "1k": "did you mean 1000m?",
         1e9: "request less, or select larger nodes",

@@ -165,6 +165,34 @@ def test_the_memory_of_rendered_files_is_that_of_the_later_side(repository: Repo
     assert not [line for line in verdicts if "→" in line]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("parameters: 8B", "parameters: 8B", {"not checked: facts.precision is missing"}),
+        (
+            "parameters: 8B, contextLength: 4096",
+            "weightsGiB: 15, contextLength: 4096",
+            {
+                "not checked: facts.precision is missing → the weights fit, a request is not checked: "
+                "facts.attention is missing",
+                "the weights fit, a request is not checked: facts.attention is missing",
+            },
+        ),
+    ],
+)
+def test_memory_that_nobody_can_work_out(
+    before: str, after: str, words: set[str], repository: Repository, llmaz: Llmaz
+) -> None:
+    """The fact that is missing is named."""
+    head = SIZED.partition("  facts:")[0]
+    repository.write(models=f"{head}  facts: {{{before}}}\n", mails="", chat=sized(0))
+    repository.commit("before")
+    repository.write(models=f"{head}  facts: {{{after}}}\n", chat=sized(1))
+    repository.commit("after")
+    lines = llmaz("diff", "HEAD~1..HEAD").out.splitlines()
+    assert {line.partition("GPU memory: ")[2] for line in lines if "GPU memory" in line} == words
+
+
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:
     ends = ("md", "txt", "json", "stderr.txt")
     goldens = {HERE / "commits" / f"{name}.{end}" for name in (*COMMITS, *GROUPS, *ROLES, "memory") for end in ends}

@@ -80,9 +80,9 @@ def test_each_preset_fits_somewhere_or_lacks_a_fact(name: str, llmaz: Llmaz) -> 
     done = llmaz("presets", "show", f"models/{name}", "--fit")
     if done.code:
         assert (done.code, done.out) == (2, "")
-        (keys,) = re.findall(r"lacks facts\.weightsGiB, and facts\.(parameters|precision)", done.err)
+        (key,) = re.findall(r"facts\.(weightsGiB|precision) is missing", done.err)
         assert lacks(name, "weightsGiB")
-        assert lacks(name, keys)
+        assert lacks(name, key)
         assert ("puts on the CPU what does not fit" in done.err) == name.endswith("-gguf")
         return
     table = done.out.partition("\n")[2]
@@ -105,7 +105,7 @@ def test_a_shorter_context_of_the_preset_counts(llmaz: Llmaz) -> None:
     [
         (["nonesuch", "--fit"], "nonesuch"),
         (["backends/vllm", "--fit"], "'backends/vllm' is not a model"),
-        (["bge-m3", "--fit"], "'bge-m3' lacks facts.weightsGiB"),
+        (["smollm2-1--7b-instruct", "--fit"], "smollm2-1--7b-instruct: not checked: facts.precision is missing"),
         (["phi-4", "--fit", "--backend", "vlm"], "no backend is named 'vlm'"),
         (
             ["phi-4", "--fit", "--backend", "ollama"],
@@ -114,7 +114,8 @@ def test_a_shorter_context_of_the_preset_counts(llmaz: Llmaz) -> None:
         (["phi-4", "--fit", "--backend", "tgi"], "'tgi' says nothing of what it leaves for the KV cache"),
         (
             ["qwen3-8b-gguf", "--fit"],
-            "'llamacpp' puts on the CPU what does not fit, so 'qwen3-8b-gguf' has no least number; it lacks",
+            "'llamacpp' puts on the CPU what does not fit, so 'qwen3-8b-gguf' has no least number; the size of "
+            "its weights is not known: facts.precision is missing",
         ),
         (["phi-4", "--fit", "--resolved"], "--fit can only be used with --backend"),
     ],

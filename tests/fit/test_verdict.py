@@ -18,13 +18,15 @@ from renderer.fit.verdict import (
     FITS,
     MARGIN,
     TIGHT,
+    UNCHECKED,
     WEIGHTS,
     FitQuestion,
+    FitVerdict,
     describe_verdict,
     judge_fit,
     measured_verdict,
 )
-from renderer.fit.weights import ModelWeights, read_weights
+from renderer.fit.weights import ModelWeights, missing_weights_fact, read_weights
 
 CARD = AcceleratorType("card-80g", "maker", 80.0, fp8=True)
 DENSE = Attention(layers=32, full_layers=32, kv_heads=8, head_dim=128)  # 128 KiB a token
@@ -259,6 +261,32 @@ def test_what_was_measured_counts(tokens: int, words: str) -> None:
 def test_words_of_verdicts() -> None:
     questions = [replace(QUESTION, weights=ModelWeights(gib, is_measured=True), attention=None) for gib in (16, 70, 90)]
     assert [describe_verdict(judge_fit(question)) for question in questions] == [FITS, TIGHT, WEIGHTS]
+
+
+def test_what_is_not_checked_is_not_called_a_fit() -> None:
+    unknown = FitVerdict(UNCHECKED, 0, 0, 0, missing="precision")
+    assert describe_verdict(unknown) == "not checked: facts.precision is missing"
+    questions = [replace(QUESTION, weights=ModelWeights(gib, is_measured=True), attention=None) for gib in (16, 70, 90)]
+    verdicts = [replace(judge_fit(question), missing="attention") for question in questions]
+    assert [describe_verdict(verdict) for verdict in verdicts] == [
+        "the weights fit, a request is not checked: facts.attention is missing",
+        "the weights are tight, a request is not checked: facts.attention is missing",
+        WEIGHTS,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "key"),
+    [
+        ({"parameters": "8B"}, "precision"),
+        ({"parameters": "8B", "precision": "q4_k_m"}, "weightsGiB"),
+        ({"precision": "bf16"}, "weightsGiB"),
+        ({}, "weightsGiB"),
+    ],
+)
+def test_the_fact_that_is_missing(facts: dict[str, str], key: str) -> None:
+    assert read_weights(facts) is None
+    assert missing_weights_fact(facts) == key
 
 
 @given(st.integers(1, 140), st.integers(1, 4_000_000), st.sampled_from([16, 24, 28, 32, 40]))

@@ -402,7 +402,8 @@ def test_renders(name: str, engine: str, folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("render", "--stdout", "--strict")
     codes = {code for line in done.err.splitlines() for code in re.findall(r"\[([ENW][0-9]+)\]$", line)}
     # N256: nobody knows the size of the files, and by parameters they are large. N459: more accelerators than heads.
-    assert (done.code, codes - {"N256", "N459"}) == (0, set())
+    # N480: a fact that a preset lacks, which --fit names.
+    assert (done.code, codes - {"N256", "N459", "N480"}) == (0, set())
     assert "N256" not in codes or "weightsGiB" not in MODELS[name]["facts"]
     assert "N459" not in codes or max(cards_of(name)) > MODELS[name]["facts"]["attention"]["kvHeads"]
     workload = next(yaml.safe_load_all(done.out))

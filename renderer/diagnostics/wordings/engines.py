@@ -254,6 +254,15 @@ ENGINES: Final[dict[str, Wording]] = {
         "Service {service} leads to port {port} of {name}, which listens on {number}",
         "{hint}",
     ),
+    "N480": Wording(
+        "{what} is not checked: facts.{fact} of '{model}' is missing",
+        "write it into the OpenModel; llmaz presets vendor copies a preset",
+    ),
+    "W480": Wording(
+        "{size} GiB of weights do not fit on {count} of any type that we know: each would hold {share} GiB, and the "
+        "largest, {largest}, has {card} GiB",
+        "share them among more accelerators, or take a smaller model",
+    ),
     "E455": _TOO_LARGE,
     "W455": _TOO_LARGE,
     "W456": Wording(

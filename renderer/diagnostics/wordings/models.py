@@ -127,7 +127,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "N256": Wording(
         "the size of the weights of '{model}' is not set, so its engine is restarted after {seconds} s if it has not "
-        "started; with {billions}B parameters they have about {gib} GiB, which may take longer to load",
+        "started; with {billions}B parameters they have about {gib} GiB{share}, which may take longer to load",
         "write facts: {{weightsGiB: {gib}}}, or the exact size of its files instead of {gib}; then the engine gets "
         "more time to start",
     ),

@@ -25,7 +25,7 @@ from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
 from renderer.resolve.workload.engine_process import EngineProcess, resolve_process
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
-from renderer.resolve.workload.gpu_fit import gpu_fit
+from renderer.resolve.workload.gpu_fit import gpu_fit, unchecked_fit
 from renderer.resolve.workload.handwritten_pod import patched_pod
 from renderer.resolve.workload.planned_pod import plan_pod
 from renderer.resolve.workload.run_context import find_engine
@@ -48,14 +48,18 @@ def plan_playground(context: RunContext, app: App, diagnostics: Collector) -> Pl
         run = run_rules_or_stop(engine_run.run_engine(choice, size, mode, diagnostics), diagnostics)
         command = run_rules_or_stop(resolve_process(run, diagnostics), diagnostics)
         fit = gpu_fit(command)
+        unchecked = None if fit else unchecked_fit(command)
         if fit:
             run_rules_or_stop(fit, diagnostics)
+        elif unchecked:
+            run_rules_or_stop(unchecked, diagnostics)
         line = run_rules_or_stop(engine_line(command), diagnostics)
         planned = run_rules_or_stop(plan_pod(command, diagnostics), diagnostics)
     run_rules_or_stop(running_engine(line, planned), diagnostics)
     if written := patched_pod(planned):
         run_rules_or_stop(written, diagnostics)
-    return _plan(run_rules_or_stop(plan_scaling(planned, diagnostics), diagnostics), mode, fit.verdict if fit else None)
+    verdict = fit.verdict if fit else unchecked.verdict if unchecked else None
+    return _plan(run_rules_or_stop(plan_scaling(planned, diagnostics), diagnostics), mode, verdict)
 
 
 def _find_engine(context: RunContext, app: App, mode: str, diagnostics: Collector) -> AppEngine:

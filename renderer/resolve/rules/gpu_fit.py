@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from renderer.diagnostics import Diagnostic, Origin, counted, make_diagnostic, rule
 from renderer.fit.kv_cache import request_cache
 from renderer.fit.remedies import Remedy, first_remedy
-from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS
+from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, FitVerdict
 from renderer.fit.weights import GIB
 from renderer.kubernetes.json_values import text_at
-from renderer.resolve.workload.gpu_fit import GpuFit, questions_of_other_flavors
+from renderer.resolve.workload.gpu_fit import GpuFit, UncheckedFit, questions_of_other_flavors
 
 _AUTO = "auto"  # a context as long as the engine finds room for
 
@@ -52,6 +52,41 @@ def too_long_context(fit: GpuFit) -> Iterator[Diagnostic]:
             "card": f"{question.accelerator.memory_gib:.1f}",
         }
         yield make_diagnostic("W456", _origin(fit), **words, hint=_hint(fit))
+
+
+@rule(of=UncheckedFit, when=lambda fit: fit.too_large is not None)
+def weights_above_all_types(fit: UncheckedFit) -> Iterator[Diagnostic]:
+    """A warning where no accelerator of the vendor holds its share of the weights."""
+    if too_large := fit.too_large:
+        weights, largest = too_large.weights, too_large.largest
+        words = {
+            "size": f"{weights.gib:.1f}" if weights.is_measured else f"about {weights.gib:.0f}",
+            "share": f"{too_large.share_gib:.1f}",
+            "count": counted(too_large.count, "accelerator"),
+            "largest": largest.name,
+            "card": f"{largest.memory_gib:.1f}",
+        }
+        yield make_diagnostic("W480", _origin(fit), **words)
+
+
+@rule(of=UncheckedFit, when=lambda fit: fit.verdict is not None)
+def unchecked_weights(fit: UncheckedFit) -> Iterator[Diagnostic]:
+    """A note, for who asks, that nobody knows whether the model fits, and which fact is missing."""
+    if fit.verdict:
+        yield from _unchecked(fit, fit.verdict, "whether the model fits on its accelerators")
+
+
+@rule(of=GpuFit, when=lambda fit: bool(fit.verdict.missing))
+def unchecked_request(fit: GpuFit) -> Iterator[Diagnostic]:
+    """The same where only the weights are known."""
+    if fit.verdict.kind != WEIGHTS:
+        yield from _unchecked(fit, fit.verdict, "whether a request fits beside the weights")
+
+
+def _unchecked(fit: GpuFit | UncheckedFit, verdict: FitVerdict, what: str) -> Iterator[Diagnostic]:
+    if fit.command.run.base.context.tells_all:
+        model = fit.command.run.base.claim.main.name
+        yield make_diagnostic("N480", _origin(fit), what=what, model=model, fact=verdict.missing)
 
 
 @rule(of=GpuFit, when=lambda fit: fit.verdict.kind == TIGHT)
@@ -117,5 +152,5 @@ def _or_auto(fit: GpuFit, option: str) -> str:
     return f", and {option} {_AUTO} chooses what fits" if known and _AUTO in known.choices.values else ""
 
 
-def _origin(fit: GpuFit) -> Origin:
+def _origin(fit: GpuFit | UncheckedFit) -> Origin:
     return fit.command.app.origin(*fit.command.run.base.claim.models[0].path)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
-from renderer.diagnostics import Diagnostic, Origin, has_errors, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, counted, has_errors, make_diagnostic, rule
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.pod.pod_template import runner_patch
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.resolve.workload.engine_run import EngineChoice, EngineRun
+from renderer.resolve.workload.gpu_fit import accelerator_type
 from renderer.text import patterns
 
 if TYPE_CHECKING:
@@ -187,4 +188,15 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     gib = round(float(number[1]) * size * 1e9 / 2**30)
     if gib * budget["perGiB"] > seconds:
         params = {"model": model.name, "billions": number[1], "seconds": seconds, "gib": gib}
-        yield make_diagnostic("N256", Origin(model.document, ("spec", "source"), key=True), **params)
+        origin = Origin(model.document, ("spec", "source"), key=True)
+        yield make_diagnostic("N256", origin, **params, share=_share_of_accelerator(run, gib))
+
+
+def _share_of_accelerator(run: EngineRun, gib: float) -> str:
+    """What each accelerator would hold of the weights, in words; '' where the type is not known."""
+    parallelism, card = run.size.parallelism, accelerator_type(run)
+    if not card or parallelism.data > 1:
+        return ""
+    count = parallelism.tensor * parallelism.pipeline
+    verb = "do not fit" if gib / count > card.memory_gib else "fit"
+    return f" ({gib / count:.0f} GiB {verb} on each of {counted(count, 'accelerator')} of type {card.name})"

@@ -12,22 +12,44 @@ from renderer.api import Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
 from renderer.engines.memory import memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
-from renderer.fit.attention import read_attention
+from renderer.fit.attention import missing_attention_fact, read_attention
 from renderer.fit.verdict import (
     ACTIVATIONS,
     FITS,
     TIGHT,
+    UNCHECKED,
     WEIGHTS,
     FitQuestion,
     FitVerdict,
     judge_fit,
     measured_verdict,
 )
-from renderer.fit.weights import ModelWeights, read_weights
+from renderer.fit.weights import ModelWeights, missing_weights_fact, read_weights, weights_per_gpu
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.flavors import Flavor, Placement
 from renderer.resolve.workload.engine_process import EngineProcess
+from renderer.resolve.workload.engine_run import EngineRun
+
+_SIZES = frozenset(("parameters", "precision", "quantization", "attention", "contextLength"))
+"""The facts beside `weightsGiB` from which it follows whether a model fits."""
+
+
+class TooLarge(Struct, frozen=True):
+    """Weights that no accelerator of a vendor holds."""
+
+    weights: ModelWeights
+    share_gib: float  # of one accelerator
+    count: int  # accelerators that share them
+    largest: AcceleratorType
+
+
+class UncheckedFit(Struct, frozen=True):
+    """A fit that is not known."""
+
+    command: EngineProcess
+    verdict: FitVerdict | None = None  # which fact of the model is missing; None where that is not the reason
+    too_large: TooLarge | None = None
 
 
 class GpuFit(Struct, frozen=True):
@@ -55,7 +77,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
     facts, options, parallelism = run.base.claim.main.spec.get("facts"), run.engine.memory, run.size.parallelism
     if not facts or not options:
         return None
-    accelerator = _accelerator_type(command)
+    accelerator = accelerator_type(run)
     weights = read_weights(facts) if accelerator else None
     spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
     if accelerator is None or weights is None or spreads_data:
@@ -86,12 +108,48 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
     )
     measured = _measured(question, run.engine.runtime.name, facts) if "measured" in facts else None
     verdict = measured_verdict(question, int(measured["kvTokens"])) if measured else judge_fit(question)
+    if not measured and settings.length is not None:
+        missing = missing_attention_fact(facts) or ("" if question.length else "contextLength")
+        verdict = replace(verdict, missing=missing)
     holds_more = question.draft is None if run.base.claim.draft else settings.has_other_weights
     return (
         None
         if holds_more and not measured and verdict.kind in (FITS, TIGHT, ACTIVATIONS)
         else GpuFit(command, question, verdict, measured)
     )
+
+
+def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
+    """What is known where `gpu_fit` knows no answer: which fact of the model is missing, or that no accelerator of the
+    vendor holds the weights, where nobody says the type; None for neither.
+    """
+    run = command.run
+    facts, parallelism, accelerator = run.base.claim.main.spec.get("facts"), run.size.parallelism, run.size.accelerator
+    if not facts or not run.engine.memory or not accelerator.number:
+        return None
+    if (weights := read_weights(facts)) is None:
+        if _SIZES.isdisjoint(facts):  # nobody began to say them
+            return None
+        return UncheckedFit(command, FitVerdict(UNCHECKED, 0, 0, 0, missing=missing_weights_fact(facts)))
+    largest = run.base.context.inputs.accelerator_types().largest(accelerator.vendor)
+    spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
+    if not largest or weights.gib <= largest.memory_gib or spreads_data or accelerator_type(run):
+        return None
+    settings = memory_settings(
+        run.engine.memory,
+        run.engine.style,
+        command.args,
+        tensor=parallelism.tensor,
+        pipeline=parallelism.pipeline,
+        hosts=parallelism.hosts,
+    )
+    if settings is None:
+        return None
+    sizes = settings.cache
+    share = weights_per_gpu(weights, tensor=sizes.tensor, pipeline=sizes.pipeline)
+    if share <= largest.memory_gib:
+        return None
+    return UncheckedFit(command, too_large=TooLarge(weights, share, sizes.tensor * sizes.pipeline, largest))
 
 
 def verdict_on_one_host(command: EngineProcess) -> str:
@@ -123,10 +181,10 @@ def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]
             yield flavor.name, replace(fit.question, accelerator=accelerator, settings=settings)
 
 
-def _accelerator_type(command: EngineProcess) -> AcceleratorType | None:
+def accelerator_type(run: EngineRun) -> AcceleratorType | None:
     """The one type of all accelerators on which the pods may run."""
-    placement, inputs = command.run.base.placement, command.run.base.context.inputs
-    if not command.run.size.accelerator.number or not placement.flavors:
+    placement, inputs = run.base.placement, run.base.context.inputs
+    if not run.size.accelerator.number or not placement.flavors:
         return None
     chosen = {_type_of(inputs, flavor) for flavor in placement.flavors}
     return chosen.pop() if len(chosen) == 1 else None

@@ -50,6 +50,7 @@ def new_context(inputs: Inputs) -> RunContext:
         claimed_models=frozenset(_claimed_models(inputs)),
         traffic=_traffic_by_app(inputs.traffic),
         strict=False,
+        tells_all=False,
         foreign_scalers=foreign_scalers.foreign_scalers(inputs) if inputs.foreign_objects else {},
         engines={},
         gateways={},
