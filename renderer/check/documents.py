@@ -50,7 +50,9 @@ def validate_documents(
     problems += [finding.located(documents[i].origin()) for i, finding in validate_whole_graph(bodies, external)]
     if engines:
         rendered_ids = {id(document) for document in rendered}
-        problems += validate_engines([document for document in read if id(document) not in rendered_ids], engines)
+        problems += validate_engines(
+            [document for document in read if id(document) not in rendered_ids], engines, external
+        )
     return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
 
 

@@ -157,6 +157,7 @@ def _compare_sides(context: click.Context, between: str, form: str, tells: bool,
             sides.after,
             fits=sides.fits,
             pathless=sides.pathless,
+            replaced=sides.replaced,
             replaces=not flags["older"],
             show=flags["show"],
         )

@@ -53,6 +53,7 @@ from renderer.kubernetes.wellknown import AUTOSCALERS, DEPLOYMENT
 from renderer.kubernetes.workloads import WORKLOADS, pod_template
 from renderer.load.preset_files import accelerator_types
 from renderer.output.manifest_files import OutputFile
+from renderer.resolve import ReplacedName
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 
 
@@ -91,15 +92,16 @@ def compare(
     *,
     fits: tuple[Fits, Fits] = ({}, {}),
     pathless: Mapping[tuple[str, str], str] = {},
+    replaced: Sequence[ReplacedName] = (),
     replaces: bool = True,
     show: bool = False,
 ) -> TreeDiff:
     """The differences between two sides of rendered files. Files that are the same on both are not parsed.
 
     `fits`: whether the models of each side fit on their accelerators; `pathless`: the task of each app of the second
-    side for which the AI gateway has no path; `replaces`: the second side replaces the first;
-    False for two clusters side by side, where only the risks of STANDING count. `show`: also shows values that may be
-    secrets.
+    side for which the AI gateway has no path; `replaced`: names of apps of that side whose route a ModelRoute replaces;
+    `replaces`: the second side replaces the first; False for two clusters side by side, where only the risks of
+    STANDING count. `show`: also shows values that may be secrets.
     """
     before_files, after_files, unchanged = changed_files(before, after)
     old, new = items(before_files), items(after_files)
@@ -112,7 +114,8 @@ def compare(
     roles = tuple(roles_changes(models, *(partial(state.summarize_roles, names) for state in states)))
     keys = {pair.key: pair.before.key for pair in pairs if pair.state == "renamed" and pair.before}
     altered = [pair for pair in pairs if pair.state != "same"]
-    all_risks = find_risks((_unhidden_pair(pair, old, new) for pair in altered), models, old, new, unchanged, pathless)
+    unhidden = (_unhidden_pair(pair, old, new) for pair in altered)
+    all_risks = find_risks(unhidden, models, old, new, unchanged=unchanged, pathless=pathless, replaced=replaced)
     shown_risks = tuple(risk for risk in all_risks if replaces or risk.kind in STANDING)
     traffic = tuple(traffic_changes(old, new, keys))
     return TreeDiff(tuple(altered), models, traffic, shown_risks, _total_gpus(models), roles=roles)

@@ -14,6 +14,7 @@ from renderer import load, resolve
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, RenderError, has_errors, make_diagnostic
 from renderer.diff.base_policy import judged_by_base
+from renderer.resolve import ReplacedName
 from renderer.source import git
 from renderer.source.commit import CommitTree, commit_tree
 
@@ -47,6 +48,7 @@ class Sides(Struct, frozen=True):
     fits: tuple[Fits, Fits] = ({}, {})  # of both sides
     # By namespace and name, the task of the model of each app of the later side for which the gateway has no path.
     pathless: Mapping[tuple[str, str], str] = {}
+    replaced: Sequence[ReplacedName] = ()
 
 
 def revisions(between: str, options: RenderOptions, base: str = "") -> Sides:
@@ -103,8 +105,17 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         texts, problems = later_result.texts, later_result.problems
     notes = [*(env_notes if base_side.files else ()), *dict.fromkeys([*base_side.notes, *judgement.notes])]
     fits = base_side.fits, later_result.fits if later_result else {}
-    pathless = resolve.pathless_apps(later_result.inputs) if later_result else {}
-    return Sides(base_side.files, texts, problems, notes, now.env, risks=judgement.risks, fits=fits, pathless=pathless)
+    return Sides(
+        base_side.files,
+        texts,
+        problems,
+        notes,
+        now.env,
+        risks=judgement.risks,
+        fits=fits,
+        pathless=resolve.pathless_apps(later_result.inputs) if later_result else {},
+        replaced=resolve.replaced_names(later_result.inputs) if later_result else (),
+    )
 
 
 def _render_later(opened: load.ReadAhead, base: BaseRevision | None) -> RenderResult:
@@ -163,6 +174,7 @@ def environments(older: str, newer: str, options: RenderOptions) -> Sides:
         f"{older}-{newer}",
         fits=(before.fits, after.fits),
         pathless=resolve.pathless_apps(after.inputs),
+        replaced=resolve.replaced_names(after.inputs),
     )
 
 

@@ -27,8 +27,16 @@ def upgrade(source: RendererSource, options: RenderOptions) -> Sides:
         output = os.path.join(os.path.realpath(scratch), "rendered")
         render_by(source, _render_arguments(options), output)
         before = _rendered_files(os.path.join(output, options.env))
-    pathless = resolve.pathless_apps(later.inputs)
-    return Sides(before, later.texts, later.problems, [], options.env, fits=({}, later.fits), pathless=pathless)
+    return Sides(
+        before,
+        later.texts,
+        later.problems,
+        [],
+        options.env,
+        fits=({}, later.fits),
+        pathless=resolve.pathless_apps(later.inputs),
+        replaced=resolve.replaced_names(later.inputs),
+    )
 
 
 def _render_arguments(options: RenderOptions) -> list[str]:

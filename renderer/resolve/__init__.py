@@ -19,11 +19,13 @@ from renderer.resolve.gateway.public_names import claimed_names
 from renderer.resolve.gateway.task_routes import pathless_apps
 from renderer.resolve.monitoring import adapter_metric_name
 from renderer.resolve.tasks import CHAT, PATHS
+from renderer.resolve.traffic.replaced_names import ReplacedName, replaced_names
 
 __all__ = [
     "CHAT",
     "PATHS",
     "AppPlacement",
+    "ReplacedName",
     "RunContext",
     "accelerates",
     "adapter_metric_name",
@@ -37,6 +39,7 @@ __all__ = [
     "plan",
     "queue_metric",
     "referenced_objects",
+    "replaced_names",
     "route_conflicts",
     "run_context",
     "shared_needs",

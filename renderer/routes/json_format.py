@@ -10,12 +10,13 @@ from renderer.text import escapes
 
 def to_json(table: RouteTable) -> str:
     """The table as JSON: routes, the names without a route (reserved), and the apps that no route leads to
-    (withoutRoute).
+    (withoutRoute); and the names of apps whose route a ModelRoute replaces (replaced).
     """
     document = {
         "routes": [_route(row) for row in table.rows if row.route],
         "reserved": [_name_fields(row) for row in table.rows if not row.route],
         "withoutRoute": [asdict(app) for app in table.unrouted],
+        "replaced": [asdict(name) for name in table.replaced],
     }
     return escapes.json_text(document, indent=2) + "\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.routes.table import TableLine, columns, priority, table_lines
-from renderer.routes.wording import api_name, describe_gateway, replicas, shorten
+from renderer.routes.wording import api_name, describe_gateway, describe_replaced, replicas, shorten
 from renderer.text.escapes import markdown_code, markdown_text, mermaid_label
 
 # One chart of 500 edges or 50,000 characters is more than Mermaid draws by default, and more than anybody reads.
@@ -17,7 +17,8 @@ _LONGEST = 80
 def markdown(table: RouteTable) -> str:
     """A table and flowcharts for each Gateway."""
     parts = [_gateway_section(first, rows) for first, rows in table.by_gateway()]
-    return "# Routes\n\n" + ("\n".join(parts) or "No model is routed.\n")
+    replaced = [f"{line}\n" for line in describe_replaced(table, markdown_code)]
+    return "# Routes\n\n" + ("\n".join([*parts, *replaced]) or "No model is routed.\n")
 
 
 def _gateway_section(first: RouteRow, rows: Sequence[RouteRow]) -> str:

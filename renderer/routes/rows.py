@@ -102,6 +102,9 @@ class RouteTable(Struct, frozen=True):
 
     rows: tuple[RouteRow, ...]  # sorted by Gateway, host names and public name
     unrouted: tuple[UnroutedApp, ...]
+    replaced: tuple[
+        resolve.ReplacedName, ...
+    ] = ()  # names to which no route leads, since a ModelRoute leads to the app
 
     def by_gateway(self) -> Iterator[tuple[RouteRow, list[RouteRow]]]:
         """The rows grouped by Gateway, host names and authentication: the first row of each group, and all its rows."""
@@ -140,7 +143,13 @@ def routes(options: RenderOptions) -> tuple[RouteTable, list[Diagnostic]]:
     rows = [_with_workloads(_with_steering(row, steerings), workloads) for row in rows]
     linked = {(row.namespace, leg.workload.app) for row in rows for leg in row.legs if leg.workload}
     unrouted = [app for answer in answers for app in answer.unrouted if (app.namespace, app.name) not in linked]
-    return RouteTable(tuple(rows), tuple(sorted(unrouted))), problems
+    names, owners = {row.name for row in rows}, {(row.namespace, row.owner) for row in rows if row.kind == "ModelRoute"}
+    replaced = [
+        name
+        for name in resolve.replaced_names(planned.context.inputs)
+        if name.name not in names and (name.namespace, name.route) in owners
+    ]
+    return RouteTable(tuple(rows), tuple(sorted(unrouted)), tuple(replaced)), problems
 
 
 def _order(row: RouteRow) -> tuple[object, ...]:

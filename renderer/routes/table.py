@@ -10,10 +10,8 @@ from msgspec import Struct
 from renderer.diagnostics import counted
 from renderer.resolve import CHAT, PATHS
 from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
-from renderer.routes.wording import describe_gateway, describe_target, replicas, shorten
+from renderer.routes.wording import MOST, describe_gateway, describe_replaced, describe_target, replicas, shorten
 from renderer.text import escapes
-
-_WIDEST = 48  # of a cell: a served name may have 4,096 bytes
 
 
 class TableLine(Struct, frozen=True):
@@ -52,7 +50,8 @@ def table(routes: RouteTable) -> str:
     sections = (
         f"{escapes.line(describe_gateway(first))}\n\n{_format_table(rows)}" for first, rows in routes.by_gateway()
     )
-    return escapes.lines("\n".join(sections))
+    replaced = "".join(f"{line}\n" for line in describe_replaced(routes, escapes.line))
+    return escapes.lines("\n".join([*sections, *([replaced] if replaced else ())]))
 
 
 def summary(routes: RouteTable) -> str:
@@ -136,7 +135,7 @@ def _format_table(rows: Sequence[RouteRow]) -> str:
     heads, table_rows = columns(rows)
     rows_with_head = [
         [head.head.upper() for head in heads],
-        *([shorten(cell, _WIDEST) for cell in line] for line in table_rows),
+        *([shorten(cell, MOST) for cell in line] for line in table_rows),
     ]
     widths = [max(_width(cell) for cell in column) for column in zip(*rows_with_head, strict=True)]
     return "".join(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from renderer.routes.rows import RouteLeg, RouteRow
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from renderer.diagnostics import listed
+from renderer.routes.rows import RouteLeg, RouteRow, RouteTable
 from renderer.text import escapes
 
+MOST = 48  # characters of a cell: a served name may have 4,096 bytes
 _CREDENTIALS = {"apiKeys": "an API key", "jwt": "a token"}
 # Names of the AI gateway's API schemas, as their vendors write them.
 _API_NAMES = {"AWSBedrock": "AWS Bedrock", "AWSAnthropic": "Anthropic on AWS", "AzureOpenAI": "Azure OpenAI"}
@@ -49,6 +54,13 @@ def replicas(leg: RouteLeg) -> str:
 
 def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
+
+
+def describe_replaced(table: RouteTable, mark: Callable[[str], str]) -> Iterator[str]:
+    """The names without a route because of a ModelRoute, one line for each ModelRoute. `mark`: writes a name."""
+    for (namespace, route), names in groupby(table.replaced, key=lambda name: (name.namespace, name.route)):
+        lost = listed([f"{mark(shorten(name.name, MOST))} ({name.kind} {mark(name.app)})" for name in names])
+        yield f"ModelRoute {mark(f'{namespace}/{route}')} replaces the routes of its apps, so none leads to {lost}"
 
 
 def shorten(text: str, most: int) -> str:

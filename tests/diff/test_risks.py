@@ -14,6 +14,7 @@ from renderer.diff.fields import diff_values
 from renderer.diff.formats import FORMS
 from renderer.diff.risks import KINDS, is_floating, restarting_fields
 from renderer.kubernetes import wellknown
+from renderer.resolve import ReplacedName
 from renderer.secrets.detection import hide_secrets
 from renderer.secrets.words import is_literal_secret
 from tests.diff.objects import between, group, placed, policy, risks, route, scaled_object, scaler, texts, workload
@@ -561,6 +562,23 @@ def test_a_model_for_whose_task_there_is_no_path() -> None:
     assert risks(compare(before, [], pathless={("other", "chat"): "classifier"})) == [
         ("no-backend", "nothing answers to blue any more")
     ]
+
+
+def test_a_name_that_a_new_route_takes_away() -> None:
+    """Nothing answers to the names of apps whose route a ModelRoute replaces, also in a tree that is new."""
+    replaced = [ReplacedName("llm", "chat", "qwen", "Playground", "chat")]
+    blue, qwen = route("blue", ("chat", 1)), route("qwen", ("chat", 1))
+    told = compare([], texts(blue), replaced=replaced)
+    words = "nothing answers to qwen, the name of Playground chat: this ModelRoute replaces its route"
+    assert risks(told) == [("no-backend", words)]
+    assert told.risks[0].remedy == "if clients ask for it, add a ModelRoute with modelName: qwen that leads there"
+    # Not new; told as lost already; answered by a route elsewhere; without a rendered route.
+    assert risks(compare(texts(blue), texts(route("blue", ("chat", 2))), replaced=replaced)) == []
+    elsewhere = {**qwen, "metadata": {"name": "other", "namespace": "llm"}}
+    lost = compare(texts(elsewhere), texts(blue), replaced=replaced)
+    assert risks(lost) == [("no-backend", "nothing answers to qwen any more")]
+    assert risks(compare([], texts(blue, elsewhere), replaced=replaced)) == []
+    assert risks(compare([], texts(elsewhere), replaced=replaced)) == []
 
 
 def test_an_api_that_is_asked_on_another_path() -> None:

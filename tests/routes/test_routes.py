@@ -140,6 +140,7 @@ def test_no_routes(folder: Path, llmaz: Llmaz) -> None:
         "routes": [],
         "reserved": [],
         "withoutRoute": [{"kind": "Playground", "namespace": "team-1", "name": "a", "why": "gateway.mode: off"}],
+        "replaced": [],
     }
 
 
@@ -226,7 +227,7 @@ def test_what_lies_outside_of_paths(folder: Path, routes_json: Callable[..., Any
     whole, ways, apps = routes_json(), routes_json("way.yaml"), routes_json("apps.yaml")
     assert [backend["model"] for backend in whole["routes"][0]["backends"]] == ["qwen3-8b", "qwen3-8b"]
     assert ways == whole
-    assert apps == {"routes": [], "reserved": [], "withoutRoute": []}
+    assert apps == {"routes": [], "reserved": [], "withoutRoute": [], "replaced": []}
 
 
 def test_variants_outside_of_paths(folder: Path, routes_json: Callable[..., Any]) -> None:
@@ -255,7 +256,7 @@ def test_what_only_reserves_a_name_leads_nowhere(folder: Path, routes_json: Call
     assert [entry["owner"] for entry in whole["reserved"]] == [
         {"kind": "InferenceModel", "namespace": "team-1", "name": "way"}
     ]
-    assert routes_json("apps.yaml") == {"routes": [], "reserved": [], "withoutRoute": apart}
+    assert routes_json("apps.yaml") == {"routes": [], "reserved": [], "withoutRoute": apart, "replaced": []}
 
 
 def test_many_ways(folder: Path, routes_json: Callable[..., Any]) -> None:

@@ -12,9 +12,11 @@ from msgspec import ValidationError, convert, structs
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.device_claims import claimed_devices
+from renderer.check.engines.hub_tokens import unseen_tokens
 from renderer.check.engines.metric_names import unreported_metrics
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
 from renderer.check.finding import Body
+from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import Surroundings, engine_line, known_facts
@@ -29,8 +31,12 @@ _fields = cache(structs.fields)  # they are worked out anew at each call
 _Record = TypeVar("_Record", Container, Pod)
 
 
-def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> Iterator[Diagnostic]:
-    """What the rules about running engines say of each container that runs one, and of what stands beside it."""
+def validate_engines(
+    documents: Iterable[Document], catalog: EngineCatalog, external: ExternalObjects
+) -> Iterator[Diagnostic]:
+    """What the rules about running engines say of each container that runs one, and of what stands beside it, or is
+    declared to be in the cluster.
+    """
     read = [read_values(document) for document in documents]
     listed = [document for document, _ in read]
     engines = [container for document in listed for container in engine_containers(document, catalog)]
@@ -54,6 +60,7 @@ def validate_engines(documents: Iterable[Document], catalog: EngineCatalog) -> I
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
     yield from unreported_metrics(listed, engines, catalog, neighbours)
+    yield from unseen_tokens(engines, catalog, neighbours, external.declared)
 
 
 def engine_line_of(container: EngineContainer, catalog: EngineCatalog, neighbours: Neighbours) -> EngineLine:

@@ -39,7 +39,7 @@ def validate_pod_references(view: ObjectView, body: Body, namespace: str, name: 
     each key that the ConfigMap or Secret of the set does not have.
     """
     for template in pod_templates(body):
-        for reference in _references(template.spec, (*template.path, "spec")):
+        for reference in named_objects(template.spec, (*template.path, "spec")):
             yield from _judged(view, namespace, reference)
 
 
@@ -107,8 +107,8 @@ def _letters(name: str) -> str:
     return "".join(char for char in name if not char.isdigit())
 
 
-def _references(pod: Body, path: Path) -> Iterator[Reference]:
-    """What a pod names."""
+def named_objects(pod: Body, path: Path) -> Iterator[Reference]:
+    """What a pod names in its namespace, and a priority class. `path`: of its spec."""
     for field, kind in (("serviceAccountName", ACCOUNT), ("priorityClassName", _PRIORITY)):
         if field in pod:
             yield Reference(kind, as_text(pod[field]), (*path, field))

@@ -256,6 +256,11 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "without a version the AI gateway asks {host} for /rerank, and its path is /v2/rerank",
         "write version: v2",
     ),
+    "W683": Wording(
+        "{share} leave the cluster: this provider has neither weight nor priority, so it shares them with "
+        "'{other}' by weight 1",
+        "write priority: 1 for requests that nobody else answers, or weight: 1 if the share is meant",
+    ),
     "W684": Wording(
         "requests above 32 KiB to the models behind Gateway '{name}' are refused with 413: nothing raises the buffer "
         "of its connections",

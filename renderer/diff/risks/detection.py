@@ -13,7 +13,7 @@ from renderer.diff.risks.group_networks import tensor_over_hosts
 from renderer.diff.risks.hosts import provider_risks
 from renderer.diff.risks.images_and_secrets import pod_risks
 from renderer.diff.risks.kinds import ObjectPair, Risk, sort_risks
-from renderer.diff.risks.names import other_paths, unanswered_names
+from renderer.diff.risks.names import new_replaced_names, other_paths, unanswered_names
 from renderer.diff.risks.privileges import privilege_risks
 from renderer.diff.risks.replicas import replica_risks
 from renderer.diff.risks.requests import lost_requests, unlike_roles
@@ -21,6 +21,7 @@ from renderer.diff.risks.rollout import update_risks
 from renderer.diff.risks.shares import overloaded_backends
 from renderer.diff.risks.storage import claim_risks, downloads
 from renderer.output.manifest_files import OutputFile
+from renderer.resolve import ReplacedName
 
 
 def find_risks(
@@ -28,11 +29,14 @@ def find_risks(
     models: Iterable[ModelChange],
     before: Items,
     after: Items,
+    *,
     unchanged: Sequence[OutputFile] = (),
     pathless: Mapping[tuple[str, str], str] = {},
+    replaced: Sequence[ReplacedName] = (),
 ) -> list[Risk]:
     """All risks without duplicates, those that cost most first. `unchanged`: the files that are the same on both
-    sides; `pathless`: the task of each app for which the AI gateway has no path, by namespace and name.
+    sides; `pathless`: the task of each app for which the AI gateway has no path, by namespace and name; `replaced`:
+    names of apps of the second side whose route a ModelRoute replaces.
     """
     listed, changed_models = list(pairs), list(models)
     removed = {pair.key for pair in listed if not pair.after}
@@ -51,6 +55,7 @@ def find_risks(
     all_risks += downloads(listed, changed_models)
     all_risks += overloaded_backends(before, after)
     all_risks += unanswered_names(before, after, pathless)
+    all_risks += new_replaced_names(before, after, replaced)
     all_risks += other_paths(listed)
     return sort_risks(all_risks)
 

@@ -9,6 +9,7 @@ from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.diff.traffic import PublicName, public_names
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import LB_SERVICE
+from renderer.resolve import ReplacedName
 
 
 def unanswered_names(before: Items, after: Items, pathless: Mapping[tuple[str, str], str]) -> Iterator[Risk]:
@@ -41,6 +42,19 @@ def unanswered_names(before: Items, after: Items, pathless: Mapping[tuple[str, s
                 yield Risk(
                     "no-backend", was.route, f"nothing answers to {marked(was.name)} at {where} any more", remedy
                 )
+
+
+def new_replaced_names(before: Items, after: Items, replaced: Sequence[ReplacedName]) -> Iterator[Risk]:
+    """Risks for names of apps whose route a new ModelRoute replaces: nothing leads to them, and nothing did before."""
+    if not replaced:
+        return
+    known = {public.name for side in (before, after) for public in public_names(side)}
+    routes = {(key.namespace, key.name): key for key in after if key.kind == "AIGatewayRoute" and key not in before}
+    for name in replaced:
+        if (route := routes.get((name.namespace, name.route))) and name.name not in known:
+            what = f"nothing answers to {marked(name.name)}, the name of {name.kind} {marked(name.app)}"
+            remedy = f"if clients ask for it, add a ModelRoute with {marked(f'modelName: {name.name}')}"
+            yield Risk("no-backend", route, f"{what}: this ModelRoute replaces its route", f"{remedy} that leads there")
 
 
 def other_paths(pairs: Sequence[ObjectPair]) -> Iterator[Risk]:

@@ -132,6 +132,23 @@ def providers_first(shares: RouteShares) -> Iterator[Diagnostic]:
         yield make_diagnostic("W242", shares.route.item.origin("spec", "backends"))
 
 
+@rule(of=RouteShares, when=lambda shares: shares.providers and not shares.route.off)
+def unsaid_share(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for a provider that says neither a weight nor a priority, and so gets a share of the requests that an
+    engine of ours could answer.
+    """
+    backends = shares.route.item.spec["backends"]
+    rivals = [share for share in shares.shares if share.weight and not share.priority]
+    total = sum(share.weight for share in rivals)
+    own = [i for i, share in enumerate(shares.shares) if share in rivals and i not in shares.route.provider_names]
+    for i in shares.route.provider_names if own else ():
+        if backends[i].keys().isdisjoint(("weight", "priority")):
+            other = backends[own[0]].get("playground") or backends[own[0]].get("service")
+            share = f"{shares.shares[i].weight} of {total} requests"
+            origin = shares.route.item.origin("spec", "backends", i, "provider")
+            yield make_diagnostic("W683", origin, share=share, other=other)
+
+
 @rule(of=RouteShares)
 def foreign_hostnames(shares: RouteShares) -> Iterator[Diagnostic]:
     """Errors for hostnames that are not among those of the Gateway."""

@@ -10,6 +10,7 @@ import pytest
 
 from renderer import yamlio
 from renderer.api import RenderConfig
+from renderer.check import ExternalObjects
 from renderer.check.engines import engine_containers, explain_engine, explanation_text, validate_engines
 from renderer.load.index import engine_catalog
 from renderer.yamlio import parse
@@ -72,7 +73,7 @@ def test_any_value_at_any_place(name: str) -> None:
                     type(document)(document._file, document.index, value if n == i else other)
                     for n, (document, other) in enumerate(zip(documents, wholes, strict=True))
                 ]
-                for problem in validate_engines(changed, catalog):
+                for problem in validate_engines(changed, catalog, ExternalObjects()):
                     assert problem.line > 0
                 for document in changed:
                     for container in engine_containers(document, catalog):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from renderer.check import ExternalObjects
 from renderer.check.engines import validate_engines
 from renderer.load.index import engine_catalog
 from renderer.load.manifest_tree import manifests, split_by_cluster
@@ -25,7 +26,7 @@ def engine_codes(folder: Path) -> set[str]:
     """The codes about engines that `check` gives a folder."""
     files = manifests((str(folder),))
     ((config, _, documents),) = split_by_cluster((str(folder),), files.documents)[:1]
-    return {problem.code for problem in validate_engines(documents, engine_catalog(config))}
+    return {problem.code for problem in validate_engines(documents, engine_catalog(config), ExternalObjects())}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
