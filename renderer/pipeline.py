@@ -152,6 +152,7 @@ def render_environment(scope: Scope, read: Reader, select: Selector) -> RenderRe
     problems += [problem for rendered in shared for problem in rendered.problems]
 
     problems += validate_foreign_objects(run, tree.inputs, parts, shared, problems) if run.compares_foreign else ()
+    problems += missing_services(run.scope, tree.inputs)
     problems += judge_tree(run, tree.inputs, parts, shared, needs) if scope.policies else ()
 
     problems += check.find_blocking_files(scope, states) + check.find_chart(scope)
@@ -201,6 +202,15 @@ def validate_foreign_objects(
     objects += [compared for rendered in shared for compared in foreign.own_objects(rendered.manifests)]
     names = resolve.claimed_names(inputs, {need for part in parts for need in part.needs})
     return foreign.validate_foreign_objects(run.scope, inputs, objects, names, problems)
+
+
+def missing_services(scope: Scope, inputs: Inputs) -> list[Diagnostic]:
+    """The warnings about what the tree's own platform lacks for its models."""
+    if not any("tokenLimits" in item.spec for item in inputs.traffic):
+        return []
+    from renderer.check.foreign import uncounted_budgets  # few runs need it
+
+    return list(uncounted_budgets(scope, inputs))
 
 
 def admission_run(scope: Scope) -> AdmissionRun | None:

@@ -16,7 +16,7 @@ from renderer.cli.console import (
     report,
     report_failures,
 )
-from renderer.cli.standard_streams import write
+from renderer.cli.standard_streams import print_aside, write
 from renderer.diagnostics import counted
 
 
@@ -164,6 +164,23 @@ def _print_as_shipped(name: str, version: str | None) -> None:
             with open(path, encoding="utf-8") as file:
                 text = file.read()
     write(text)
+    if revision := "" if version else _moving_revision(text):
+        print_aside(f"note: {revision}, a branch: a later start may load other weights")
+        print_aside(f"    hint: llmaz presets vendor {name} writes a copy in which you can set modelHub.revision")
+
+
+def _moving_revision(text: str) -> str:
+    """Where the weights of a model preset come from, if that is a branch; '' for another preset."""
+    from renderer import yamlio
+    from renderer.kubernetes.json_values import map_at, text_at
+    from renderer.resolve.model_cache import FLOATING_REVISIONS
+
+    documents, _ = yamlio.parse("preset", text.encode())
+    hub = map_at(documents[0].value, "spec", "source", "modelHub")
+    revision = text_at(hub, "revision")
+    if not hub or revision not in FLOATING_REVISIONS:
+        return ""
+    return f"{text_at(hub, 'modelID')} is loaded at {f'revision {revision}' if revision else 'the default revision'}"
 
 
 @presets.command(

@@ -15,6 +15,7 @@ from renderer.diff.options import OptionChange, compare_options
 from renderer.kubernetes import disaggregated_sets, wellknown, workloads
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
 from renderer.kubernetes.workloads import SCALE_TARGETS, pod_template, replicas, scale_target
+from renderer.resolve.model_cache import FLOATING_REVISIONS
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
@@ -330,7 +331,7 @@ def compare_models(
     before: ModelSummary | None, after: ModelSummary | None
 ) -> tuple[list[ModelFact], list[OptionChange], list[GpuChange]]:
     """Facts, options and accelerators that differ between two models; None is a side without the model."""
-    facts = list(_facts(before, after)) if before and after else []
+    facts = list(_facts(before, after)) if before and after else list(_moving_revision(after)) if after else []
     options: list[OptionChange] = []
     if before and after:
         leaders = options = compare_options(before.leader.args, after.leader.args)
@@ -344,6 +345,13 @@ def compare_models(
         options,
         list(gpus.compare_gpus(old, new, most, bool(before and after and _same_nodes(before, after)))),
     )
+
+
+def _moving_revision(model: ModelSummary) -> Iterator[ModelFact]:
+    """The revision of a new model, where it is a branch: what a pod loads may change without a commit here."""
+    what = _ANNOTATIONS[wellknown.MODEL_REVISION]
+    if (revision := model.annotations.get(what, "")) in FLOATING_REVISIONS:
+        yield ModelFact(what, "", f"{revision}, a branch: a later start may load other weights")
 
 
 def _same_nodes(before: ModelSummary, after: ModelSummary) -> bool:

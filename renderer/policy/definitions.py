@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
@@ -16,8 +17,10 @@ from renderer.policy.denial import Denial, quoted_globs
 from renderer.policy.globs import name_globs, path_globs
 
 _SOURCES: Final = ("weights", "sources")
+_REVISIONS: Final = ("weights", "revisions")
 _CACHE: Final = ("modelCache", "hostPath", "path")
 NODE_FOLDER: Final = "E818"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUBS = {"Huggingface": "hf", "ModelScope": "modelscope"}
 
 
@@ -34,17 +37,17 @@ def judge_definition(
         for origin, what in _shadowed_names(config, item):
             yield Denial("E813", origin, ("definitions", "presetNames"), {"file": path, "what": what})
     if isinstance(item, OpenModel):
-        yield from _source_denials(policy, item, None)
+        yield from _weight_denials(policy, item, None)
 
 
 def judge_claims(policy: RenderPolicy, inputs: Inputs, app: App) -> Iterator[Denial]:
-    """A denial of each preset that an app claims and whose weights may not come from its source."""
-    if policy.get(*_SOURCES) is None:
+    """A denial of each preset that an app claims and whose weights may not come from its source, or revision."""
+    if policy.get(*_SOURCES) is None and policy.get(*_REVISIONS) is None:
         return
     for name, path in _claimed_names(app):
         model = inputs.models.get(name)
         if model and model.ours:
-            yield from _source_denials(policy, model, app.origin(*path))
+            yield from _weight_denials(policy, model, app.origin(*path))
 
 
 def at_models(inputs: Inputs, app: App, denials: Iterable[Denial]) -> Iterator[Denial]:
@@ -112,6 +115,32 @@ def _source_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None
             origin = claim or model.document.origin("spec", "source", *field)
             words = {"source": address, "name": model.name, "allowed": quoted_globs(allowed.globs)}
             yield Denial("E817", origin, _SOURCES, words)
+
+
+def _weight_denials(policy: RenderPolicy, model: OpenModel, claim: Origin | None) -> Iterator[Denial]:
+    """A denial of the source, and of the revision, of a model: at the claim where that is given, else in the model."""
+    yield from _source_denials(policy, model, claim)
+    if policy.get(*_REVISIONS) and (moving := _moving_weights(model)):
+        field, what, hint = moving
+        if claim:
+            hint = f"copy the preset with llmaz presets vendor {model.name}, and {hint}"
+        origin = claim or model.document.origin("spec", "source", *field)
+        yield Denial("E806", origin, _REVISIONS, {"name": model.name, "what": what, "hint": hint})
+
+
+def _moving_weights(model: OpenModel) -> tuple[Path, str, str] | None:
+    """The field of a model that names no fixed state of its weights, what it names, and what to write; None where they
+    are fixed, and where their source has no revisions.
+    """
+    source = map_at(model.spec, "source")
+    hub, uri = map_at(source, "modelHub"), text_at(source, "uri")
+    if uri.lower().startswith("oci://"):
+        fixed = re.search(r"@sha256:[0-9a-f]{64}$", uri)
+        return None if fixed else (("uri",), f"the tag of {uri}", "add the digest of the image: @sha256:…")
+    if uri or _COMMIT.fullmatch(revision := text_at(hub, "revision")):
+        return None
+    what = f"revision '{revision}'" if revision else "the default branch"
+    return (("modelHub", "revision" if revision else "modelID"), what, "write the commit as modelHub.revision")
 
 
 def _addresses(model: OpenModel) -> Iterator[tuple[tuple[str, ...], str]]:

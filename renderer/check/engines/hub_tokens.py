@@ -40,7 +40,7 @@ def unseen_tokens(
     if unseen:
         secrets = ["/".join(filter(None, place)) for place in sorted(unseen)]
         words = {"secrets": ", ".join(secrets), "declare": ", ".join(f"Secret/{secret}" for secret in secrets)}
-        yield make_diagnostic("N532", next(iter(unseen.values())), **words)
+        yield make_diagnostic("N533", next(iter(unseen.values())), **words)
 
 
 def _is_gated(engine: EngineContainer, catalog: EngineCatalog) -> bool:

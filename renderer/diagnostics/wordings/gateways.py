@@ -247,6 +247,10 @@ GATEWAYS: Final[dict[str, Wording]] = {
     "W680": Wording(
         "no tokens are counted for '{name}': the AI gateway reads {what}, so this budget is never spent", "{hint}"
     ),
+    "W685": Wording(
+        "each request for {names} gets 500: {file} gives Envoy Gateway no rate limit service that counts tokens",
+        "{hint}",
+    ),
     "E681": Wording(
         "no request for '{model}' could pass a pool: there the AI gateway speaks OpenAI's API alone, and the task of "
         "the model is {task}",

@@ -43,6 +43,7 @@ POLICY: Final[dict[str, Wording]] = {
     "E815": Wording("denied by {rule}: the image '{image}'", "allowed: {allowed}"),
     "E816": Wording("denied by {rule}: the host '{host}'", "allowed: {allowed}"),
     "E817": Wording("denied by {rule}: the source '{source}' of '{name}'", "allowed: {allowed}"),
+    "E806": Wording("denied by {rule}: '{name}' is loaded at {what}, which may change", "{hint}"),
     "E818": Wording("denied by {rule}: the folder '{path}' of the node", "allowed: {allowed}"),
     "E819": Wording("denied by {rule}: the service account '{name}'", "allowed: {allowed}"),
     "E820": Wording("denied by {rule}: the priority class '{name}'", "allowed: {allowed}"),
