@@ -568,11 +568,11 @@ def test_a_name_that_a_new_route_takes_away() -> None:
     """Nothing answers to the names of apps whose route a ModelRoute replaces, also in a tree that is new."""
     replaced = [ReplacedName("llm", "chat", "qwen", "Playground", "chat")]
     blue, qwen = route("blue", ("chat", 1)), route("qwen", ("chat", 1))
-    told = compare([], texts(blue), replaced=replaced)
+    diff = compare([], texts(blue), replaced=replaced)
     words = "nothing answers to qwen, the name of Playground chat: this ModelRoute replaces its route"
-    assert risks(told) == [("no-backend", words)]
-    assert told.risks[0].remedy == "if clients ask for it, add a ModelRoute with modelName: qwen that leads there"
-    # Not new; told as lost already; answered by a route elsewhere; without a rendered route.
+    assert risks(diff) == [("no-backend", words)]
+    assert diff.risks[0].remedy == "if clients ask for it, add a ModelRoute with modelName: qwen that leads there"
+    # Not new; diff as lost already; answered by a route elsewhere; without a rendered route.
     assert risks(compare(texts(blue), texts(route("blue", ("chat", 2))), replaced=replaced)) == []
     elsewhere = {**qwen, "metadata": {"name": "other", "namespace": "llm"}}
     lost = compare(texts(elsewhere), texts(blue), replaced=replaced)
