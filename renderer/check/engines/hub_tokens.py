@@ -26,7 +26,7 @@ def unseen_tokens(
     """A note, at the first of them, about Secrets that pods take the token for a gated model from, and that neither are
     in the set, nor made by an object of it, nor `declared` (kind, namespace and name) to exist elsewhere.
     """
-    made = set(_made_secrets(neighbours))
+    made_secrets = set(_made_secrets(neighbours))
     unseen: dict[tuple[str, str], Origin] = {}
     for engine in engines:
         if not _is_gated(engine, catalog):
@@ -34,7 +34,7 @@ def unseen_tokens(
         for reference in named_objects(engine.pod, engine.pod_path):
             place = engine.namespace, reference.name
             is_token = reference.kind == "Secret" and _TOKEN in reference.key.upper()
-            if not is_token or place in made or neighbours.find("Secret", *place) or declared("Secret", *place):
+            if not is_token or place in made_secrets or neighbours.find("Secret", *place) or declared("Secret", *place):
                 continue
             unseen.setdefault(place, engine.document.origin(*reference.path))
     if unseen:
