@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -19,11 +18,11 @@ from renderer import schema_validation, yamlio
 from renderer.diagnostics import Finding, Path
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.wellknown import RUNNER
+from renderer.preset_tables import preset_table
 from renderer.schema_validation import Hint
 from renderer.secrets.words import is_literal_secret
-from renderer.source.paths import PRESETS
 
-_NAME: Final = "foreign_words.yaml"
+_NAME: Final = "foreign_words"
 _WORD: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _EACH: Final = "each"
 _LONGEST: Final = 60  # characters of a user's word in a hint
@@ -69,18 +68,18 @@ class ForeignScheme(Struct, frozen=True):
 
 def command_hint(word: str) -> str:
     """What does what a command of another program does; '' for an unknown word."""
-    row: Mapping[str, Any] = next((row for row in _spec()["commands"] if word.lower() in row["words"]), {})
+    row: Mapping[str, Any] = next((row for row in preset_table(_NAME)["commands"] if word.lower() in row["words"]), {})
     return str(row.get("say") or (f"llmaz {row['run']} does that" if row else ""))
 
 
 def object_hint(kind: str, file: str) -> str:
     """How llmaz gets its input from an object of others; '' for an unknown kind."""
-    return str(_filled(_spec()["objects"].get(kind, ""), {"file": file}))
+    return str(_filled(preset_table(_NAME)["objects"].get(kind, ""), {"file": file}))
 
 
 def kind_of(word: str) -> str:
     """Our kind for one of another program; '' for an unknown word."""
-    return str(_spec()["kinds"].get(word, ""))
+    return str(preset_table(_NAME)["kinds"].get(word, ""))
 
 
 def source_hint(uri: str, known: Sequence[str]) -> str:
@@ -272,23 +271,15 @@ def _merge(target: Any, more: Mapping[str, Any]) -> None:
 
 
 @cache
-def _spec() -> Mapping[str, Any]:
-    with open(os.path.join(PRESETS, _NAME), "rb") as file:
-        documents, _ = yamlio.parse(f"presets/{_NAME}", file.read())
-    spec: Mapping[str, Any] = documents[0].value["spec"]
-    return spec
-
-
-@cache
 def _schemes() -> Sequence[ForeignScheme]:
-    return [ForeignScheme(**row) for row in _spec()["schemes"]]
+    return [ForeignScheme(**row) for row in preset_table(_NAME)["schemes"]]
 
 
 @cache
 def _keys() -> Mapping[tuple[str, str], Sequence[ForeignKey]]:
     """The entries by kind and field."""
     table: dict[tuple[str, str], list[ForeignKey]] = {}
-    for row in _spec()["keys"]:
+    for row in preset_table(_NAME)["keys"]:
         foreign = ForeignKey(**{"within" if name == "in" else name: field for name, field in row.items()})
         for kind in _listed(foreign.kind):
             for key in _listed(foreign.key):

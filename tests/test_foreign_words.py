@@ -14,6 +14,7 @@ import yaml
 
 from renderer import foreign_words
 from renderer.cli.commands import cli
+from renderer.preset_tables import preset_table
 from tests.conftest import Llmaz
 from tests.hint_text import filled, merge
 from tests.paths import TESTS
@@ -199,7 +200,7 @@ def test_a_kind_of_others(kind: str, ours: str, tree: Path, llmaz: Llmaz) -> Non
     assert f"write kind: {ours}" in [finding["hint"] for finding in problems]
 
 
-@pytest.mark.parametrize("word", [word for row in foreign_words._spec()["commands"] for word in row["words"]])
+@pytest.mark.parametrize("word", [word for row in preset_table("foreign_words")["commands"] for word in row["words"]])
 def test_a_command_of_others(word: str, llmaz: Llmaz) -> None:
     """What it leads to is a command of ours, with options that it has."""
     done = llmaz(word)

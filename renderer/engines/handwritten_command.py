@@ -15,10 +15,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from renderer import yamlio
 from renderer.diagnostics import Origin
 from renderer.engines.version_order import in_range
-from renderer.source.paths import PRESETS
+from renderer.preset_tables import preset_table
 from renderer.text import patterns
 
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh"))
@@ -93,13 +92,9 @@ def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: st
     return _read_line(engine or _table()["common"], line)
 
 
-@cache
 def _table() -> Mapping[str, Any]:
-    """The spec of presets/engine_commands.yaml."""
-    with open(os.path.join(PRESETS, "engine_commands.yaml"), "rb") as file:
-        documents, _ = yamlio.parse("presets/engine_commands.yaml", file.read())
-    spec: Mapping[str, Any] = documents[0].value["spec"]
-    return spec
+    """What is known of engines' command lines."""
+    return preset_table("engine_commands")
 
 
 @cache

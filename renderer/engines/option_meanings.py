@@ -8,15 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from msgspec import Struct
 
-from renderer import yamlio
 from renderer.engines.option_lists import OptionList
+from renderer.preset_tables import preset_table
 from renderer.source.paths import PRESETS
 
-_NAME = "option_meanings.yaml"
+_NAME = "option_meanings"
 
 
 class Meaning(Struct, frozen=True):
@@ -44,7 +43,7 @@ class Offer(Struct, frozen=True):
 @cache
 def engine_of_list(path: str) -> str:
     """The engine of the table whose options a list has, by the path of the list; '' for another one."""
-    return next((engine for engine in _spec()["engines"] if _is_list(os.path.basename(path), engine)), "")
+    return next((engine for engine in preset_table(_NAME)["engines"] if _is_list(os.path.basename(path), engine)), "")
 
 
 def value_kind(list_path: str, option: str) -> str:
@@ -61,7 +60,7 @@ def find_offer(list_path: str, options: OptionList, word: str) -> Offer | None:
     owners = _owners(folded, engine) or _owners(folded.partition(".")[0], engine)
     if not owners:
         return None
-    names = _spec()["engines"]
+    names = preset_table(_NAME)["engines"]
     nothing = Offer([names[owner] for owner in owners], names.get(engine, ""))
     offers = []
     for owner in owners:
@@ -109,19 +108,11 @@ def _fold(word: str) -> str:
 
 
 @cache
-def _spec() -> Mapping[str, Any]:
-    with open(os.path.join(PRESETS, _NAME), "rb") as file:
-        documents, _ = yamlio.parse(f"presets/{_NAME}", file.read())
-    spec: Mapping[str, Any] = documents[0].value["spec"]
-    return spec
-
-
-@cache
 def _spellings() -> Mapping[str, Mapping[str, frozenset[str]]]:
     """By engine the options of all versions: each folded spelling, and all of the same option."""
     folder = os.path.join(PRESETS, "backends", "flags")
     by_engine: dict[str, dict[str, frozenset[str]]] = {}
-    for engine in _spec()["engines"]:
+    for engine in preset_table(_NAME)["engines"]:
         files = [name for name in os.listdir(folder) if _is_list(name, engine)]
         spellings = by_engine.setdefault(engine, {})
         for name in sorted(files):
@@ -143,7 +134,7 @@ def _is_list(file_name: str, engine: str) -> bool:
 def _meanings() -> Mapping[tuple[str, str], Meaning]:
     """By engine and folded spelling what an option means."""
     table: dict[tuple[str, str], Meaning] = {}
-    for row in _spec()["meanings"]:
+    for row in preset_table(_NAME)["meanings"]:
         meaning = Meaning(**row)
         for named in (meaning.options, meaning.also):
             for engine, options in named.items():

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from renderer import workers
 from renderer.api import Inputs, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, has_errors, make_diagnostic
-from renderer.foreign_words import object_hint
 from renderer.load.environments import Environment, find_environment
 from renderer.load.index import InputIndex
 from renderer.load.parsing import ParsedFile, parse_file
@@ -120,6 +119,8 @@ def no_input_errors(inputs: Inputs, scope: Scope, problems: Sequence[Diagnostic]
 
 def _hint_of_others(input_tree: tree.InputTree) -> str:
     """How llmaz gets its input from the objects of others in a tree; '' where nobody knows."""
+    from renderer.foreign_words import object_hint  # few runs need it
+
     for file in input_tree.files[:_MOST_READ]:
         try:
             kinds = re.findall(rb"(?m)^kind:\s*[\"']?(\w+)", file.read())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from renderer import foreign_words, schema_validation
+from renderer import schema_validation
 from renderer.diagnostics import Diagnostic, Finding, Path, make_diagnostic, suggestion
 from renderer.kubernetes.json_values import value_at
 from renderer.kubernetes.wellknown import RUNNER
@@ -85,6 +85,8 @@ def _wrong_kind(document: Document, kind: object, version: str) -> Diagnostic:
         return _type_error(document, "kind")
     if kind in KINDS:
         return _wrong_version(document, kind, version)
+    from renderer import foreign_words  # few runs need it
+
     ours = foreign_words.kind_of(kind)
     hint = f"write kind: {ours}" if KINDS.get(ours) == version else suggestion(kind, list(KINDS))
     return make_diagnostic("E213", document.origin("kind"), kind=kind, version=version, hint=hint)
@@ -200,6 +202,8 @@ class _Hints:
 
     def find(self, finding: Finding) -> Hint | None:
         """What is known beyond the names of fields that are alike."""
+        from renderer import foreign_words  # few runs need it
+
         if not self.left:
             return None
         self.left -= 1
@@ -209,6 +213,8 @@ class _Hints:
 
     def _elsewhere(self, finding: Finding) -> Hint | None:
         """The place of a field that the object has elsewhere, unless a field beside it is spelt nearly so."""
+        from renderer import foreign_words
+
         word, hint = str(finding.words["word"]), str(finding.words["hint"])
         name = "" if hint.startswith(_LISTED) else hint.removeprefix("did you mean '").removesuffix("'?")
         begins = name.lower().startswith(word.lower()) or word.lower().startswith(name.lower())

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs, OpenModel, minor
 from renderer.diagnostics import Collector, Origin, suggestion
-from renderer.foreign_words import source_hint
 from renderer.kubernetes import component_versions
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body
@@ -159,7 +158,7 @@ def _hub_weights(
 
 def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, diagnostics: Collector) -> Weights:
     if uri.count("://") != 1:
-        hint = source_hint(uri, _schemes(inputs)) or "write it as s3://bucket/path"
+        hint = _source_hint(inputs, uri) or "write it as s3://bucket/path"
         diagnostics.stop("E240", origin, value=uri, hint=hint)
     scheme, rest = uri.split("://")
     scheme = scheme.lower()
@@ -189,8 +188,7 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
         return _oci_weights(inputs, model, uri, rest, origin, diagnostics)
     loader, entry = _find_loader(inputs, scheme)
     if not loader:
-        known = _schemes(inputs)
-        hint = source_hint(uri, known) or suggestion(scheme, known)
+        hint = _source_hint(inputs, uri) or suggestion(scheme, _schemes(inputs))
         diagnostics.stop("E241", origin, scheme=uri.partition("://")[0], hint=hint)
     return _object_store_weights(
         inputs=inputs,
@@ -203,6 +201,13 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
         origin=origin,
         diagnostics=diagnostics,
     )
+
+
+def _source_hint(inputs: Inputs, uri: str) -> str:
+    """What to write in place of an address that is none of ours; '' where nobody can tell."""
+    from renderer.foreign_words import source_hint  # few runs need it
+
+    return source_hint(uri, _schemes(inputs))
 
 
 def _schemes(inputs: Inputs) -> list[str]:

@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from renderer.diagnostics import Collector
-from renderer.engines.option_meanings import _meanings, _spec, _spellings
+from renderer.engines.option_meanings import _meanings, _spellings
 from renderer.engines.option_validation import OptionRules, validate_options
 from renderer.load.option_lists import OptionListReader
+from renderer.preset_tables import preset_table
 from renderer.resolve.engine import preset_args
 from tests.engines.test_option_validation import prepared, version
 from tests.paths import TESTS
@@ -81,7 +82,7 @@ def test_every_option_of_the_meanings_is_one_of_its_engine() -> None:
     """And each means one thing."""
     named = [
         (engine, option)
-        for row in _spec()["meanings"]
+        for row in preset_table("option_meanings")["meanings"]
         for field in ("options", "also")
         for engine, options in row.get(field, {}).items()
         for option in options
@@ -90,12 +91,12 @@ def test_every_option_of_the_meanings_is_one_of_its_engine() -> None:
         (engine, option) for engine, option in named if option.replace("_", "-") not in _spellings()[engine]
     } == set()
     assert len(named) == len({*named})
-    for row in _spec()["meanings"]:
+    for row in preset_table("option_meanings")["meanings"]:
         assert not row.get("forms") or {*row["forms"]} >= {*row["options"]} - {"llamacpp"}
         assert {*row.get("always", ())}.isdisjoint(row["options"])
 
 
-@pytest.mark.parametrize("engine", [*_spec()["engines"]])
+@pytest.mark.parametrize("engine", [*preset_table("option_meanings")["engines"]])
 def test_options_of_one_meaning_take_what_it_says(engine: str) -> None:
     kinds = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json"}
     for (owner, folded), meaning in _meanings().items():
