@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
-from renderer.engines.memory import memory_settings
+from renderer.engines.memory import MemoryOptions, MemorySettings, memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
 from renderer.fit.attention import missing_attention_fact, read_attention
 from renderer.fit.verdict import (
@@ -82,14 +82,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
     spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
     if accelerator is None or weights is None or spreads_data:
         return None
-    settings = memory_settings(
-        options,
-        run.engine.style,
-        command.args,
-        tensor=parallelism.tensor,
-        pipeline=parallelism.pipeline,
-        hosts=parallelism.hosts,
-    )
+    settings = _settings(run, options, command.args)
     if settings is None:
         return None
     draft = _draft_facts(command) if run.base.claim.draft else {}
@@ -135,14 +128,7 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
     spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
     if not largest or weights.gib <= largest.memory_gib or spreads_data or accelerator_type(run):
         return None
-    settings = memory_settings(
-        run.engine.memory,
-        run.engine.style,
-        command.args,
-        tensor=parallelism.tensor,
-        pipeline=parallelism.pipeline,
-        hosts=parallelism.hosts,
-    )
+    settings = _settings(run, run.engine.memory, command.args)
     if settings is None:
         return None
     sizes = settings.cache
@@ -150,6 +136,19 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
     if share <= largest.memory_gib:
         return None
     return UncheckedFit(command, too_large=TooLarge(weights, share, sizes.tensor * sizes.pipeline, largest))
+
+
+def _settings(run: EngineRun, options: MemoryOptions, args: Sequence[str]) -> MemorySettings | None:
+    """What a command line says of the memory; None where it says something with which nothing is known."""
+    parallelism = run.size.parallelism
+    return memory_settings(
+        options,
+        run.engine.style,
+        args,
+        tensor=parallelism.tensor,
+        pipeline=parallelism.pipeline,
+        hosts=parallelism.hosts,
+    )
 
 
 def verdict_on_one_host(command: EngineProcess) -> str:
