@@ -126,7 +126,7 @@ _POD: tuple[Row, ...] = (
     ("spec containers #model-runner resources", "request and limit are derived from each other"),
     (
         "spec containers #model-runner resources requests ephemeral-storage",
-        "facts.weightsGiB plus 10%",
+        "weights of facts plus 10%",
     ),
     ("spec containers #model-runner startupProbe failureThreshold", "time to load, by the size of the weights"),
     ("spec containers #model-runner volumeMounts", _MOUNT),

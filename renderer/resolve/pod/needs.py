@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 
 from renderer import yamlio
 from renderer.api import RenderConfig
+from renderer.fit.weights import ModelWeights
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.plan import Body, Container, DeviceTemplate, Pod
@@ -85,7 +86,7 @@ class PodNeeds(PodSettings, frozen=True):
     skip_credentials: tuple[Credentials, ...]  # of the runner, where the loaders are skipped
     claim_templates: tuple[Body, ...] = ()  # of the workload
     fs_group: int | None = None  # that its volumes belong to, where the namespace does not say one
-    stored: float = 0  # GiB of weights that land in a volume on the node's disk; 0 where nobody knows
+    stored: float = 0  # GiB of weights that land in a volume on the node's disk, as far as anybody knows
     shell: Loader | None = None  # whose image runs the scripts of caches, where there are any
     waits: tuple[Container, ...] = ()  # init containers that wait for weights on claims
 
@@ -96,7 +97,7 @@ class WeightAccess(Struct, frozen=True):
     weights: Sequence[Weights]
     loaders: Sequence[Loader | None]  # one for each model
     skip_loaders: bool
-    sizes: Sequence[float]  # GiB of the weights of each model, 0 where nobody knows
+    sizes: Sequence[ModelWeights | None]  # of each model, None where nobody knows
     shell: Loader | None = None  # whose image runs the scripts of caches
 
     def loads(self) -> tuple[ModelLoad, ...]:
@@ -125,8 +126,10 @@ def pod_needs(config: RenderConfig, settings: PodSettings, access: WeightAccess)
         per_pod = [cache for cache in caches if cache.kind == model_cache.PER_POD]
         storage.mounts += _model_volume_mounts(weights, in_volume)
         if not per_pod and settings.model_volume != "claims":
-            stored = _total_size([access.sizes[i] for i in (*(load.position for load in landing), *pulled)])
-            storage.volumes.append(_model_volume(stored))
+            sizes = [access.sizes[i] for i in (*(load.position for load in landing), *pulled)]
+            stored = sum(size.gib for size in sizes if size)
+            is_exact = all(size and size.is_measured for size in sizes)
+            storage.volumes.append(_model_volume(stored if is_exact else 0))
     for load in loads if len(in_volume) < len(loads) else ():
         _add_node_cache(storage, load)
     _add_sources(storage, config, weights)
@@ -149,22 +152,19 @@ def _volume_group(settings: PodSettings, loads: Sequence[ModelLoad], *, is_claim
     return loaders.group(loads[0].loader) if is_claimed and settings.hardening != OPENSHIFT else None
 
 
-def _total_size(sizes: Sequence[float]) -> float:
-    """The sum of sizes; 0 where one is not known."""
-    return sum(sizes) if all(sizes) else 0
-
-
 @lru_cache(maxsize=1024)
 def _model_volume(stored: float) -> Body:
-    """The volume that loaders fill. Its limit holds a repository with its weights in two formats: behind it the kubelet
-    ends the pod.
+    """The volume that loaders fill; without a limit for 0 GiB. Its limit holds a repository with its weights in two
+    formats: behind it the kubelet ends the pod.
     """
     limit: dict[str, object] = {"sizeLimit": f"{math.ceil(2 * stored) + _SPARE_GIB}Gi"} if stored else {}
     return SharedMap({"name": VOLUME, "emptyDir": SharedMap(limit)})
 
 
 def disk_request(needs: PodNeeds) -> str:
-    """What the scheduler has to find free on a node's disk for the weights and a tenth; '' where nobody knows."""
+    """What the scheduler has to find free on a node's disk for the weights that are known, and a tenth; '' where none
+    are.
+    """
     return f"{math.ceil(1.1 * needs.stored)}Gi" if needs.stored else ""
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Collector, Origin, Stop
+from renderer.fit.weights import read_weights
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, CacheNeed, ModelNeed, SharedNeed
 from renderer.resolve import (
@@ -138,7 +139,7 @@ def _weight_access(
         weights,
         model_loaders,
         skip_loaders,
-        sizes=[(claimed.model.spec.get("facts") or {}).get("weightsGiB") or 0 for claimed in claim.models],
+        sizes=[read_weights(claimed.model.spec.get("facts") or {}) for claimed in claim.models],
         shell=find_loader(context, SHELL) if fills_caches else None,
     )
 
