@@ -530,6 +530,7 @@ class WorkloadSpec(TypedDict, total=False):
     priorityClass: str
     queue: str
     rollout: RolloutSpec
+    selector: Mapping[str, str]
     volumeClaimTemplates: Sequence[Mapping[str, object]]
     workerEnvs: Sequence[EnvVar]
 
@@ -554,6 +555,7 @@ class AppWorkloadSpec(TypedDict, total=False):
     labels: Mapping[str, str]
     priorityClass: str
     queue: str
+    selector: Mapping[str, str]
 
 class PersistentVolumeClaimRetentionPolicySpec(TypedDict, total=False):
     whenDeleted: Literal["Delete", "Retain"]
@@ -1073,7 +1075,6 @@ class PublicNameSpec(TypedDict, total=False):
 
 class WeightsSpec(TypedDict, total=False):
     hostPaths: Sequence[str]
-    revisions: Literal["commits"]
     sources: Sequence[str]
 
 class RenderPolicySpec(TypedDict, total=False):

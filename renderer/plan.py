@@ -499,6 +499,7 @@ class Plan(Struct, frozen=True):
     kind: str = wellknown.LEADER_WORKER_SET  # of the workload
     progress_deadline: int | None = None  # of a Deployment, in seconds, None for Kubernetes' own
     workload_labels: Body = {}  # of the workload alone, beside `labels`
+    selector: Body = {}  # of a Deployment and of the Services over its pods, {} for that of the own labels
     claim_templates: tuple[Body, ...] = ()  # PersistentVolumeClaims of each pod
     devices: DeviceTemplate | None = None  # what each pod claims
     set_fields: Body = {}  # further fields of a LeaderWorkerSet's spec

@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from renderer.build.metadata import name_origins
-from renderer.build.selectors import serving_selector
+from renderer.build.selectors import lasting_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import disaggregated_sets, wellknown
 from renderer.kubernetes.server_defaults import LEADER_WORKER_SET
@@ -96,7 +96,7 @@ def deployment(plan: Plan) -> list[Manifest]:
     spec: dict[str, object] = {} if plan.replicas is None else {"replicas": plan.replicas}
     if plan.progress_deadline is not None:
         spec["progressDeadlineSeconds"] = plan.progress_deadline
-    spec["selector"] = {"matchLabels": serving_selector(plan)}
+    spec["selector"] = {"matchLabels": lasting_selector(plan)}
     spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": replace(plan.rollout, partition=None).body()}
     spec["template"] = _pod(plan.worker)
     return [Manifest(_body(plan, spec), lambda: _deployment_origins(plan))]
@@ -187,6 +187,8 @@ def _deployment_origins(plan: Plan) -> dict[Path, Origin]:
     for path, origin in plan_origins.items():
         if path == ("workload", "rollout"):
             field_origins["spec", "strategy", "rollingUpdate"] = origin
+        elif path[:2] == ("workload", "selector"):
+            field_origins["spec", "selector", "matchLabels", *path[2:]] = origin
         elif path[:1] == ("workload",) and len(path) > 2:
             field_origins["metadata", *path[1:]] = origin
         elif path[:1] == ("template",):

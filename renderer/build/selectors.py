@@ -23,6 +23,13 @@ def serving_selector(plan: Plan) -> Body:
     return {**group_selector(plan), wellknown.WORKER_INDEX: "0"}
 
 
+def lasting_selector(plan: Plan) -> Body:
+    """The labels by which a Deployment and the Services over its pods find them: those of `spec.workload.selector`,
+    which the pods had before llmaz rendered them, or else the same as above.
+    """
+    return plan.selector or serving_selector(plan)
+
+
 def group_selector(plan: Plan) -> Body:
     """The labels that select all pods of a LeaderWorkerSet, or of a role of a DisaggregatedSet: of that one the name of
     its LeaderWorkerSet changes with every pod template.

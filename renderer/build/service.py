@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from renderer.build.metadata import name_origins
-from renderer.build.selectors import app_selector, serving_selector
+from renderer.build.selectors import app_selector, lasting_selector
 from renderer.diagnostics import Origin, Path
 from renderer.kubernetes import wellknown
 from renderer.plan import Body, ClientService, Manifest, Plan, Port
@@ -53,7 +53,7 @@ def client_service(plan: Plan) -> list[Manifest]:
     ports = [{"name": port.name, "port": service.port or port.number, "targetPort": port.number, "protocol": "TCP"}]
     spec: dict[str, object] = {} if service.type == "ClusterIP" else {"type": service.type}
     alone = plan.role or plan.name == plan.app
-    selector = serving_selector(plan) if alone else app_selector(plan, of_leaders=service.of_leaders)
+    selector = lasting_selector(plan) if alone else app_selector(plan, of_leaders=service.of_leaders)
     spec |= {"selector": selector, "ports": ports}
     return [
         Manifest(
@@ -82,7 +82,7 @@ def _service(plan: Plan, name: str, ports: tuple[Port, ...], spec: Body) -> Mani
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": name, "namespace": plan.namespace, "labels": plan.labels},
-        "spec": {**spec, "selector": serving_selector(plan), "ports": _ports(ports)},
+        "spec": {**spec, "selector": lasting_selector(plan), "ports": _ports(ports)},
     }
     return Manifest(body, lambda: name_origins(plan.origin))
 

@@ -740,7 +740,12 @@ set_settings = st.builds(
 )
 deployment_settings = st.builds(
     lambda own, queued: {"kind": "Deployment", **own, **queued},
-    record(labels=labels, annotations=notes, rollout=bounds),
+    record(
+        labels=labels,
+        annotations=notes,
+        rollout=bounds,
+        selector=one_of({"app.kubernetes.io/component": "inference-server"}),
+    ),
     queue,
 )
 

@@ -355,6 +355,9 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
     "workload": {
         "": nothing,
         "deployment": _app(workload={"kind": "Deployment"}),
+        "selector": _app(
+            workload={"kind": "Deployment", "selector": {"app.kubernetes.io/component": "inference-server"}}
+        ),
         "topology": _app(workload={"exclusiveTopology": "topology.kubernetes.io/zone"}),
         "queue": _app(workload={"queue": "team"}),
     },

@@ -200,12 +200,21 @@ PODS: Final[dict[str, Wording]] = {
         "priorityClass is for Kueue, and without a queue Kueue ignores the workload",
         "write queue too, or set priorityClassName in podTemplate.spec for the scheduler's own priority",
     ),
+    "E327": Wording(
+        "the pods have no label {label}, and the API server refuses a selector that does not select them",
+        "write the label below podTemplate.metadata.labels; where llmaz itself sets another value, name the workload "
+        "otherwise, without a selector",
+    ),
+    "E328": Wording(
+        "this selector leads to the pods {others} too",
+        "leave it out; where a Deployment of this name has it already, name the workload otherwise",
+    ),
     "E334": Wording("a replica has {size} pods here, and only one in a Deployment", "leave kind out"),
     "W334": Wording(
         "maxSurge {surge} with a queue: a rollout waits until the quota has room for additional replicas",
         "write rollout.maxSurge: 0",
     ),
-    "E335": Wording("a Deployment has no {field}", "leave it out, or leave kind out"),
+    "E335": Wording("a {kind} has no {field}", "leave it out, or {remedy}"),
     "E336": Wording(
         "Kueue identifies replicas by their index, and with groupIdentity Hash they have none",
         "leave groupIdentity out, or the queue",

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Origin, Path
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_number, text_at, value_at
 from renderer.plan import Body, Plan, Pod, Rollout
@@ -28,6 +28,7 @@ _OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playgro
     *[("workloadTemplate", key) for key in ("volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy")],
     *[("workloadTemplate", key) for key in ("maxGroupRestarts", "subGroupPolicy")],
 )
+_NO_SET = {"kind": wellknown.DEPLOYMENT, "remedy": "leave kind out"}
 _STARTUP_RESERVE = 300
 _FILL_RESERVE = 3_600  # seconds more, where pods wait for a cache that a Job fills
 
@@ -45,6 +46,9 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
         annotations[_TOPOLOGY] = spec["exclusiveTopology"]
     if spec.get("kind") == wellknown.DEPLOYMENT:
         plan = _as_deployment(app, plan, origin, diagnostics)
+    elif "selector" in spec:
+        words = {"kind": wellknown.LEADER_WORKER_SET, "field": "selector", "remedy": "write kind: Deployment"}
+        diagnostics.add("E335", origin.at("selector", key=True), **words)
     rollout = _rollout(spec, plan, origin, diagnostics)
     return replace(
         plan,
@@ -70,11 +74,15 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
         diagnostics.add("E334", origin.at("kind"), size=plan.size)
     for path in _OF_SETS:
         if value_at(app.spec, *path) not in (None, 0):
-            diagnostics.add("E335", app.origin("spec", *path, key=True), field=path[-1])
+            diagnostics.add("E335", app.origin("spec", *path, key=True), **_NO_SET, field=path[-1])
     if plan.claim_templates:
-        diagnostics.add("E335", origin.at("kind"), field="claims for each pod, which modelCache.perPod needs")
+        field = "claims for each pod, which modelCache.perPod needs"
+        diagnostics.add("E335", origin.at("kind"), **_NO_SET, field=field)
     pod = plan.leader or plan.worker
     pod = replace(pod, labels={**pod.labels, wellknown.WORKLOAD: plan.name})
+    selector: Body = app.spec["workload"].get("selector") or {}
+    if selector:
+        diagnostics.problems += _misleading_selectors(plan, pod, selector, origin.at("selector"))
     return replace(
         plan,
         kind=wellknown.DEPLOYMENT,
@@ -82,7 +90,17 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
         worker=pod,
         shared=monitoring.for_deployment(plan.shared),
         progress_deadline=_progress_deadline(pod),
+        selector=selector,
     )
+
+
+def _misleading_selectors(plan: Plan, pod: Pod, selector: Body, origin: Origin) -> Iterator[Diagnostic]:
+    """An error for each label that the pods of the plan lack, and for several workloads with one selector."""
+    for key, value in selector.items():
+        if pod.labels.get(key) != value:
+            yield make_diagnostic("E327", origin.at(key, key=True), label=f"{key}: {value}")
+    if plan.name != plan.app:
+        yield make_diagnostic("E328", origin, others="of the other workloads of flavorPolicy: variants")
 
 
 def _progress_deadline(pod: Pod) -> int | None:
@@ -142,6 +160,8 @@ def _origins(spec: Mapping[str, Any], origin: Origin) -> Iterator[tuple[Path, Or
         yield ("workload", "labels", key), origin.at("labels", key)
     for key in spec.get("annotations") or {}:
         yield ("workload", "annotations", key), origin.at("annotations", key)
+    for key in spec.get("selector") or {}:
+        yield ("workload", "selector", key), origin.at("selector", key)
     yield from ((("workload", "labels", key), origin.at(field)) for field, key in _QUEUES.items())
     yield ("workload", "annotations", _TOPOLOGY), origin.at("exclusiveTopology")
     for field in ("kind", "rollout", "volumeClaimTemplates"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at
 from renderer.plan import Plan
 from renderer.resolve import target_versions
@@ -43,6 +44,15 @@ def _unfit_reason(plan: Plan) -> str:
             "from the public name depends on the gateway's version"
         )
     return ""
+
+
+@rule(of=PickedApp, when=lambda picked: bool(picked.answering.selector))
+def selected_pickers(picked: PickedApp) -> Iterator[Diagnostic]:
+    """An error for a Deployment's selector that leads to the picker's pods too."""
+    plan = picked.answering
+    if plan.selector.items() <= {**plan.labels, wellknown.COMPONENT: wellknown.PICKER_COMPONENT}.items():
+        origin = picked.app.origin("spec", "workload", "selector")
+        yield make_diagnostic("E328", origin, others="of the pool's picker")
 
 
 @rule(of=PickedApp, after=unfit_pods)
