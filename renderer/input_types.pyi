@@ -1075,6 +1075,7 @@ class PublicNameSpec(TypedDict, total=False):
 
 class WeightsSpec(TypedDict, total=False):
     hostPaths: Sequence[str]
+    revisions: Literal["commits"]
     sources: Sequence[str]
 
 class RenderPolicySpec(TypedDict, total=False):
