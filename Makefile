@@ -75,6 +75,7 @@ docs: .venv/docs-ready ## the site, in build/site/html, and each of its links fo
 	$(BIN)/python -m scripts.make_site
 	rm -rf build/site/html
 	$(BIN)/zensical build --strict
+	$(BIN)/python -m scripts.rank_search build/site/html
 	$(BIN)/python -m scripts.check_site build/site/html
 
 docs-serve: docs ## the site at http://127.0.0.1:8000/

@@ -1,15 +1,15 @@
-// Opens the built site in headless Chromium at three widths: fails when a page asks another host, writes an error to the
-// console, is wider than the screen, or when the search does not lead where it should. Pictures go to a folder.
+// Opens the built site in headless Chromium at four widths: fails when a page asks another host, writes an error to the
+// console, is wider than the screen, or when a search of searches.json does not have its page first. Pictures go to a folder.
 //   npm install puppeteer-core   (anywhere; NODE_PATH does not count for modules, so run it beside node_modules)
 //   node browse_site.mjs http://127.0.0.1:8000/ PICTURES [chromium]
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 
 const [site, pictures, program = "/usr/bin/chromium"] = process.argv.slice(2);
-const PAGES = ["", "getting-started/", "errors/", "errors/E203/", "errors/E416/", "errors/E862/", "reviewing/", "live/", "examples/",
+const PAGES = ["", "comparison/", "rollback/", "getting-started/", "errors/", "errors/E203/", "errors/E416/", "errors/E862/", "reviewing/", "live/", "examples/",
   "examples/quickstart/",
   "config/", "reference/playground/", "routing/", "models/", "engines/vllm/", "design/contract/"];
-const SEARCHES = { "E416": "errors/E416/", "tensor parallel": "", "max-model-len": "" };
+const SEARCHES = JSON.parse(readFileSync(new URL("searches.json", import.meta.url))); // what users type, and where that leads
 const faults = [];
 
 mkdirSync(pictures, { recursive: true });
@@ -21,7 +21,7 @@ page.on("request", (request) => {
 });
 page.on("console", (message) => message.type() === "error" && faults.push(`${page.url()}: console: ${message.text()}`));
 page.on("pageerror", (error) => faults.push(`${page.url()}: ${error}`));
-for (const width of [360, 800, 1400]) {
+for (const width of [360, 390, 800, 1400]) {
   await page.setViewport({ width, height: 900 });
   for (const scheme of ["light", "dark"]) {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
@@ -52,7 +52,8 @@ for (const [words, target] of Object.entries(SEARCHES)) {
   });
   const hits = links.filter((link) => link.includes("?h="));
   console.log(`${words}: ${hits.slice(0, 5).join(" ")}`);
-  if (!hits.some((link) => link.includes(target))) faults.push(`search '${words}' leads to no page ${target}`);
+  const first = (hits[0] ?? "").replace(/\?h=[^#]*/, "");
+  if (first !== site + target) faults.push(`search '${words}' leads to ${first}, not to ${target}`);
 }
 await browser.close();
 console.log(faults.join("\n") || "no faults");

@@ -1,7 +1,7 @@
 """What a Gateway makes of rendered objects: by which API each model is asked, who may ask, and what providers get.
 
-The input says what is expected (docs/models.md#tasks, docs/traffic.md, docs/routing.md#who-may-call), and each route of
-the output is followed to the pods that it leads to.
+The input says what is expected (docs/models.md#tasks, docs/traffic.md,
+docs/routing.md#api-keys-and-jwt-who-may-call), and each route of the output is followed to the pods that it leads to.
 """
 
 from __future__ import annotations

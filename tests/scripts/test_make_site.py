@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 
 from renderer import __version__
 from renderer.diagnostics.addresses import REPOSITORY, SITE, page_address
-from scripts import check_site, make_site
+from scripts import check_site, make_site, rank_search
 from tests.paths import ROOT
 from tests.test_docs import PAGES
 
@@ -58,6 +59,33 @@ def test_the_first_page_has_its_two_columns(copy: Path) -> None:
     assert page.count("<div markdown>") == 2
     assert page.count("<div") == page.count("</div>") == 3
     assert "<td" not in page
+
+
+SEARCHES: dict[str, str] = json.loads((ROOT / "scripts" / "searches.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("words", SEARCHES)
+def test_words_of_users_are_in_the_heading_that_they_lead_to(words: str, copy: Path) -> None:
+    """Else a heading of another page, or an error's, comes first: the search sorts by hits in headings."""
+    page, _, anchor = SEARCHES[words].partition("#")
+    headings = re.findall(
+        r"^#+ (.*?) \{#(.*)\}$|^(# E.*)$", (copy / f"{page.strip('/')}.md").read_text("utf-8"), re.MULTILINE
+    )
+    heading = next(text or code for text, its_anchor, code in headings if anchor in ("", its_anchor))
+    titled = re.split(r"\W+", heading.lower())
+    assert all(any(part.startswith(word) for part in titled) for word in words.lower().split())
+
+
+def test_pages_are_found_before_error_codes() -> None:
+    page = {"location": "pods/#x", "title": "X", "text": "x", "path": ["How to", "Write", "Pods"]}
+    code = {"location": "errors/E203/", "title": "E203: no model: x", "text": "<p>y</p>", "path": ["E203: no model: x"]}
+    part = {"location": "errors/E203/#cause", "title": "Cause", "text": "x", "path": ["E203: no model: x"]}
+    table = {"location": "errors/", "title": "Errors", "text": "x", "path": ["Reference", "Errors"]}
+    assert list(rank_search.ranked([page, code, part, table])) == [
+        {**page, "path": ["Pods"]},
+        {**code, "title": "E203", "text": "<p>no model: x</p> <p>y</p>", "path": ["Errors"]},
+        {**table, "path": ["Errors"]},
+    ]
 
 
 def test_links_lead_to_the_release() -> None:
