@@ -452,7 +452,7 @@ def test_a_page_of_an_engine_is_whole(page: Path) -> None:
 def test_the_regular_expressions_for_renovate_find_their_lines() -> None:
     named = {block.mark: block.text for block in blocks(DOCS / "updates.md")}
     managers = json.loads(named["file: renovate.json"])["customManagers"]
-    found = [
+    lines = [
         match.groupdict()
         for manager in managers
         for pattern in manager["matchStrings"]
@@ -460,7 +460,7 @@ def test_the_regular_expressions_for_renovate_find_their_lines() -> None:
     ]
     address = "https://huggingface.co/Qwen/Qwen2.5-Coder-7B-Instruct"
     revision = "c03e6d358207e414f1eca0bb1891e29f1db0e242"
-    assert found == [
+    assert lines == [
         {"depName": "vllm/vllm-openai", "currentValue": "v0.32.0"},
         {"depName": address, "currentValue": "main", "currentDigest": revision},
     ]
