@@ -9,13 +9,14 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from renderer import __version__, error_pages
-from renderer.diagnostics.addresses import REPOSITORY
+from renderer.diagnostics import addresses
 from renderer.diagnostics.wordings import AREA_TITLES, WORDINGS
 from renderer.error_pages import ErrorPage, excerpt_title
 from renderer.text import escapes
@@ -29,6 +30,11 @@ EXAMPLES: Final = "examples/README.md"
 CODES: Final = (*sorted(WORDINGS), error_pages.INTERNAL_FAULT)
 WIDE: Final = "---\nhide:\n  - navigation\n  - toc\n---\n\n"  # front matter of a page with two columns
 FENCE: Final = re.compile(r"^(?P<fence>```+)(?P<language>\w*)\n(?P<text>.*?)^(?P=fence)$\n?", re.MULTILINE | re.DOTALL)
+# A workflow of GitHub knows where the repository is.
+REPOSITORY: Final = addresses.REPOSITORY or (
+    f"https://github.com/{os.environ['GITHUB_REPOSITORY']}" if "GITHUB_REPOSITORY" in os.environ else ""
+)
+COPIES: Final = "repository"  # the folder with copies of files of the repository, where its address is not known
 _LINK = re.compile(r"\]\((?P<link>[^)\s]+)\)")
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<heading>.*)$", re.MULTILINE)
 # Two columns as GitHub shows them, and as the site does.
@@ -40,8 +46,12 @@ _COLUMNS: Final = {
 _CODE_ROW = re.compile(r'^\| <a id="(?P<anchor>\w+)"></a>(?P<code>\w+) \|', re.MULTILINE)
 
 
-def repository_address(path: Path) -> str:
-    """Where a file or folder is in the repository, at the tag of the release."""
+def repository_address(path: Path, page: str) -> str:
+    """Where a file or folder is in the repository, at the tag of the release; where the address of the repository is
+    not known, a copy of the file, or a list of the folder's files, beside the pages.
+    """
+    if not REPOSITORY:
+        return relative(page, f"{COPIES}/{path.relative_to(ROOT).as_posix()}.txt")
     form = "tree" if path.is_dir() else "blob"
     return f"{REPOSITORY}/{form}/v{__version__}/{path.relative_to(ROOT).as_posix()}"
 
@@ -59,7 +69,9 @@ def site_link(page: str, link: str) -> str:
         return relative(page, "examples/index.md") + anchor
     if target.parent == ROOT / "examples" and target.is_dir():
         return relative(page, f"examples/{target.name}.md")
-    return link if target.is_relative_to(DOCS) else repository_address(target) + anchor
+    if target.is_relative_to(DOCS):
+        return link
+    return repository_address(target, page) + (anchor if REPOSITORY else "")
 
 
 def relative(page: str, target: str) -> str:
@@ -192,8 +204,9 @@ def example_markdown(name: str, what: str, reading: str) -> Iterator[str]:
     """The page of an example: input beside output."""
     folder = ROOT / "examples" / name
     yield WIDE.strip()
+    address = repository_address(folder, f"examples/{name}.md")
     yield f"# Example: {name}"
-    yield f"{what[:1].upper()}{what[1:]}. [All examples](index.md), [in the repository]({repository_address(folder)})"
+    yield f"{what[:1].upper()}{what[1:]}. [All examples](index.md), [in the repository]({address})"
     yield f"To read in it: {reading}"
     yield '<div class="beside" markdown>'
     yield "<div markdown>\n\n## You write {#input}"
@@ -210,6 +223,20 @@ def example_list() -> Iterator[str]:
     rows = ["| example | what it shows |", "|---|---|"]
     rows += [f"| [{name}]({name}.md) | {what} |" for name, (what, _) in example_rows().items()]
     yield "\n".join(rows)
+
+
+def write_copies() -> None:
+    """Writes the copies to which the pages lead."""
+    links = {
+        link
+        for path in SITE.rglob("*.md")
+        for link in re.findall(rf"\]\((?:\.\./)*{COPIES}/([^)]+)\.txt\)", path.read_text("utf-8"))
+    }
+    for link in links:
+        source, copy = ROOT / link, SITE / COPIES / f"{link}.txt"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        names = subprocess.run(["git", "ls-files", link], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        copy.write_text(names if source.is_dir() else source.read_text("utf-8"), "utf-8")
 
 
 def write(page: str, blocks: Iterator[str]) -> None:
@@ -236,6 +263,7 @@ def main() -> None:
     examples = Examples(kinds.values())
     for name, kind in kinds.items():
         write(f"reference/{name}.md", kind_markdown(kind, name, versions[kind.name], examples))
+    write_copies()
 
 
 if __name__ == "__main__":

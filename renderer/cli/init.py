@@ -77,7 +77,9 @@ class RenamedOption(click.Option):
     help="Flux only: Secret with the credentials of the repository. [default: none; llmaz-git for an ssh URL]",
 )
 @click.option(
-    "--action", metavar="OWNER/NAME@REF", help="GitHub only: your copy of llmaz's repository, best pinned to a commit."
+    "--action",
+    metavar="NAME/REPOSITORY@REF",
+    help="GitHub only: your copy of llmaz's repository, best pinned to a commit.",
 )
 def init(folder: str, gitops: str, ci: str | None, demo: bool, **flags: str | None) -> None:
     """Create a GitOps repository in DIR: input, platform, bootstrap, workflow. [default: the current folder]

@@ -15,7 +15,7 @@ from renderer.text import escapes
 
 
 def as_json(problems: Sequence[Diagnostic]) -> str:
-    """A JSON list of objects with file, line, column, code, severity, field, message, hint and url."""
+    """A JSON list of objects with file, line, column, code, severity, field, message and hint; and url, with a site."""
     items = [
         {
             "file": problem.file,
@@ -26,7 +26,7 @@ def as_json(problems: Sequence[Diagnostic]) -> str:
             "field": problem.field,
             "message": problem.message,
             "hint": problem.hint,
-            "url": page_address(problem.code),
+            **({"url": address} if (address := page_address(problem.code)) else {}),
         }
         for problem in problems
     ]
@@ -42,7 +42,7 @@ def as_github(problems: Sequence[Diagnostic]) -> str:
         text = f"{escapes.line(problem.text)} [{problem.code}]" + (
             f"\n{escapes.line(problem.hint)}" if problem.hint else ""
         )
-        text += f"\n{page_address(problem.code)}"
+        text += f"\n{page_address(problem.code) or f'llmaz errors {problem.code}'}"
         kind = "notice" if problem.severity == "note" else problem.severity
         lines.append(f"::{kind} {place},title=llmaz {problem.code}::{escapes.workflow_data(text)}")
     return "\n".join(lines)
@@ -71,7 +71,10 @@ def as_sarif(problems: Sequence[Diagnostic]) -> str:
                 ],
             }
         )
-    rules = [{"id": code, "helpUri": page_address(code)} for code in sorted({problem.code for problem in problems})]
+    rules = [
+        {"id": code, **({"helpUri": address} if (address := page_address(code)) else {})}
+        for code in sorted({problem.code for problem in problems})
+    ]
     driver = {"name": "llmaz", "version": __version__, "rules": rules}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -63,7 +63,9 @@ def _lines(page: ErrorPage) -> Iterator[str]:
     if sample.cases:
         yield from ("", "Also seen with")
         yield from _wrapped("; ".join(sample.cases))
-    yield from ("", f"Read on: {page_address(page.code)}")
+    address = page_address(page.code)
+    if address or sample.pages:
+        yield from ("", f"Read on: {address}".rstrip())
     for address, heading in sample.pages.items():
         yield f"  docs/{address.partition('#')[0]}: {heading}"
 

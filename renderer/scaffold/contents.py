@@ -262,7 +262,8 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
     """Path and text of the CI file, from docs/github.md or docs/gitlab.md. It goes to the top of the repository."""
     file = os.path.join(options.top, options.workflow_file) if options.below else options.workflow_file
     if options.ci == "github":
-        text = _read_template("github.yml").replace(ACTION, options.action)
+        text = _read_template("github.yml")
+        text = text.replace(ACTION, options.action) if options.action != ACTION else _without_action(text)
         if options.branch != "main":
             text = text.replace("branches: [main]", f"branches: [{escapes.json_text(options.branch)}]")
         if options.below:
@@ -277,6 +278,18 @@ def _workflow(options: ScaffoldOptions) -> Iterator[tuple[str, str]]:
             text = text.replace("llmaz render --check", f"llmaz render {folder} --check")
             text = text.replace("--format markdown", f"--format markdown -- {folder}")
         yield file, text
+
+
+def _without_action(text: str) -> str:
+    """The workflow with a first step that fails with what to write, in place of the one that nobody can name."""
+    head, _, steps = text.partition("    steps:\n")
+    checkout, _, settings = steps.partition(f"      - uses: {ACTION}\n")
+    what = "write your copy of the repository of llmaz into the line with uses, remove its # and those below"
+    error = f"::error file=.github/workflows/llmaz.yml::{what}, and delete this step"
+    failing = f"      - name: Say where the action is\n        run: |\n          echo '{error}'\n          exit 1\n"
+    return f"{head}    steps:\n{failing}{checkout}      # - uses: NAME/llmaz-renderer@COMMIT\n" + "".join(
+        f"      # {line[6:]}\n" for line in settings.splitlines()
+    )
 
 
 def _readme(options: ScaffoldOptions) -> str:

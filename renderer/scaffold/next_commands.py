@@ -28,7 +28,7 @@ def missing(options: ScaffoldOptions) -> list[str]:
         )
     if options.ci == "github" and options.action == ACTION:
         notes.append(
-            f"--action is not set: replace {ACTION} in .github/workflows/llmaz.yml with your copy of llmaz's repository"
+            "--action is not set: the first step of .github/workflows/llmaz.yml fails, and says what to write instead"
         )
     if options.ci == "gitlab":
         notes.append("set the pip index that has llmaz's wheel in .gitlab-ci.yml")

@@ -13,8 +13,8 @@ from renderer.integrations.gitops import validate_name
 from renderer.integrations.gitops.repository_url import check_address
 from renderer.source import git, tree
 
-UNKNOWN = "https://git.example/OWNER/REPOSITORY.git"  # placeholder for an unknown URL
-ACTION = "OWNER/llmaz-renderer@REF"  # as the templates of docs/ write it
+UNKNOWN = "https://git.example/replace/this.git"  # placeholder for an unknown URL
+ACTION = "OWNER/llmaz-renderer@REF"  # as the templates of docs/ write it; where nobody says another, a step fails
 SECRET = "llmaz-git"  # noqa: S105 - the name of a Secret
 IN_CLUSTER = "https://kubernetes.default.svc"
 

@@ -13,8 +13,7 @@ from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
 from renderer import __version__
-from renderer.diagnostics import Diagnostic
-from renderer.diagnostics.addresses import page_address
+from renderer.diagnostics import Diagnostic, addresses
 from renderer.diagnostics.formats import FORMATS, as_github, as_gitlab, as_json, as_sarif, fingerprints
 from renderer.text import escapes
 from tests.paths import TESTS
@@ -30,7 +29,7 @@ WARNING = Diagnostic("apps/chat.yaml", 3, 1, "W202", "", "no effect", warning=Tr
 NOWHERE = Diagnostic("nowhere", 0, 0, "E122", "", "no such file or folder")
 
 
-def test_json() -> None:
+def test_json(monkeypatch: pytest.MonkeyPatch) -> None:
     common = {"file": "apps/chat.yaml", "hint": ""}
     assert json.loads(as_json([ERROR, WARNING, NOWHERE])) == [
         {
@@ -42,10 +41,8 @@ def test_json() -> None:
             "field": "spec.model",
             "message": "no model 'x'",
             "hint": "did you mean 'y'?",
-            "url": page_address("E203"),
         },
-        {**common, "line": 3, "column": 1, "code": "W202", "severity": "warning", "field": "", "message": "no effect"}
-        | {"url": page_address("W202")},
+        {**common, "line": 3, "column": 1, "code": "W202", "severity": "warning", "field": "", "message": "no effect"},
         {
             **common,
             "file": "nowhere",
@@ -55,9 +52,12 @@ def test_json() -> None:
             "severity": "error",
             "field": "",
             "message": "no such file or folder",
-            "url": page_address("E122"),
         },
     ]
+    monkeypatch.setattr(addresses, "SITE", "https://docs.example/llmaz/")
+    urls = {problem["code"]: problem["url"] for problem in json.loads(as_json([ERROR]))}
+    assert urls == {"E203": "https://docs.example/llmaz/errors/E203/"}
+    assert as_github([ERROR]).endswith("%0Ahttps://docs.example/llmaz/errors/E203/")
     assert json.loads(as_json([])) == []
     assert "é" in as_json([replace(ERROR, message="é")])
 
@@ -89,7 +89,7 @@ def test_json() -> None:
     ],
 )
 def test_github(problem: Diagnostic, line: str) -> None:
-    assert as_github([problem]) == f"{line}%0A{page_address(problem.code)}"
+    assert as_github([problem]) == f"{line}%0Allmaz errors {problem.code}"
 
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
@@ -132,7 +132,7 @@ def test_github_reads_back(file: str, message: str, hint: str, line: int) -> Non
     problem = replace(ERROR, file=f"a{file}", message=message, hint=hint, line=line)
     where = {"line": str(line), "col": "16"} if line else {}
     text = escapes.line(f"spec.model: {message} [E203]") + (f"\n{escapes.line(hint)}" if hint else "")
-    text += f"\n{page_address('E203')}"
+    text += "\nllmaz errors E203"
     expected = ("error", {"file": escapes.line(f"a{file}"), **where, "title": "llmaz E203"}, text)
     assert commands(as_github([problem])) == [expected]
 

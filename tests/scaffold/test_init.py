@@ -89,7 +89,7 @@ def test_it_renders_at_the_first_try(
     bodies = [body for path in (folder / "rendered").rglob("*.yaml") for body in documents(path)]
     spaces = {body["metadata"]["name"] for body in bodies if body["kind"] == "Namespace"}
     assert spaces == {body["metadata"].get("namespace") for body in bodies} - {None}
-    assert "OWNER/REPOSITORY" not in "".join(files(folder / "rendered").values())
+    assert "replace/this" not in "".join(files(folder / "rendered").values())
 
 
 def test_the_demo_asks_for_little(folder: Path, llmaz: Llmaz) -> None:
@@ -508,7 +508,7 @@ def test_what_nobody_said_is_said(folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("init", "new")
     assert "--repo-url is not set" in done.err
     assert "--action is not set" in done.err
-    marks = {"OWNER/REPOSITORY": "bootstrap/", "OWNER/llmaz-renderer@REF": ".github/workflows/llmaz.yml"}
+    marks = {"replace/this.git": "bootstrap/", "Say where the action is": ".github/workflows/llmaz.yml"}
     for mark, place in marks.items():
         holding = {path for path, text in files(folder / "new").items() if mark in text} - {"README.md"}
         assert holding

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
 from renderer import __version__
-from renderer.diagnostics.addresses import REPOSITORY, SITE, page_address
+from renderer.diagnostics import addresses
+from renderer.diagnostics.addresses import page_address
 from scripts import check_site, make_site, rank_search
 from tests.paths import ROOT
 from tests.test_docs import PAGES
+
+PUBLISHED = "https://docs.example/llmaz/"
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +25,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "docs"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(make_site, "SITE", folder)
+        patch.setattr(make_site, "REPOSITORY", "")
         make_site.main()
     return folder
 
@@ -32,9 +37,16 @@ def navigation() -> list[str]:
 
 
 def test_one_address() -> None:
-    assert yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["site_url"] == SITE
-    assert f'Documentation = "{SITE}"' in (ROOT / "pyproject.toml").read_text("utf-8")
-    assert page_address("E203") == f"{SITE}errors/E203/"
+    """Until somebody publishes the site, no program and no page names an address."""
+    assert yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["site_url"] == addresses.SITE
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project.get("urls", {}).get("Documentation", "") == addresses.SITE
+    assert page_address("E203") == (f"{addresses.SITE}errors/E203/" if addresses.SITE else "")
+
+
+def test_a_site_that_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "SITE", "https://docs.example/llmaz/")
+    assert page_address("E203") == "https://docs.example/llmaz/errors/E203/"
 
 
 def test_every_page_of_the_documentation_is_in_the_navigation_once(copy: Path) -> None:
@@ -88,15 +100,27 @@ def test_pages_are_found_before_error_codes() -> None:
     ]
 
 
-def test_links_lead_to_the_release() -> None:
+def test_links_lead_to_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = "https://git.example/org/llmaz-renderer"
+    monkeypatch.setattr(make_site, "REPOSITORY", repository)
     assert make_site.site_link("checks.md", "../tests/README.md#goldens") == (
-        f"{REPOSITORY}/blob/v{__version__}/tests/README.md#goldens"
+        f"{repository}/blob/v{__version__}/tests/README.md#goldens"
     )
-    assert make_site.site_link("checks.md", "../presets") == f"{REPOSITORY}/tree/v{__version__}/presets"
+    assert make_site.site_link("checks.md", "../presets") == f"{repository}/tree/v{__version__}/presets"
     assert make_site.site_link("engines/vllm.md", "../errors.md#e444") == "../errors/E444.md"
     assert make_site.site_link("checks.md", "../examples/README.md") == "examples/index.md"
     assert make_site.site_link("engines/vllm.md", "../pods.md#x") == "../pods.md#x"
     assert make_site.site_link("checks.md", "https://example.com/x") == "https://example.com/x"
+
+
+def test_links_lead_to_copies_without_an_address(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make_site, "REPOSITORY", "")
+    assert make_site.site_link("engines/vllm.md", "../../presets/backends/vllm.yaml") == (
+        "../repository/presets/backends/vllm.yaml.txt"
+    )
+    preset = (ROOT / "presets" / "backends" / "vllm.yaml").read_text("utf-8")
+    assert (copy / "repository" / "presets" / "backends" / "vllm.yaml.txt").read_text("utf-8") == preset
+    assert "examples/quickstart/chat.yaml" in (copy / "repository" / "examples" / "quickstart.txt").read_text("utf-8")
 
 
 def test_every_chart_has_its_picture() -> None:
@@ -129,16 +153,18 @@ def test_made_pages(copy: Path) -> None:
         ('<a href="#gone">x</a>', "index.html: #gone: no such anchor"),
         ('<script src="https://example.com/x.js"></script>', "index.html: loads https://example.com/x.js"),
         ('<img src="//example.com/x.png">', "index.html: loads //example.com/x.png"),
-        (f'<a href="{SITE}gone/">x</a>', f"index.html: {SITE}gone/: no such page"),
+        (f'<a href="{PUBLISHED}gone/">x</a>', f"index.html: {PUBLISHED}gone/: no such page"),
     ],
 )
-def test_faults_of_a_site(body: str, fault: str, tmp_path: Path) -> None:
+def test_faults_of_a_site(body: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_site, "SITE", PUBLISHED)
     (tmp_path / "index.html").write_text(f'<a id="x"></a><a href="#x">x</a>{body}')
     assert check_site.faults(tmp_path)[0] == [fault]
 
 
-def test_a_site_without_faults(tmp_path: Path) -> None:
+def test_a_site_without_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_site, "SITE", PUBLISHED)
     (tmp_path / "index.html").write_text(
-        f'<a id="x"></a><a href="#x"></a><a href="https://example.com/"></a><a href="{SITE}">x</a>'
+        f'<a id="x"></a><a href="#x"></a><a href="https://example.com/"></a><a href="{PUBLISHED}">x</a>'
     )
     assert check_site.faults(tmp_path) == ([], 3 - 1)

@@ -122,7 +122,7 @@ DELIVERY: Final[dict[str, Wording]] = {
         "write --repo-url https://host/path, or ssh://git@host/path",
     ),
     "E763": Wording("'{value}' is not a cluster", "write https://host:port, or the cluster's name in Argo CD"),
-    "E764": Wording("'{value}' is not an action", "write OWNER/REPOSITORY@REF, with a commit for REF"),
+    "E764": Wording("'{value}' is not an action", "write NAME/REPOSITORY@REF, with a commit for REF"),
     "E765": Wording("the folder '{value}' cannot be named in a workflow", "rename it, or write --ci none"),
     "E766": Wording(
         "is in the folder of {config}, where all input is rendered with it",
