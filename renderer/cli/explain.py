@@ -29,8 +29,8 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
     """Show which input line, preset line or rule made a rendered object, or one field of it.
 
     OBJECT is KIND/NAMESPACE/NAME or KIND/NAME of a rendered object. Short names of kinds work as in kubectl: lws, svc,
-    hpa. The name of a Playground, ModelRoute or llmaz Service, such as chat, shows all objects that are rendered from
-    it. A rendered file, with or without a line, shows the objects there: rendered/llm/chat.yaml:57.
+    hpa. The name of a Playground, ModelRoute or llmaz Service, such as chat or llm/chat, shows all objects that are
+    rendered from it. A rendered file, with or without a line, shows the objects there: rendered/llm/chat.yaml:57.
 
     FIELD is a path as in error messages. List items can be selected by name: spec.containers[model-runner].image.
     """

@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, Path, RenderError, dotted, make_diagnostic, suggestion
-from renderer.explain.question import APPS, MissingField, Question, find_path, parse_question, split_field
+from renderer.explain.question import (
+    APPS,
+    MODELS,
+    MissingField,
+    Question,
+    find_path,
+    parse_question,
+    split_field,
+    unknown_kind,
+)
 from renderer.explain.reasons import InputLine, Reason, ReasonFinder
 from renderer.explain.rendered_objects import ExplainRun, Item, RenderedObject
 from renderer.kubernetes.workloads import pod_templates
@@ -97,6 +106,10 @@ def leaves(value: object, path: Path = ()) -> list[tuple[Path, object]]:
 def find_objects(run: ExplainRun, question: Question) -> tuple[list[RenderedObject], str]:
     """The objects of a question, and the part of it that is their name. Raises RenderError."""
     names = list(question.names())
+    if not question.kind and question.namespace not in ("", *(item.namespace for item in run.items)):
+        is_app = any(item.label in names for item in run.items)
+        problem = _unknown_object(run, question, names) if is_app else unknown_kind(question, question.namespace)
+        raise RenderError([problem])
     near_items = [item for item in run.items if any(f"{name}-".startswith(f"{item.label}-") for name in names)]
     for stage in ("near", "apps", "shared"):
         candidates = (
@@ -137,6 +150,8 @@ def _objects_named(
         and (not question.kind or item.kind == question.kind)
         and (not question.namespace or item.namespace == question.namespace)
     ]
+    if question.namespace and not question.kind:  # as a difference names a model
+        items = [item for item in items if item.kind in MODELS] or items
     if len(items) > 1:
         raise RenderError([_ambiguous(question, [f"{item.kind}/{item.namespace}/{item.label}" for item in items])])
     if items:

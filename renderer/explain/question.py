@@ -1,4 +1,4 @@
-"""Parses a question: KIND/NAMESPACE/NAME, KIND/NAME or NAME, optionally followed by a field."""
+"""Parses a question: KIND/NAMESPACE/NAME, KIND/NAME, NAMESPACE/NAME or NAME, optionally followed by a field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, Path, RenderError, dotted, make_diagnostic, suggestion
 
-APPS = ("Playground", "Service", "ModelRoute", "InferenceModel")  # kinds of input that are rendered into objects
+MODELS = ("Playground", "Service")  # kinds of input that run models
+APPS = (*MODELS, "ModelRoute", "InferenceModel")  # kinds of input that are rendered into objects
 _SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
     "AIGatewayRoute": (),
     "AIServiceBackend": (),
@@ -78,24 +79,36 @@ class Question(Struct, frozen=True):
 
 
 def parse_question(text: str) -> Question:
-    """The parsed question. Raises RenderError for bad syntax or an unknown kind."""
+    """The parsed question. A blank behind the kind counts as a slash: routes and differences name objects so. Raises
+    RenderError for bad syntax, or an unknown kind before a namespace.
+    """
     head, bracket, tail = text.partition("[")
-    *place, name = head.split("/")
+    *place, name = head.replace(" ", "/", 1).split("/")
     parsed = Question(text, place[0] if place else "", place[1] if len(place) > 1 else "", name + bracket + tail)
     if len(place) > 2 or not all(place) or not name.strip(".") or name.startswith("."):
         raise RenderError([make_diagnostic("E770", parsed.origin)])
-    return replace(parsed, kind=_resolve_kind(parsed)) if place else parsed
+    if not place:
+        return parsed
+    kind = _resolve_kind(parsed)
+    if not kind and len(place) > 1:
+        raise RenderError([unknown_kind(parsed, parsed.kind)])
+    return replace(parsed, kind=kind, namespace=parsed.namespace if kind else place[0])
 
 
 def _resolve_kind(question: Question) -> str:
-    """The kind by its full, plural or short name, in any case. Raises RenderError for an unknown one."""
+    """The kind by its full, plural or short name, in any case; '' for an unknown one."""
     word = question.kind.partition(".")[0].lower()  # kubectl's leaderworkersets.leaderworkerset.x-k8s.io
     for name, short in _SHORT_NAMES.items():
         lower = name.lower()
         plural = f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}{'es' if lower.endswith('s') else 's'}"
         if word in (lower, plural, *short):
             return name
-    raise RenderError([make_diagnostic("E771", question.origin, kind=question.kind, hint=_suggest_kind(question.kind))])
+    return ""
+
+
+def unknown_kind(question: Question, word: str) -> Diagnostic:
+    """The error for a word that stands for a kind, and is none."""
+    return make_diagnostic("E771", question.origin, kind=word, hint=_suggest_kind(word))
 
 
 def _suggest_kind(word: str) -> str:

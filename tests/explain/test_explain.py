@@ -393,7 +393,10 @@ WRONG = {
     "lws//chat": "E770",
     ".spec": "E770",
     "[0]": "E770",
-    "lwz/chat": "E771",
+    "lwz/nobody": "E771",
+    "nowhere/chat": "E777",
+    "lwz/two/chat": "E771",
+    "lwz two/chat": "E771",
     "pod/chat-0": "E771",
     "lws/code.spec[": "E772",
     "lws/code.spec[]": "E772",
@@ -414,6 +417,17 @@ WRONG = {
     "openmodel/qwen3-8b": "E777",
     "modelroute/code": "E777",
 }
+
+
+@pytest.mark.parametrize("name", ["default/code", "Playground default/code", "playground default/code"])
+def test_an_app_as_a_difference_names_it(name: str, apps: Path, llmaz: Llmaz) -> None:
+    """Though a ModelRoute of the namespace has the same name."""
+    (apps / "route.yaml").write_text(
+        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: ModelRoute\nmetadata: {name: code}\n"
+        "spec: {modelName: more, backends: [{playground: code}]}\n"
+    )
+    done, expected = llmaz("explain", name), llmaz("explain", "pl/default/code")
+    assert (done.code, done.out) == (0, expected.out), done.err
 
 
 @pytest.mark.parametrize("argument", WRONG)
