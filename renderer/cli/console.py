@@ -40,6 +40,19 @@ def complete_files(context: click.Context, option: click.Parameter, incomplete: 
     return [CompletionItem(incomplete, type="file")]
 
 
+def complete_words(
+    known_words: Callable[[], Iterable[str]],
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes a word of those that are known, which are asked for when somebody presses the key."""
+
+    def complete(context: click.Context, option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in sorted(known_words()) if word.lower().startswith(incomplete.lower())]
+
+    return complete
+
+
 # Options of commands that read input, with short help.
 VERBOSE = click.option(
     "-v", "--verbose", is_flag=True, help="Print every note, not only the first of a kind and the number of others."

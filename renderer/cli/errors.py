@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import click
 
-from renderer.cli.console import INVALID, examples, exit_with, print_line
+from renderer.cli.console import INVALID, complete_words, examples, exit_with, print_line
 from renderer.cli.standard_streams import write
+
+
+def _codes() -> list[str]:
+    from renderer.diagnostics.wordings import WORDINGS
+
+    return list(WORDINGS)
 
 
 @click.command(
@@ -13,7 +19,7 @@ from renderer.cli.standard_streams import write
     short_help="Explain an error code.",
     epilog=examples("llmaz errors E203", "llmaz errors engines"),
 )
-@click.argument("codes", nargs=-1, metavar="[CODE]...")
+@click.argument("codes", nargs=-1, metavar="[CODE]...", shell_complete=complete_words(_codes))
 def errors(codes: tuple[str, ...]) -> None:
     """Explain an error code: its message, its cause, an input that shows it, what to write instead.
 

@@ -45,6 +45,6 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
         else:
             answers = answer_question(what, load.for_one_environment(options, "llmaz explain"), show)
         text = FORMS[form](answers)
-    report(answers.warnings, "text")
     write(text)
+    report(answers.warnings, "text")
     exit_with(0)

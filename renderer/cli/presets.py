@@ -10,6 +10,7 @@ from renderer.cli.console import (
     INVALID,
     STALE,
     complete_files,
+    complete_words,
     examples,
     exit_with,
     print_line,
@@ -18,6 +19,30 @@ from renderer.cli.console import (
 )
 from renderer.cli.standard_streams import print_aside, write
 from renderer.diagnostics import counted
+
+
+def _presets() -> list[str]:
+    from renderer import load
+
+    return [path.partition("/")[2] for path in load.preset_paths()]
+
+
+def _models() -> list[str]:
+    from renderer import load
+
+    return list(load.preset_names("models"))
+
+
+def _backends() -> list[str]:
+    from renderer import load
+
+    return list(load.preset_names("backends"))
+
+
+def _accelerators() -> list[str]:
+    from renderer.load.preset_files import accelerator_types
+
+    return list(accelerator_types().by_name)
 
 
 @click.group(epilog=examples("llmaz presets list", 'llmaz presets show "$BACKEND"'))
@@ -33,7 +58,11 @@ def presets() -> None:
 @click.option("--search", "text", default="", metavar="TEXT", help="Models with TEXT in their name, hub id or family.")
 @click.option("--task", default="", metavar="KIND", help="Models of that kind: chat, embedding or reranker.")
 @click.option(
-    "--fits", default="", metavar="TYPE", help="Models that fit on an accelerator of that type; on four: 4xTYPE."
+    "--fits",
+    default="",
+    metavar="TYPE",
+    shell_complete=complete_words(_accelerators),
+    help="Models that fit on an accelerator of that type; on four: 4xTYPE.",
 )
 def presets_list(text: str, task: str, fits: str) -> None:
     """List the presets by name, and the versions whose options are known.
@@ -48,10 +77,13 @@ def presets_list(text: str, task: str, fits: str) -> None:
         search = ModelSearch(text, task, fits)
         models = model_list(search)
     if not search.is_open:
-        write(models)
+        write(models.text)
+        if models.unknown:
+            others = counted(models.unknown, "other model")
+            print_line("text", f"{others} may fit too: their facts do not say it (llmaz presets show MODEL --fit)")
         return
     write(_described("backends"))
-    write(f"models:\n{models}")
+    write(f"models:\n{models.text}")
     write(_described("loaders") + _described("pickers"))
 
 
@@ -82,7 +114,7 @@ def _described(folder: str) -> str:
     short_help="Print a preset, or what it renders to.",
     epilog=examples('llmaz presets show "$BACKEND" --resolved', 'llmaz presets show "$MODEL" --fit'),
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_words(_presets))
 @click.option(
     "--version",
     metavar="TAG",
@@ -90,10 +122,16 @@ def _described(folder: str) -> str:
 )
 @click.option("--resolved", is_flag=True, help="Print the result: image, arguments, environment, budgets.")
 @click.option(
-    "--model", metavar="MODEL", help="With --resolved, for a backend: the model. [default: the first that it can run]"
+    "--model",
+    metavar="MODEL",
+    shell_complete=complete_words(_models),
+    help="With --resolved, for a backend: the model. [default: the first that it can run]",
 )
 @click.option(
-    "--backend", metavar="BACKEND", help="With --resolved or --fit, for a model: the backend. [default: as for render]"
+    "--backend",
+    metavar="BACKEND",
+    shell_complete=complete_words(_backends),
+    help="With --resolved or --fit, for a model: the backend. [default: as for render]",
 )
 @click.option("--fit", is_flag=True, help="Print on which types of accelerators a model fits, and on how many.")
 @click.option(
@@ -116,8 +154,8 @@ def presets_show(
 
     With --version, print the options of a backend in the version of an image tag, such as v0.8.5.
 
-    With --resolved, your own models and backends count too, as for render. With --fit, print a table of accelerator
-    types for a model.
+    With --resolved and --fit, your own models and backends count too, as for render. --fit prints a table of
+    accelerator types for a model.
     """
     if fit:
         if version or resolved or model or overrides:
@@ -133,12 +171,12 @@ def presets_show(
         from renderer.preset_catalog.preview import backend_preview as make_preview
 
         preview = make_preview(name, model or "", backend or "", overrides, version or "")
+    write(preview.text)
     if failed := report(preview.problems, "text"):
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
     if preview.chosen:
         print_line("text", f"for the model {preview.chosen}; --model names another")
-    write(preview.text)
 
 
 def _print_fit(name: str, backend: str) -> None:
@@ -188,8 +226,13 @@ def _moving_revision(text: str) -> str:
     short_help="Copy a preset into your repository.",
     epilog=examples('llmaz presets vendor "$BACKEND"', 'llmaz presets vendor "$MODEL" --to models'),
 )
-@click.argument("name")
-@click.option("--to", metavar="DIR", default=".", help="The folder to write it to. [default: the current one]")
+@click.argument("name", shell_complete=complete_words(_presets))
+@click.option(
+    "--to",
+    metavar="DIR",
+    default="",
+    help="The folder to write it to. [default: models or backends where there is such a folder, else the current one]",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def presets_vendor(name: str, to: str, force: bool) -> None:
     """Copy the backend or model NAME into your repository as a file of its name.
@@ -211,7 +254,7 @@ def presets_vendor(name: str, to: str, force: bool) -> None:
     short_help="Compare your backend or model with the preset of that name.",
     epilog=examples('llmaz presets diff "$BACKEND"', 'llmaz presets diff "$MODEL" models --exit-code'),
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_words(_presets))
 @click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @click.option("--exit-code", "exit_code", is_flag=True, help="Exit 1 when they differ.")
 def presets_diff(name: str, paths: tuple[str, ...], exit_code: bool) -> None:

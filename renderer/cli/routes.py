@@ -53,9 +53,11 @@ def routes(paths: tuple[str, ...], form: str, **flags: Any) -> None:
 
         options = load.for_one_environment(render_options(paths, flags), "llmaz routes")
         route_tables, problems = render_routes(options)
+        failed = sum(problem.forbids(flags["strict"]) for problem in problems)
+        if not failed:
+            write(FORMS[form](route_tables))
     if failed := report(problems, "text", flags["strict"], brief=not flags["verbose"]):
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)
-    write(FORMS[form](route_tables))
     print_line("text", summary(route_tables))
     exit_with(0)

@@ -6,8 +6,14 @@ import os
 
 import click
 
-from renderer.cli.console import INVALID, examples, exit_with, print_line
+from renderer.cli.console import INVALID, complete_words, examples, exit_with, print_line
 from renderer.cli.standard_streams import write
+
+
+def _kinds() -> list[str]:
+    from renderer import schema_validation
+
+    return [name.removesuffix(".json") for name in os.listdir(os.path.join(schema_validation.FOLDER, "input"))]
 
 
 @click.command(
@@ -15,7 +21,7 @@ from renderer.cli.standard_streams import write
     short_help="Print the JSON Schema of an input kind, for editors.",
     epilog=examples("llmaz schema", "llmaz schema playground"),
 )
-@click.argument("kind", required=False)
+@click.argument("kind", required=False, shell_complete=complete_words(_kinds))
 def schema_(kind: str | None) -> None:
     """Print the JSON Schema of an input kind, for editors; without KIND, list the kinds."""
     from renderer import schema_validation

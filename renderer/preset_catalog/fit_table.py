@@ -1,4 +1,4 @@
-"""On which types of accelerators a model preset fits, and on how many."""
+"""On which types of accelerators a model fits, and on how many."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ between them (docs/parallelism.md).
 
 
 def fit_table(name: str, backend: str = "") -> str:
-    """A table of types and counts that share each layer, for the model preset `name`. Raises PresetRefused as
-    `model_fit` does.
+    """A table of types and counts that share each layer, for the model `name`. Raises PresetRefused and
+    RenderError as `model_fit` does.
     """
     fit = model_fit(name, backend)
     weights, length = fit.question.weights, fit.question.length

@@ -1,4 +1,4 @@
-"""Whether a model preset fits on accelerators of a type, on a backend as it is shipped, with the options of both."""
+"""Whether a model fits on accelerators of a type, on a backend as it is shipped, with the options of both."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
+from renderer.api import OpenModel, RenderOptions
+from renderer.diagnostics import RenderError
 from renderer.engines.known_engine import build_dialect, length_options, size_options
 from renderer.engines.memory import MemorySettings, memory_options, memory_settings
 from renderer.fit.accelerator_types import AcceleratorType
@@ -53,18 +55,26 @@ class ModelFit(Struct, frozen=True):
 
 
 def model_fit(name: str, backend: str = "") -> ModelFit:
-    """The model preset `name`, with its longest context, on a backend; '': that of Playgrounds that name none, or the
-    first that the preset has settings for where that one is not among them. Raises PresetRefused for a name that is not
-    known, for a model whose weights nobody knows, and for a backend that says nothing of memory.
+    """The model `name` of the tree around the current folder, or the preset, with its longest context, on a backend;
+    '': that of Playgrounds that name none, or the first that the model has settings for where that one is not among
+    them. Raises PresetRefused for a name that is not known, for a model whose weights nobody knows, and for a backend
+    that says nothing of memory; RenderError for an OpenModel of that name that is broken.
     """
-    path = load.find_preset(name, load.preset_paths())
-    if not path.startswith("models/"):
-        raise PresetRefused(f"'{name}' is not a model")
-    model = map_at(load.preset(path).value, "spec")
+    inputs, problems = load.inputs(load.scope(RenderOptions(allow_empty=True)))
+    model_name = name.removeprefix("models/")
+    if ("OpenModel", model_name) in inputs.broken or (inputs.unreadable and model_name not in inputs.models):
+        raise RenderError([problem for problem in problems if problem.forbids()])
+    if not any(own.name == model_name for own in inputs.definitions if isinstance(own, OpenModel)):
+        own_models = [own.name for own in inputs.definitions if isinstance(own, OpenModel)]
+        path = load.find_preset(name, [*load.preset_paths(), *(f"models/{own}" for own in own_models)])
+        if not path.startswith("models/"):
+            raise PresetRefused(f"'{name}' is not a model")
+        model_name = path.partition("/")[2]
+    model = inputs.models[model_name].spec
     backend = backend or sensible_backend(model)
-    if backend not in load.preset_names("backends"):
+    if backend not in inputs.runtimes:
         raise PresetRefused(f"no backend is named '{backend}'")
-    return fit_of_model(path.partition("/")[2], model, backend, load.preset(f"backends/{backend}").value["spec"])
+    return fit_of_model(model_name, model, backend, inputs.runtimes[backend].spec)
 
 
 def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: BackendRuntimeSpec) -> ModelFit:

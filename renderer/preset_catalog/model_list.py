@@ -32,6 +32,13 @@ class ModelSearch(Struct, frozen=True):
         return not (self.text or self.task or self.fits)
 
 
+class ModelListing(Struct, frozen=True):
+    """The models that were looked for."""
+
+    text: str  # a line for each
+    unknown: int = 0  # models that may fit too: their facts do not say it
+
+
 class _Model(Struct, frozen=True):
     """A model preset."""
 
@@ -52,10 +59,11 @@ class _Model(Struct, frozen=True):
         return _UNKNOWN if value is None else str(value)
 
 
-def model_list(search: ModelSearch) -> str:
+def model_list(search: ModelSearch) -> ModelListing:
     """A line for each model preset that is looked for: name, task, parameters, size of the weights, source. Raises
     PresetRefused where none is, and for a task or a type that is not known.
     """
+    unknown = 0
     models = [_Model(name, load.preset(f"models/{name}").value["spec"]) for name in load.preset_names("models")]
     tasks = sorted({model.fact("kind") for model in models})
     if search.task and search.task not in tasks:
@@ -68,10 +76,12 @@ def model_list(search: ModelSearch) -> str:
         if part in "\n".join(_names(model)).lower() and search.task in ("", model.fact("kind"))
     ]
     if accelerators:
-        chosen = [model for model in chosen if _fits(model, *accelerators)]
+        answers = [(model, _fits(model, *accelerators)) for model in chosen]
+        unknown = sum(fits is None for _, fits in answers)
+        chosen = [model for model, fits in answers if fits]
     if not chosen:
         raise PresetRefused("no model preset is like that; llmaz presets list shows all of them")
-    return _lines(chosen, tasks)
+    return ModelListing(_lines(chosen, tasks), unknown)
 
 
 def _names(model: _Model) -> tuple[str, ...]:
@@ -89,14 +99,14 @@ def _accelerators(word: str) -> tuple[AcceleratorType, int]:
     return types.by_name[name], int(count)
 
 
-def _fits(model: _Model, accelerator: AcceleratorType, count: int) -> bool:
-    """Whether a model fits with its longest context, as far as its facts say it, on its sensible backend."""
+def _fits(model: _Model, accelerator: AcceleratorType, count: int) -> bool | None:
+    """Whether a model fits with its longest context on its sensible backend; None where its facts do not say it."""
     backend = sensible_backend(model.spec)
     try:
         fit = fit_of_model(model.name, model.spec, backend, load.preset(f"backends/{backend}").value["spec"])
     except PresetRefused:
-        return False
-    return fit.fits(accelerator, count)
+        return None
+    return None if fit.missing_fact else fit.fits(accelerator, count)
 
 
 def _lines(models: Sequence[_Model], tasks: Sequence[str]) -> str:

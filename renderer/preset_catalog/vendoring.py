@@ -36,12 +36,14 @@ class PresetDifference(Struct, frozen=True):
 
 
 def vendor(name: str, to: str, force: bool = False) -> VendoredPreset:
-    """Copies a backend or a model into the folder `to` as a file of its name, with its comments.
+    """Copies a backend or a model into the folder `to` as a file of its name, with its comments; '' for the folder of
+    such files, as `llmaz init` makes one, else the current folder.
 
     Raises PresetRefused, with nothing written, for an unknown name, for an existing file without `force`, and when the
     tree around the folder has that name in another file; RenderError.
     """
     folder, preset_name = _preset(name)
+    to = to or (folder if os.path.isdir(folder) else ".")
     target = os.path.normpath(os.path.join(to, f"{preset_name}.yaml"))
     tree.refuse_links(target)
     if os.path.isdir(target):
