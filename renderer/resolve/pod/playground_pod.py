@@ -29,6 +29,7 @@ class RunnerParts(Struct, frozen=True):
     """The runner of a Playground, and what its pod has because of it."""
 
     container: Container  # without mounts and security
+    loader_env: Sequence[Body]  # its variables that loaders get too
     shared_memory: str  # '' for none
     grace_seconds: int
     tolerations: Sequence[Body]  # of the accelerator
@@ -40,7 +41,7 @@ class RunnerParts(Struct, frozen=True):
 def playground_pod(needs: PodNeeds, parts: RunnerParts) -> Pod:
     """The pod of a Playground."""
     preparation, placement = parts.preparation, needs.placement
-    loader_containers = needs_of_pods.loader_containers(needs, parts.container.env)
+    loader_containers = needs_of_pods.loader_containers(needs, parts.loader_env)
     storage = _storage(needs, parts)
     runner, pod_security = _secured(needs, parts, storage)
     runner = replace(runner, volume_mounts=tuple(storage.mounts))

@@ -64,6 +64,13 @@ class EngineProcess(Struct, frozen=True):
         """The environment."""
         return self.merged_env.entries
 
+    @property
+    def loader_env(self) -> tuple[Body, ...]:
+        """The environment of the loaders: without what a preset derives, which is for the engine alone."""
+        layers = self.run.engine.derivation(self.run.words).envs
+        derived = [entry for layer in layers for entry in layer.value]
+        return tuple([entry for entry in self.env if entry not in derived]) if derived else self.env
+
     def arg_origins(self) -> list[tuple[Origin, list[Origin]]]:
         """Of each argument its origin, and those of all that give its option."""
         return list(arg_merge.arg_origins(self.run.engine.style, self.layers, self.args, self.form))

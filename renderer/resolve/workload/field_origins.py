@@ -47,10 +47,11 @@ _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
 def playground_origins(scaling: PlannedScaling) -> Mapping[Path, Origin]:
     """The origins of a Playground's plan; worked out only for an error in an object, and for `llmaz explain`."""
-    base, env = scaling.run.base, scaling.planned.command.env_origins()
+    base, command = scaling.run.base, scaling.planned.command
+    env, loader_names = command.env_origins(), {str(entry["name"]) for entry in command.loader_env}
     field_origins = dict(_template_origins(scaling))
     field_origins |= claim_origins(base)
-    field_origins.update(loader_origins(base, {name: origins[-1] for name, origins in env.items()}))
+    field_origins.update(loader_origins(base, {name: env[name][-1] for name in env if name in loader_names}))
     for path, origins in _runner_layers(scaling, env):
         patch_origin = scaling.planned.patch_origins.get(path)
         field_origins.update(_layered("layers", path, [*origins, *([patch_origin] if patch_origin else [])]))

@@ -76,6 +76,7 @@ def plan_pod(command: EngineProcess, diagnostics: Collector) -> PlannedPod:
         needs = without_model_volume(needs)  # docs/design/presets.md#weights-of-pulling-engines
     parts = RunnerParts(
         container=_runner(command, shell, needs),
+        loader_env=command.loader_env,
         shared_memory=command.shared_memory,
         grace_seconds=run.engine.grace_seconds,
         tolerations=flavors.accelerator_tolerations(run.size.accelerator),
