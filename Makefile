@@ -93,6 +93,7 @@ engine-test: $(READY) ## runs rendered pods with real engines, as kubelet does (
 	$(BIN)/python -m tests.engines --engines '$(ENGINES)' $(ARGS)
 
 gateway-test: $(READY) ## asks Envoy Gateway, AI gateway, picker, rate limits about examples (minutes; builds them once; needs Linux and root)
+	@$(BIN)/python -m tests.gateway --machine
 	@scripts/tools.sh kube-apiserver etcd ai-gateway-controller ai-gateway-extproc envoy-gateway epp ratelimit envoy
 	$(BIN)/python -m tests.gateway $(ARGS)
 

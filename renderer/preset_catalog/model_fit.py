@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import load
-from renderer.api import OpenModel, RenderOptions
+from renderer.api import Inputs, OpenModel, RenderOptions
 from renderer.diagnostics import RenderError
 from renderer.engines.known_engine import build_dialect, length_options, size_options
 from renderer.engines.memory import MemorySettings, memory_options, memory_settings
@@ -20,6 +21,7 @@ from renderer.fit.weights import missing_weights_fact, read_weights
 from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
 from renderer.load import PresetRefused
 from renderer.schema_validation import spec_default
+from renderer.source import tree
 
 if TYPE_CHECKING:
     from renderer.input_types import BackendRuntimeSpec
@@ -60,21 +62,32 @@ def model_fit(name: str, backend: str = "") -> ModelFit:
     them. Raises PresetRefused for a name that is not known, for a model whose weights nobody knows, and for a backend
     that says nothing of memory; RenderError for an OpenModel of that name that is broken.
     """
-    inputs, problems = load.inputs(load.scope(RenderOptions(allow_empty=True)))
-    model_name = name.removeprefix("models/")
-    if ("OpenModel", model_name) in inputs.broken or (inputs.unreadable and model_name not in inputs.models):
-        raise RenderError([problem for problem in problems if problem.forbids()])
-    if not any(own.name == model_name for own in inputs.definitions if isinstance(own, OpenModel)):
-        own_models = [own.name for own in inputs.definitions if isinstance(own, OpenModel)]
-        path = load.find_preset(name, [*load.preset_paths(), *(f"models/{own}" for own in own_models)])
+    model_name, preset_paths = name.removeprefix("models/"), load.preset_paths()
+    is_alone = f"models/{model_name}" in preset_paths and not tree.base_of((os.getcwd(),))[1]  # no llmaz.yaml around
+    inputs = None if is_alone else _read_tree(model_name)
+    own_models = {own.name: own for own in inputs.definitions if isinstance(own, OpenModel)} if inputs else {}
+    model: Mapping[str, object]
+    if model_name in own_models:
+        model = own_models[model_name].spec
+    else:
+        path = load.find_preset(name, [*preset_paths, *(f"models/{own}" for own in own_models)])
         if not path.startswith("models/"):
             raise PresetRefused(f"'{name}' is not a model")
-        model_name = path.partition("/")[2]
-    model = inputs.models[model_name].spec
+        model_name, model = path.partition("/")[2], map_at(load.preset(path).value, "spec")
     backend = backend or sensible_backend(model)
-    if backend not in inputs.runtimes:
+    if inputs and backend in inputs.runtimes:
+        return fit_of_model(model_name, model, backend, inputs.runtimes[backend].spec)
+    if backend not in load.preset_names("backends"):
         raise PresetRefused(f"no backend is named '{backend}'")
-    return fit_of_model(model_name, model, backend, inputs.runtimes[backend].spec)
+    return fit_of_model(model_name, model, backend, load.preset(f"backends/{backend}").value["spec"])
+
+
+def _read_tree(name: str) -> Inputs:
+    """The input around the current folder. Raises RenderError where the OpenModel `name` may be in it, but broken."""
+    inputs, problems = load.inputs(load.scope(RenderOptions(allow_empty=True)))
+    if ("OpenModel", name) in inputs.broken or (inputs.unreadable and name not in inputs.models):
+        raise RenderError([problem for problem in problems if problem.forbids()])
+    return inputs
 
 
 def fit_of_model(name: str, model: Mapping[str, object], backend: str, runtime: BackendRuntimeSpec) -> ModelFit:

@@ -205,6 +205,12 @@ def test_an_unknown_shell(llmaz: Llmaz) -> None:
         (["render", "--to", "h"], ["plain,helm"]),
         (["render", "cha"], ["file,cha"]),
         (["presets", "ven"], ["plain,vendor"]),
+        (["presets", "show", "qwen3-coder-4"], ["plain,qwen3-coder-480b-a35b", "plain,qwen3-coder-480b-a35b-fp8"]),
+        (["presets", "vendor", "sg"], ["plain,sglang"]),
+        (["presets", "show", "x", "--backend", "v"], ["plain,vllm"]),
+        (["presets", "list", "--fits", "l40s"], ["plain,l40s-48g"]),
+        (["errors", "e203"], ["plain,E203"]),
+        (["schema", "play"], ["plain,playground"]),
     ],
 )
 def test_bash_is_answered(words: list[str], answers: list[str]) -> None:

@@ -65,7 +65,8 @@ def files(folder: Path) -> list[str]:
 def listed(llmaz: Llmaz, *words: str) -> list[str]:
     """The names of the models that are left, each a line of its own."""
     done = llmaz("presets", "list", *words)
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert done.err == "" or ("--fits" in words and " may fit too: " in done.err)
     names = [line.split()[0] for line in done.out.splitlines()]
     assert set(names) <= set(MODELS)
     return names
@@ -116,6 +117,46 @@ def test_a_list_says_what_the_table_says(name: str, llmaz: Llmaz) -> None:
     table = llmaz("presets", "show", f"models/{name}", "--fit").out
     cells = next((line.split()[3] for line in table.splitlines() if line.startswith("  h200-141g ")), "")
     assert (name in listed(llmaz, "--fits", "2xh200-141g")) == bool(cells and cells[0].isdigit())
+
+
+OWN_MODEL = """\
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: own}
+spec:
+  familyName: own
+  source: {modelHub: {modelID: org/own}}
+  facts: {weightsGiB: 20, contextLength: 8192, attention: {layers: 32, heads: 32, kvHeads: 8, headDim: 128}}
+"""
+
+
+def test_a_model_of_the_tree_has_a_table(folder: Path, llmaz: Llmaz) -> None:
+    """One that has the name of a preset counts before it, where a llmaz.yaml says that this is a tree."""
+    (folder / "own.yaml").write_text(OWN_MODEL)
+    done = llmaz("presets", "show", "own", "--fit")
+    assert (done.code, done.out.splitlines()[0]) == (0, "own on vllm v0.33.0: 20.0 GiB of weights, 8,192 tokens")
+    assert refused(llmaz("presets", "show", "owm", "--fit")).startswith("no preset is named 'owm'; did you mean 'own'?")
+    (folder / "own.yaml").write_text(OWN_MODEL.replace("name: own", "name: qwen3-8b"))
+    (folder / "llmaz.yaml").write_text(
+        "apiVersion: renderer.llmaz.io/v1alpha1\nkind: RenderConfig\nmetadata: {name: config}\nspec: {}\n"
+    )
+    assert llmaz("presets", "show", "qwen3-8b", "--fit").out.startswith("qwen3-8b on vllm v0.33.0: 20.0 GiB of weights")
+    (folder / "own.yaml").write_text(OWN_MODEL.replace("familyName", "familyname"))
+    assert "own.yaml:5:3: " in refused(llmaz("presets", "show", "own", "--fit"))
+
+
+def test_models_of_which_nobody_knows_are_counted(llmaz: Llmaz) -> None:
+    done = llmaz("presets", "list", "--fits", "2xh200-141g")
+    count = int(done.err.split()[0])
+    assert done.err == f"{count} other models may fit too: their facts do not say it (llmaz presets show MODEL --fit)\n"
+    assert 0 < count < len(MODELS) - len(done.out.splitlines())
+
+
+@pytest.mark.parametrize("folder_name", ["models", ""])
+def test_a_copy_lies_where_models_are(folder_name: str, folder: Path, llmaz: Llmaz) -> None:
+    (folder / folder_name).mkdir(exist_ok=True)
+    assert llmaz("presets", "vendor", "qwen3-8b").code == 0
+    assert (folder / folder_name / "qwen3-8b.yaml").is_file()
 
 
 @pytest.mark.parametrize(

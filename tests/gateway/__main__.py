@@ -31,7 +31,7 @@ from tests.gateway import comparison, network
 from tests.gateway.cases import CASES, FOLDERS
 from tests.gateway.controllers import CHANNELS, Stack, definitions, standing
 from tests.gateway.faulty_variants import VARIANTS
-from tests.gateway.programs import required
+from tests.gateway.programs import required, required_machine
 from tests.gateway.trial import Site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,10 +44,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gateway", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", metavar="NAME,...", help="examples and variants [all]")
     parser.add_argument("--channel", choices=CHANNELS, help="Gateway API's CRDs [both]")
+    parser.add_argument(
+        "--machine", action="store_true", help="ask only what has to be installed, before programs are built"
+    )
     parser.add_argument("--tools", type=Path, default=ROOT / ".tools", help="folder of the programs [.tools]")
     parser.add_argument("--logs", type=Path, help="folder that gets the programs' logs")
     options = parser.parse_args()
     try:
+        if options.machine:
+            required_machine()
+            return 0
         required(options.tools)
         names = chosen(options.only)
         channels = [options.channel] if options.channel else [*CHANNELS]

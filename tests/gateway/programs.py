@@ -38,8 +38,8 @@ OF_CONTAINER: Mapping[str, str] = {
 }
 
 
-def required(tools: Path) -> None:
-    """Raises CannotJudge where this machine or what is built on it does not suffice, and says what is missing."""
+def required_machine() -> None:
+    """Raises CannotJudge where this machine does not suffice, whatever is built on it, and says what is missing."""
     if sys.platform != "linux":
         raise CannotJudge("gateways run in namespaces of Linux")
     if os.geteuid():
@@ -47,5 +47,10 @@ def required(tools: Path) -> None:
     if missing := [name for name in INSTALLED if shutil.which(name) is None]:
         packages = " ".join(INSTALLED[name] for name in missing)
         raise CannotJudge(f"{', '.join(missing)} missing: apt-get install --no-install-recommends {packages}")
+
+
+def required(tools: Path) -> None:
+    """Raises CannotJudge where this machine or what is built on it does not suffice, and says what is missing."""
+    required_machine()
     if missing := [name for name in BUILT if not (tools / name).exists()]:
         raise CannotJudge(f"{', '.join(missing)} not built: scripts/tools.sh {' '.join(missing)}")

@@ -563,7 +563,10 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(shutil, "which", lambda name: None if name in ("bwrap", "redis-check-rdb") else name)
     with pytest.raises(CannotJudge, match="apt-get install --no-install-recommends bubblewrap redis-tools"):
         programs.required(tmp_path)
+    with pytest.raises(CannotJudge, match="bubblewrap redis-tools"):
+        programs.required_machine()
     monkeypatch.setattr(shutil, "which", lambda name: name)
+    programs.required_machine()
     with pytest.raises(CannotJudge, match=r"not built: scripts/tools\.sh etcd kube-apiserver ai-gateway-controller"):
         programs.required(tmp_path)
 
