@@ -107,9 +107,10 @@ def find_objects(run: ExplainRun, question: Question) -> tuple[list[RenderedObje
     """The objects of a question, and the part of it that is their name. Raises RenderError."""
     names = list(question.names())
     if not question.kind and question.namespace not in ("", *(item.namespace for item in run.items)):
-        is_app = any(item.label in names for item in run.items)
-        problem = _unknown_object(run, question, names) if is_app else unknown_kind(question, question.namespace)
-        raise RenderError([problem])
+        problem = unknown_kind(question, question.namespace)
+        is_near = problem.hint.startswith("did you mean")  # to a kind
+        is_app = not is_near and any(item.label in names for item in run.items)
+        raise RenderError([_unknown_object(run, question, names) if is_app else problem])
     near_items = [item for item in run.items if any(f"{name}-".startswith(f"{item.label}-") for name in names)]
     for stage in ("near", "apps", "shared"):
         candidates = (
