@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,11 +20,12 @@ from renderer.check.nulls import without_nulls
 from renderer.check.object_rules import object_key, validate_object, validate_pods_alone
 from renderer.check.relations import validate_relations
 from renderer.check.removed_apis import removal_words
-from renderer.diagnostics import Diagnostic, Finding, has_errors, make_diagnostic
+from renderer.diagnostics import Diagnostic, Finding, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.secret_makers import made_secret
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
-from renderer.yamlio import Document
+from renderer.yamlio import Document, FilledDocument
 
 
 def validate_documents(
@@ -34,25 +35,32 @@ def validate_documents(
     alone: bool = False,
     engines: EngineCatalog | None = None,
     rendered: Sequence[Document] = (),
+    are_apart: Callable[[Document, Document], bool] = lambda one, other: False,
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
     `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
-    those that they may run; `rendered`: the HelmReleases whose charts' objects are among the documents.
+    those that they may run; `rendered`: the HelmReleases whose charts' objects are among the documents; `are_apart`:
+    whether nobody applies two documents together.
     """
-    judged = _judge_each(read, external or ExternalObjects())
+    rendered_ids = {id(document) for document in rendered}
+    unrendered = [document for document in read if id(document) not in rendered_ids]
+    external = replace(external or ExternalObjects(), makers=frozenset(_maker_namespaces(unrendered)))
+    judged = _judge_each(read, external)
     if alone:
         return judged.problems, judged.unknown
-    problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies)]
+    problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies, are_apart)]
     documents, bodies = [*judged.valid, *judged.partial], [*judged.bodies, *judged.partial_bodies]
-    problems += [finding.located(documents[i].origin()) for i, finding in validate_relations(bodies)]
-    external = replace(external or ExternalObjects(), present=frozenset(judged.broken))
-    problems += [finding.located(documents[i].origin()) for i, finding in validate_whole_graph(bodies, external)]
+    made = {
+        ("Secret", text_at(document.value, "metadata", "namespace"), name)
+        for document in judged.unknown
+        if (name := made_secret(document.value))
+    }
+    external = replace(external, present=frozenset(judged.broken | made))
+    for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
+        problems += _located(documents[i], [finding])
     if engines:
-        rendered_ids = {id(document) for document in rendered}
-        problems += validate_engines(
-            [document for document in read if id(document) not in rendered_ids], engines, external
-        )
+        problems += _of_known_text(validate_engines(unrendered, engines, external), unrendered)
     return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
 
 
@@ -87,18 +95,22 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
             else:
                 judged.unknown.append(document)
             body = without_nulls(value) if kind_of(value) in WORKLOADS else value
-            findings = _diagnostics(document, validate_pods_alone(body, document.raw, targets), external)
-            judged.problems.extend(findings)
-            if key and (key[0] in NAMED_KINDS or kind_of(value) in WORKLOADS) and not has_errors(findings):
+            findings = _allowed(validate_pods_alone(body, document.raw, targets), external)
+            judged.problems.extend(_located(document, findings))
+            if (
+                key
+                and (key[0] in NAMED_KINDS or kind_of(value) in WORKLOADS)
+                and not any(finding.code.startswith("E") for finding in findings)
+            ):
                 judged.partial.append(document)
                 judged.partial_bodies.append(body)
             elif key:
                 judged.broken.add(key)
             continue
         body = without_nulls(value)
-        findings = _diagnostics(document, validate_object(body, document.raw, targets, may_be_input=True), external)
-        judged.problems.extend(findings)
-        if not has_errors(findings):
+        findings = _allowed(validate_object(body, document.raw, targets, may_be_input=True), external)
+        judged.problems.extend(_located(document, findings))
+        if not any(finding.code.startswith("E") for finding in findings):
             judged.bodies.append(body)
             judged.valid.append(document)
         elif key:
@@ -106,13 +118,50 @@ def _judge_each(read: Sequence[Document], external: ExternalObjects) -> _JudgedD
     return judged
 
 
-def _diagnostics(document: Document, findings: Iterable[Finding], external: ExternalObjects) -> list[Diagnostic]:
-    """The diagnostics of an object, without those that RenderConfig allows."""
-    return [finding.located(document.origin()) for finding in findings if not external.allows(finding)]
+def _allowed(findings: Iterable[Finding], external: ExternalObjects) -> list[Finding]:
+    """The findings without those that RenderConfig allows."""
+    return [finding for finding in findings if not external.allows(finding)]
 
 
-def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> Iterator[Diagnostic]:
-    """An error for each object that another document has already."""
+def _located(document: Document, findings: Iterable[Finding]) -> Iterator[Diagnostic]:
+    """The diagnostics of an object, without those about text that is only filled in later."""
+    for finding in findings:
+        if not _is_of_pending(document, finding):
+            yield finding.located(document.origin())
+
+
+def _maker_namespaces(documents: Sequence[Document]) -> Iterator[str]:
+    """The namespaces for which a chart that is not rendered may make objects, or in which Flux fills in text: what the
+    set lacks there may exist. '' where something else says which it is.
+    """
+    for document in documents:
+        if isinstance(document, FilledDocument) and document.has_pending():
+            yield text_at(document.value, "metadata", "namespace")
+        elif isinstance(document.value, dict) and is_release(document.value):
+            targets = (("spec", "targetNamespace"), ("spec", "destination", "namespace"), ("metadata", "namespace"))
+            yield next(filter(None, (text_at(document.value, *path) for path in targets)), "")
+
+
+def _is_of_pending(document: Document, finding: Finding) -> bool:
+    """Whether a finding may be about text that is only filled in later: there, or by a rule that looks at it."""
+    if not isinstance(document, FilledDocument):
+        return False
+    return document.is_pending(finding.path) or (finding.code == "E570" and document.has_pending(finding.path))
+
+
+def _of_known_text(problems: Iterable[Diagnostic], documents: Sequence[Document]) -> Iterator[Diagnostic]:
+    """The problems that are not at text that is only filled in later."""
+    filled = [document for document in documents if isinstance(document, FilledDocument)]
+    places = {place for document in filled for place in document.pending_places()}
+    for problem in problems:
+        if (problem.file, problem.line, problem.column) not in places:
+            yield problem
+
+
+def _repeated_objects(
+    documents: Sequence[Document], bodies: Sequence[Body], are_apart: Callable[[Document, Document], bool]
+) -> Iterator[Diagnostic]:
+    """An error for each object that another document has already, and that is applied with it."""
     first_documents: dict[tuple[str, str, str, str], Document] = {}
     for document, body in zip(documents, bodies, strict=True):
         identity = (
@@ -121,7 +170,10 @@ def _repeated_objects(documents: Sequence[Document], bodies: Sequence[Body]) -> 
             text_at(body, "metadata", "namespace"),
             text_at(body, "metadata", "name"),
         )
-        if (first := first_documents.setdefault(identity, document)) is not document:
+        if isinstance(document, FilledDocument) and document.is_pending(("metadata", "name")):
+            continue
+        first = first_documents.setdefault(identity, document)
+        if first is not document and not are_apart(first, document):
             file, line, _ = first.origin("metadata", "name").place
             duplicate = make_diagnostic(
                 "E201", document.origin("metadata", "name"), kind=identity[1], name=identity[3], file=file, line=line

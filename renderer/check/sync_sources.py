@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Path, make_diagnostic, quoted
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.sync_sources import sync_command
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.yamlio import Document
 
 WORDS = (b"argoproj.io/", b"kustomize.toolkit.fluxcd.io/")
 """What a file with such an object holds."""
-_COMMANDS = {
-    ("argoproj.io", "Application"): "argocd application",
-    ("argoproj.io", "ApplicationSet"): "argocd applicationset",
-    ("kustomize.toolkit.fluxcd.io", "Kustomization"): "flux kustomization",
-}
 _TEMPLATE: Path = ("spec", "template")
 
 
@@ -28,17 +24,17 @@ def validate_sync_source(
     """
     for body in document.objects:
         value = map_at(body.value)
-        kind = (text_at(value, "apiVersion").partition("/")[0], text_at(value, "kind"))
-        if kind not in _COMMANDS:
+        if not (command := sync_command(value)):
             continue
-        for path, source in _sources(value, kind[1]):
+        kind = text_at(value, "kind")
+        for path, source in _sources(value, kind):
             folder = posixpath.normpath(text_at(source, "path").lstrip("/") or ".")
             if "{{" in folder or not _is_above(folder, output) or not _takes_all(source, folder, output, environments):
                 continue
             if any(exists(posixpath.join(folder, name)) for name in KUSTOMIZATIONS):
                 continue  # which says what is taken
-            words = {"kind": kind[1], "name": text_at(value, "metadata", "name"), "names": quoted(environments)}
-            words |= {"output": output, "first": f"{output}/{environments[0]}", "command": _COMMANDS[kind]}
+            words = {"kind": kind, "name": text_at(value, "metadata", "name"), "names": quoted(environments)}
+            words |= {"output": output, "first": f"{output}/{environments[0]}", "command": command}
             yield make_diagnostic("W727", body.origin(*path, "path"), **words)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -122,7 +123,7 @@ def check(
 
         files = manifests(paths) if paths else Manifests()
         problems, sets = _built_sets(kustomizations)
-        sets = [_ManifestSet(paths, files.documents), *sets] if paths else sets
+        sets = [_ManifestSet(paths, files.documents, files.kustomizations), *sets] if paths else sets
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
@@ -148,6 +149,7 @@ class _ManifestSet(Struct):
 
     paths: tuple[str, ...]  # of the command line
     documents: list[Document]
+    kustomizations: Mapping[str, Set[str]] = {}  # by name of a file: the folders of those that take it
     rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
 
 
@@ -222,13 +224,16 @@ def _built_sets(folders: tuple[str, ...]) -> tuple[list[Diagnostic], list[_Manif
     if not folders:
         return [], []
     from renderer.check.programs.kustomize import build_kustomization
+    from renderer.load.manifest_tree import filled_documents
     from renderer.load.run_scope import require_paths
+    from renderer.source.tree import base_of
 
     require_paths(folders, os.path.isdir)
     problems, sets = [], []
     for folder in folders:
         documents, findings = build_kustomization(folder)
-        problems += findings
+        documents, notes = filled_documents(documents, base_of((folder,))[0], folder)
+        problems += [*findings, *notes]
         sets.append(_ManifestSet((folder,), documents))
     return problems, sets
 
@@ -296,10 +301,17 @@ def _judge(
             alone=alone,
             engines=engine_catalog(config),
             rendered=manifests.rendered,
+            are_apart=partial(_are_apart, manifests.kustomizations),
         )
         problems += [*cluster_findings, *findings]
         unjudged |= {id(document): document for document in unknown}
     return problems, [*unjudged.values()]
+
+
+def _are_apart(kustomizations: Mapping[str, Set[str]], one: Document, other: Document) -> bool:
+    """Whether nothing takes the files of both documents, and each is taken by a kustomization."""
+    takers = [kustomizations.get(document.name, frozenset()) for document in (one, other)]
+    return all(takers) and takers[0].isdisjoint(takers[1])
 
 
 def _some(names: Sequence[str]) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from msgspec import Struct
 
 from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic, naming_file, read_error
+from renderer.kubernetes.json_values import as_map
+from renderer.kubernetes.sync_sources import is_sync_source
 from renderer.source import tree
 from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 from renderer.yamlio import Document
@@ -26,6 +28,9 @@ class Manifests(Struct, frozen=True):
     charts: Sequence[str] = ()  # folders that Helm has to render first
     patches: list[str] = []  # files that a kustomization names as a part of it
     others: list[str] = []  # files without an object
+    # By name of a file: the folders of the kustomizations that take it.
+    # A file that none takes has its own folder, where an object says which folders are applied together.
+    kustomizations: dict[str, Set[str]] = {}
     # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
     ignored: frozenset[str] = frozenset()
 
@@ -36,11 +41,11 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
     absolute_paths = {os.path.abspath(path) for path in paths}
-    parts = _parts_of_kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
+    kustomizations = _Kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:
         if file.path not in absolute_paths and os.path.basename(file.path) in KUSTOMIZATIONS:
             continue
-        if file.path not in absolute_paths and file.path in parts:
+        if file.path not in absolute_paths and file.path in kustomizations.parts:
             manifests.patches.append(file.name)
             continue
         with naming_file(file.name):
@@ -53,9 +58,14 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
                     manifests.documents.extend(document.objects or [document])  # an empty List
+                if file.path in kustomizations.takers:
+                    manifests.kustomizations[file.name] = kustomizations.takers[file.path]
                 manifests.problems.extend(problems)
             elif documents or problems:
                 manifests.others.append(file.name)
+    if any(is_sync_source(document.value) for document in manifests.documents):
+        for document in manifests.documents:
+            manifests.kustomizations.setdefault(document.name, {os.path.dirname(document.name)})
     return manifests
 
 
@@ -63,13 +73,15 @@ def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:
     """Whether one of a file's documents is meant to be a Kubernetes object, which a misspelt field does not change.
     `broken`: the file, where it is not YAML.
     """
-    return any(_is_meant_as_object(document.value) for document in documents) or bool(_VERSION.search(broken))
+    fields = [_object_fields(document.value) for document in documents]
+    if any(not found for found in fields) and not any(found & {"metadata", "spec"} for found in fields):
+        return bool(_VERSION.search(broken))  # configuration of another program, such as Talos
+    return any(len(found) > 1 for found in fields) or bool(_VERSION.search(broken))
 
 
-def _is_meant_as_object(value: object) -> bool:
-    """Whether the document has two of the fields that nearly every object has, in whatever case."""
-    keys = {str(key).lower() for key in value} if isinstance(value, dict) else set()
-    return len(keys & {"apiversion", "kind", "metadata", "spec"}) > 1
+def _object_fields(value: object) -> set[str]:
+    """Which of the fields that nearly every object has the document has, in whatever case."""
+    return {"apiversion", "kind", "metadata", "spec"} & {str(key).lower() for key in as_map(value)}
 
 
 def _kustomizations_above(base: str, paths: Sequence[str]) -> Iterator[tree.InputFile]:
@@ -83,18 +95,24 @@ def _kustomizations_above(base: str, paths: Sequence[str]) -> Iterator[tree.Inpu
                     yield tree.InputFile(os.path.relpath(file), name, file)
 
 
-def _parts_of_kustomizations(kustomizations: Sequence[tree.InputFile]) -> set[str]:
-    """The paths of the files that kustomizations name as patches, configuration or contents, and not as resources."""
-    parts: set[str] = set()
-    resources: set[str] = set()
-    for file in kustomizations:
-        try:
-            documents, _ = yamlio.parse(file.name, file.read())
-        except OSError:
-            continue  # kustomize cannot read it either
+class _Kustomizations:
+    """What kustomizations name, by its path."""
 
-        folder = os.path.dirname(file.path)
-        for document in documents:
-            resources |= resource_paths(document.value, folder)
-            parts |= part_paths(document.value, folder)
-    return parts - resources
+    def __init__(self, files: Sequence[tree.InputFile]) -> None:
+        self.takers: dict[str, set[str]] = {}  # the folders of those that name it as a resource
+        named: set[str] = set()
+        for file in files:
+            folder = os.path.dirname(file.path)
+            for document in _readable_documents(file):
+                named |= part_paths(document.value, folder)
+                for path in resource_paths(document.value, folder):
+                    self.takers.setdefault(path, set()).add(folder)
+        self.parts = named - self.takers.keys()  # patches, configuration or contents
+
+
+def _readable_documents(file: tree.InputFile) -> Sequence[Document]:
+    """The documents of a file; none where kustomize cannot read it either."""
+    try:
+        return yamlio.parse(file.name, file.read())[0]
+    except OSError:
+        return ()

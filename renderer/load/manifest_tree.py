@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,8 +12,10 @@ from msgspec.structs import replace
 from renderer.api import RenderConfig, RenderOptions, RenderPolicy
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.load.environments import environment_names
+from renderer.load.flux_trees import read_flux_tree
 from renderer.load.hand_written import Manifests, read_manifests
 from renderer.load.input_files import count_files, unreadable_folders
+from renderer.load.later_text import fill_documents
 from renderer.load.render_config import render_config
 from renderer.load.render_policy import render_policies
 from renderer.load.run_scope import require_paths
@@ -28,6 +31,8 @@ def manifests(paths: Sequence[str]) -> Manifests:
     base, config_path = tree.base_of(paths)
     input_tree = tree.folder(base, paths, (), None)
     result = read_manifests(input_tree, paths)
+    documents, notes = filled_documents(result.documents, base)
+    result = replace(result, documents=documents, problems=[*result.problems, *notes])
     config, _ = render_config(config_path, "")
     if patterns := [tree.glob(pattern) for pattern in config.get("ignore") or ()]:
         result = replace(result, ignored=frozenset(_ignored_names(input_tree, paths, patterns)))
@@ -36,6 +41,16 @@ def manifests(paths: Sequence[str]) -> Manifests:
         count = count_files(result.file_count)
         result.problems.extend(make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths)
     return result
+
+
+def filled_documents(
+    documents: Sequence[Document], base: str, built_of: str = ""
+) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents with what the Flux Kustomizations of a tree fill in, and a note on what nobody is seen to fill in.
+    `built_of`: the folder that kustomize made the documents of.
+    """
+    flux_tree = cache(lambda: read_flux_tree(base))
+    return fill_documents(documents, lambda document: flux_tree().of(built_of or document.name))
 
 
 def _ignored_names(input_tree: tree.InputTree, paths: Sequence[str], patterns: Sequence[tree.Glob]) -> Iterator[str]:

@@ -80,6 +80,11 @@ def resource_paths(kustomization: object, folder: str) -> set[str]:
     return _paths(texts_at(kustomization, "resources"), folder)
 
 
+def member_paths(kustomization: object, folder: str) -> set[str]:
+    """The paths of all files and folders whose objects a kustomization in `folder` takes."""
+    return _paths((name for field, _, name in named_files(kustomization) if field in RESOURCES), folder)
+
+
 def _paths(names: Iterator[str] | list[str], folder: str) -> set[str]:
     # An inline patch stands where a name may stand, and has several lines.
     return {os.path.normpath(os.path.join(folder, name)) for name in names if name and "\n" not in name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from renderer.yamlio.document import BuiltDocument, ChangedDocument, Document, documents, parse, source_path
+from renderer.yamlio.filled_document import FilledDocument
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.nested_text import read_nested_texts
 from renderer.yamlio.writer import Markup, SharedMap, block_text, dump, dump_template, is_block, quoted_part, scalar
@@ -14,6 +15,7 @@ __all__ = [
     "BuiltDocument",
     "ChangedDocument",
     "Document",
+    "FilledDocument",
     "Markup",
     "SharedMap",
     "block_text",

@@ -10,11 +10,10 @@ from renderer.check.graph.pod_references import named_objects
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import known_facts
-from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.secret_makers import SECRET_MAKERS, made_secret
 
 _TOKEN = "TOKEN"  # noqa: S105 - in the key, as in HF_TOKEN
-# Kinds whose controller makes a Secret, each with where they name it; by default it has their own name.
-_MAKERS = {"ExternalSecret": ("spec", "target", "name"), "SealedSecret": ("spec", "template", "metadata", "name")}
 
 
 def unseen_tokens(
@@ -54,7 +53,6 @@ def _is_gated(engine: EngineContainer, catalog: EngineCatalog) -> bool:
 
 def _made_secrets(neighbours: Neighbours) -> Iterator[tuple[str, str]]:
     """The Secrets that controllers make of objects of the set."""
-    for kind, path in _MAKERS.items():
+    for kind in SECRET_MAKERS:
         for namespace, document in neighbours.all(kind):
-            name = text_at(document.value, *path) or text_at(map_at(document.value, "metadata"), "name")
-            yield namespace, name
+            yield namespace, made_secret(document.value)

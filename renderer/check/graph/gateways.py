@@ -67,9 +67,7 @@ def validate_gateway(view: ObjectView, body: Body, namespace: str, name: str) ->
     annotations = map_at(body, "metadata", "annotations")
     config = text_at(annotations, CONFIG)
     if config and view.find("GatewayConfig", namespace, config) is None:
-        key = ("GatewayConfig", namespace, config)
-        field_path: Path = ("metadata", "annotations", CONFIG)
-        yield from view.note_once("N580", key, field_path, kind=key[0], name=config, namespace=namespace)
+        yield from view.unseen("GatewayConfig", namespace, config, ("metadata", "annotations", CONFIG))
     for i, listener in enumerate(maps_at(spec, "listeners")):
         for j, reference in enumerate(maps_at(listener, "tls", "certificateRefs")):
             if reference.get("kind", "Secret") != "Secret":

@@ -72,9 +72,7 @@ def validate_secret(view: ObjectView, place: Place, path: Path, keys: Sequence[s
     namespace, name = place
     body = view.find("Secret", namespace, name)
     if body is None:
-        yield from view.note_once(
-            "N580", ("Secret", namespace, name), path, kind="Secret", name=name, namespace=namespace
-        )
+        yield from view.unseen("Secret", namespace, name, path)
     elif body:
         data = {**map_at(body, "data"), **map_at(body, "stringData")}
         for key in keys:

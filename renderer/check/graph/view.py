@@ -79,11 +79,16 @@ class ExternalObjects(Struct, frozen=True):
     present: frozenset[Key] = frozenset()  # objects of the set that cannot be looked into
     others: ObjectView | None = None  # objects that are known but not judged
     targets: TargetVersions | None = None  # the versions of the clusters, where they are known
+    makers: frozenset[str] = frozenset()  # namespaces where what is not in the set makes objects, '' for any
     plain_secrets: tuple[str, ...] = ()  # globs of options and variables whose values may be written out
 
     def allows(self, finding: Finding) -> bool:
         """Whether a finding about an object is allowed by RenderConfig's output.plainSecrets."""
         return finding.code == "W300" and patterns.fits_any(str(finding.words["name"]), self.plain_secrets)
+
+    def may_be_made(self, namespace: str) -> bool:
+        """Whether something that is not in the set, such as a chart, may make an object in a namespace."""
+        return bool(self.makers) and (not namespace or not self.makers.isdisjoint(("", namespace)))
 
     def declared(self, kind: str, namespace: str, name: str) -> bool:
         """Whether the object is declared to exist elsewhere."""
@@ -152,7 +157,9 @@ class ObjectView:
         others = self.external.others
         if others is not None and (body := others.find(kind, namespace, name)):
             return body
-        if (kind, namespace, name) in self.objects or self.external.declared(kind, namespace, name):
+        if (kind, namespace, name) in self.objects or (kind, "", name) in self.objects:
+            return EXISTS
+        if self.external.declared(kind, namespace, name):
             return EXISTS
         return None if others is None else others.find(kind, namespace, name)
 
@@ -169,14 +176,21 @@ class ObjectView:
         return not namespace or namespace in self.once("namespaces", _namespaces)
 
     def missing(self, kind: str, namespace: str, name: str, path: Path, hint: str = "") -> Finding:
-        """The finding that an object is not known. `hint`: the advice, where it is not to correct the name."""
+        """The finding that an object is not known, a note where a chart may make it. `hint`: the advice, where it is
+        not to correct the name.
+        """
         bare_kind = kind.partition(".")[0]
         declaration = "/".join(filter(None, (bare_kind, namespace, name)))
         declare = f"if '{name}' exists elsewhere, declare it as external: {declaration}"
         where = f" in namespace '{namespace}'" if namespace and kind not in _CLUSTER else ""
         hint = hint or self._near(kind, namespace, name)
         words = {"kind": bare_kind, "name": name, "where": where, "hint": f"{hint}; {declare}" if hint else declare}
-        return Finding("E580", path, words)
+        return Finding("N580" if self.external.may_be_made(namespace) else "E580", path, words)
+
+    def unseen(self, kind: str, namespace: str, name: str, path: Path) -> Iterator[Finding]:
+        """A note, at the first reference to it, about an object that need not be in the set."""
+        where = f" of namespace '{namespace}'" if namespace else ""
+        yield from self.note_once("N580", (kind, namespace, name), path, kind=kind, name=name, where=where)
 
     def _near(self, kind: str, namespace: str, name: str) -> str:
         """A hint that names another namespace with this name, or the most similar name; '' when there is none."""

@@ -22,6 +22,11 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
         yield Finding(
             "E530", ("spec", "minReplicas"), {"what": f"minReplicas {minimum} is above maxReplicas {maximum}"}
         )
+    kinds = {metric["type"] for metric in as_maps(spec.get("metrics"))}
+    if minimum == 0 and kinds.isdisjoint(_MEASURED_WITHOUT_PODS):
+        # On by default in Kubernetes 1.37: pkg/apis/autoscaling/validation/validation.go, HPAScaleToZero.
+        what = f"minReplicas 0 needs a metric of type {' or '.join(_MEASURED_WITHOUT_PODS)}"
+        yield Finding("E530", ("spec", "minReplicas"), {"what": what})
     target_ref = as_map(spec.get("scaleTargetRef"))
     group, slash, _ = as_text(target_ref.get("apiVersion")).partition("/")
     if (
@@ -44,6 +49,7 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
                 )
 
 
+_MEASURED_WITHOUT_PODS = ("Object", "External")
 _TARGETS = {
     "resource": ("Utilization", "AverageValue"),
     "containerResource": ("Utilization", "AverageValue"),

@@ -184,8 +184,12 @@ CLUSTER: Final[dict[str, Wording]] = {
         "gated models get their token from Secrets that are not in the manifests, so these were not checked: {secrets}",
         "declare those that exist in the cluster as external: {declare}",
     ),
+    "N534": Wording(
+        "what is to be filled in here was not checked, and no Flux Kustomization of the tree fills it in ({count})",
+        "if nothing else does, a cluster gets the text as it is: pipe the manifests through flux envsubst",
+    ),
     "E580": Wording("there is no {kind} '{name}'{where}", "{hint}"),
-    "N580": Wording("the {kind} '{name}' of namespace '{namespace}' is not in the manifests, so it was not checked"),
+    "N580": Wording("the {kind} '{name}'{where} is not in the manifests, so it was not checked"),
     "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),
     "E581": Wording("the Gateway '{gateway}' has no listener {what}", "its listeners: {known}"),
     "N581": Wording(
