@@ -1,7 +1,7 @@
 """The Flux Kustomizations of a tree that fill in variables, and the files that each of them reaches.
 
-What Flux reads, and which value of a variable wins: docs/spec/v1/kustomizations.md of fluxcd/kustomize-controller,
-"Path" and "Post build variable substitution".
+What Flux reads, and which value of a variable wins: the spec (v1) of Kustomizations of fluxcd/kustomize-controller
+at 00852088, "Path" and "Post build variable substitution".
 """
 
 from __future__ import annotations

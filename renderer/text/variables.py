@@ -1,7 +1,7 @@
 """Variables in a text that Flux fills in after it has built a kustomization: `${NAME}`, `${NAME:=default}`.
 
-Its form is that of envsubst with braces (fluxcd/pkg, kustomize/kustomize_varsub.go; docs/spec/v1/kustomizations.md of
-fluxcd/kustomize-controller, "Post build variable substitution"): `$NAME` is left alone, `$${NAME}` is no variable.
+Its form is that of envsubst with braces (kustomize/kustomize_varsub.go of fluxcd/pkg; spec v1 of Kustomizations,
+fluxcd/kustomize-controller at 00852088): `$NAME` is left alone, `$${NAME}` is no variable.
 """
 
 from __future__ import annotations
