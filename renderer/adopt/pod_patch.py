@@ -10,7 +10,7 @@ from renderer.adopt.server_defaults import without_defaults
 from renderer.diagnostics import Path
 from renderer.kubernetes import quantity
 from renderer.kubernetes.api_types import merge_keys, type_at
-from renderer.kubernetes.server_defaults import constants
+from renderer.kubernetes.server_defaults import constants, says_nothing
 
 Body = Mapping[str, Any]
 _ACTIONS = frozenset(("exec", "httpGet", "tcpSocket", "grpc", "sleep"))  # of probes and hooks, of which one may stand
@@ -59,7 +59,7 @@ def _map_patch(original: Body, rendered: Body, path: Path) -> dict[str, Any]:
     defaults = constants(type_at(*path))
     for key, value in original.items():
         if key not in rendered:
-            if not (key in defaults and defaults[key] == value):
+            if not (key in defaults and defaults[key] == value) and not says_nothing(key, value):
                 patch[key] = without_defaults(value, type_at(*path, key))
         elif (part := _value_patch(value, rendered[key], (*path, key))) is not None:
             patch[key] = part

@@ -51,12 +51,12 @@ def validate_documents(
         return judged.problems, judged.unknown
     problems = [*judged.problems, *_repeated_objects(judged.valid, judged.bodies, are_apart)]
     documents, bodies = [*judged.valid, *judged.partial], [*judged.bodies, *judged.partial_bodies]
-    made = {
+    made_secrets = {
         ("Secret", text_at(document.value, "metadata", "namespace"), name)
         for document in judged.unknown
         if (name := made_secret(document.value))
     }
-    external = replace(external, present=frozenset(judged.broken | made))
+    external = replace(external, present=frozenset(judged.broken | made_secrets))
     for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
         problems += _located(documents[i], [finding])
     if engines:

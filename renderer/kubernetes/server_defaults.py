@@ -302,3 +302,19 @@ def complete_leader_worker_set(spec: Value) -> None:
     group = spec.get("leaderWorkerTemplate")
     if isinstance(group, dict) and group.get("restartPolicy") == "Default":
         group["restartPolicy"] = "None"
+
+
+# Fields of pods and workloads; others are set though they are empty, as emptyDir is.
+_NOTHING_WHEN_EMPTY = frozenset(
+    {
+        *("affinity", "nodeAffinity", "podAffinity", "podAntiAffinity", "nodeSelector", "tolerations"),
+        *("securityContext", "resources", "lifecycle", "strategy", "annotations", "labels", "hostAliases"),
+        *("initContainers", "volumes", "imagePullSecrets", "topologySpreadConstraints", "command", "args"),
+        *("env", "envFrom", "ports", "volumeMounts"),
+    }
+)
+
+
+def says_nothing(field: str, value: object) -> bool:
+    """Whether a field is as if it were not there: an empty map or list."""
+    return value in ({}, []) and field in _NOTHING_WHEN_EMPTY

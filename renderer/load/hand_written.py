@@ -74,9 +74,10 @@ def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:
     `broken`: the file, where it is not YAML.
     """
     fields = [_object_fields(document.value) for document in documents]
-    if any(not found for found in fields) and not any(found & {"metadata", "spec"} for found in fields):
-        return bool(_VERSION.search(broken))  # configuration of another program, such as Talos
-    return any(len(found) > 1 for found in fields) or bool(_VERSION.search(broken))
+    is_meant = any(len(names) > 1 for names in fields)
+    if not all(fields) and not any(names & {"metadata", "spec"} for names in fields):
+        is_meant = False  # configuration of another program, such as Talos
+    return is_meant or bool(_VERSION.search(broken))
 
 
 def _object_fields(value: object) -> set[str]:

@@ -163,6 +163,15 @@ def is_preset_variable(differing: DifferingField) -> bool:
     return differing.field[1][1:-1] in {text_at(entry, "name") for entry in entries}
 
 
+def has_hub_access(differing: DifferingField) -> bool:
+    """A token of the hub that the container starts without, too."""
+    if not differing.added or not differing.pods or differing.field[:1] != ("env",):
+        return False
+    name = differing.field[1][1:-1]
+    secret = map_at(differing.pods.ours.variable(differing.container, name), "valueFrom", "secretKeyRef")
+    return secret.get("optional") is True and name.endswith("_TOKEN")
+
+
 def prepares(differing: DifferingField) -> bool:
     """Of the steps, volumes and files that the preset adds to its pods."""
     pods = differing.pods

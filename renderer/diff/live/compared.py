@@ -12,6 +12,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import made_pods, pod_selector, replicas, selects
 
 
@@ -209,11 +210,15 @@ class PodPair:
         volumes = {text_at(mount, "name") for body in loaders for mount in maps_at(body, "volumeMounts")}
         return volumes - self.theirs.volumes.keys()
 
+    def name_of_theirs(self, container: str) -> str:
+        """The name that the counterpart of a container of ours has in theirs."""
+        renamed = self.counterparts.container
+        return renamed if renamed and container == (self.ours.engine or RUNNER) else container
+
     @cached_property
     def commands(self) -> Mapping[str, str]:
         """The containers of ours whose command lines are compared option by option, and the names of theirs."""
-        renamed = self.counterparts.container
-        names = {name: renamed if renamed and name == self.ours.engine else name for name in self.ours.engines}
+        names = {name: self.name_of_theirs(name) for name in self.ours.engines}
         return {
             name: old
             for name, old in names.items()

@@ -31,6 +31,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
+from renderer.kubernetes.server_defaults import says_nothing
 from renderer.kubernetes.workloads import WORKLOADS
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
@@ -152,7 +153,11 @@ def _compare(pair: LivePair) -> LiveObject:
         if old and new and same(old.value, new.value):
             count += 1
             continue
-        if (old is None or new is None) and _is_empty(old or new) and key in above[new is None]:
+        if (
+            (old is None or new is None)
+            and _is_empty(old or new)
+            and (key in above[new is None] or says_nothing(key[-1], {}))
+        ):
             continue
         is_of_pod = key[0].startswith("@")
         if old and not new and pair.other_kind and not is_of_pod and is_default(pair.theirs.view, old.place):

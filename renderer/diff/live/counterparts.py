@@ -15,6 +15,7 @@ from renderer.diff.live.command_options import ContainerCommand, read_command
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables, references
+from renderer.kubernetes.wellknown import RUNNER
 
 LOADER: Final = "model-loader"
 _STORE = re.compile(r"STORE:(.+)")
@@ -177,7 +178,11 @@ def match_pods(theirs: PodSide, ours: PodSide) -> Counterparts:
     renamed = theirs.engine if ours.engine and theirs.engine not in our_names | {""} else ""
     if ours.engine in their_names:
         renamed = ""
-    pair = (theirs.container(renamed or ours.engine), ours.container(ours.engine))
+    unmatched = their_names - our_names
+    if not ours.engine and not theirs.engine and len(unmatched) == 1 and RUNNER in our_names - their_names:
+        renamed = next(iter(unmatched))  # a script, in which no engine is known
+    name = ours.engine or (RUNNER if renamed else "")
+    pair = (theirs.container(renamed or name), ours.container(name))
     mounts = [{text_at(mount, "mountPath"): mount for mount in maps_at(body, "volumeMounts")} for body in pair]
     names = [{text_at(volume, "name") for volume in maps_at(side.spec, "volumes")} for side in (theirs, ours)]
     volumes: dict[str, str] = {}

@@ -6,11 +6,12 @@ from typing import Final
 
 from renderer.diff.live.counterparts import parents
 from renderer.diff.live.differing_field import DifferingField
+from renderer.engines.handwritten_command import common_entry, table_entry
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
-from renderer.kubernetes.workloads import pod_templates
+from renderer.kubernetes.workloads import CONTAINERS, pod_templates
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
 _TOOLS: Final = (
@@ -57,6 +58,54 @@ def is_in_arguments(differing: DifferingField) -> bool:
     return differing.field[1][1:-1] in named and differing.field[-1] == "value"
 
 
+def is_in_command_line(differing: DifferingField) -> bool:
+    """A variable by which the engine of theirs knows its weights, host or port, which ours says in options."""
+    pods, name = differing.pods, _variable(differing)
+    if not name or not pods or not differing.commands:
+        return False
+    theirs, ours = differing.commands
+    if name in theirs.port_variables:
+        return theirs.port is not None and str(theirs.port) in str(differing.value)
+    entry = table_entry(ours.backend)
+    if name == entry.get("hostVariable"):
+        return any(ours.style.name(option) in ours.options for option in entry.get("host") or ())
+    if name not in (entry.get("weightsVariables") or ()):
+        return False
+    opened = [ours.options.get(ours.style.name(option), "") for option in entry.get("weights") or ()]
+    return pods.theirs.weights(str(differing.value)) in [pods.ours.weights(path) for path in opened]
+
+
+def is_of_hub_cache(differing: DifferingField) -> bool:
+    """A variable that says where the engine of theirs keeps what it downloads, which a loader of ours does."""
+    pods, name = differing.pods, _variable(differing)
+    return bool(name and pods and differing.commands and pods.ours.loaders) and name in common_entry()["hubVariables"]
+
+
+def _variable(differing: DifferingField) -> str:
+    """The variable that theirs alone has in the container of an engine; '' for another field."""
+    is_variable = differing.dropped and differing.field[:1] == ("env",) and differing.field[-1] == "value"
+    return differing.field[1][1:-1] if is_variable else ""
+
+
+def is_unmounted(differing: DifferingField) -> bool:
+    """Of a volume of theirs that no container mounts."""
+    pods = differing.pods
+    if not pods or not differing.dropped or differing.path[:2] != ("spec", "volumes"):
+        return False
+    containers = [body for key in CONTAINERS for body in maps_at(pods.theirs.spec, key)]
+    uses = [use for body in containers for key in ("volumeMounts", "volumeDevices") for use in maps_at(body, key)]
+    return differing.path[2][1:-1] not in {text_at(use, "name") for use in uses}
+
+
+def is_recreated(differing: DifferingField) -> bool:
+    """A rollout that ends all old pods before new ones start, of a Deployment that replaces its pods."""
+    sides = (differing.pair.theirs, differing.pair.ours)
+    if differing.key[:2] != ("spec", "strategy") or text_at(sides[0].view, "spec", "strategy", "type") != "Recreate":
+        return False
+    bounds = map_at(sides[1].view, "spec", "strategy", "rollingUpdate")
+    return bounds == {"maxUnavailable": "100%", "maxSurge": 0}
+
+
 def has_revision(differing: DifferingField) -> bool:
     """The option of a revision that a new loader loads."""
     if not differing.dropped or differing.option != "--revision" or not differing.pods:
@@ -91,11 +140,11 @@ def requests_limit(differing: DifferingField) -> bool:
     ):
         return False
     side = differing.pods.ours if differing.added else differing.pods.theirs
-    commands = differing.pods.commands
-    name = differing.container if differing.added else commands.get(differing.container, differing.container)
+    old_name = differing.pods.name_of_theirs(differing.container)
+    name = differing.container if differing.added else old_name
     part = side.container(name) or next((body for body in side.loaders if body.get("name") == name), {})
     other = differing.pods.theirs if differing.added else differing.pods.ours
-    other_name = commands.get(differing.container, differing.container) if differing.added else differing.container
+    other_name = old_name if differing.added else differing.container
     limits = (map_at(body, "resources", "limits") for body in (part, other.container(other_name)))
     return all(limit.get(differing.field[2]) == differing.value for limit in limits)
 

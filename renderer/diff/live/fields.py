@@ -91,7 +91,8 @@ class PodLeaves:
         return (self._root, "spec", "containers", f"[{self._shared_name(name)}]")
 
     def _shared_name(self, name: str) -> str:
-        return self._pods.ours.engine if not self._is_ours and name == self._counterparts.container else name
+        is_renamed = not self._is_ours and name == self._counterparts.container
+        return (self._pods.ours.engine or RUNNER) if is_renamed else name
 
     def _name_item(self, key: Key, item: Mapping[str, Any]) -> str:
         name = str(item.get("name", ""))

@@ -73,6 +73,25 @@ EXPLANATIONS: Final = (
         equal_fields.is_in_arguments,
     ),
     LiveRule(
+        "variable-of-option",
+        EQUAL,
+        "The command line says what this variable says.",
+        equal_fields.is_in_command_line,
+    ),
+    LiveRule(
+        "cache-of-hub",
+        EQUAL,
+        "The loader brings the weights, so the engine keeps no downloads in this folder.",
+        equal_fields.is_of_hub_cache,
+    ),
+    LiveRule("unmounted-volume", EQUAL, "No container mounts this volume.", equal_fields.is_unmounted),
+    LiveRule(
+        "recreate",
+        EQUAL,
+        "A rollout ends all old pods before it starts new ones, as Recreate does.",
+        equal_fields.is_recreated,
+    ),
+    LiveRule(
         "loaded-model",
         EQUAL,
         "The loader loads this model or file, which the engine opens.",
@@ -218,6 +237,9 @@ EXPLANATIONS: Final = (
     LiveRule("preset-step", ADDS, "The preset's own steps, volumes and files.", added_fields.prepares),
     LiveRule("engine-label", ADDS, "The picker of a pool knows the engine by this label.", added_fields.names_engine),
     LiveRule("preset-variable", ADDS, "The preset sets this variable.", added_fields.is_preset_variable),
+    LiveRule(
+        "hub-access", ADDS, "The engine has the hub's token, where its Secret is there.", added_fields.has_hub_access
+    ),
     LiveRule(
         "preset-request",
         ADDS,

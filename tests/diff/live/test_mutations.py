@@ -138,7 +138,6 @@ ADDITIONS: dict[str, tuple[tuple[Any, ...], object]] = {
     ),
     "an option": (("spec", "containers", 0, "args"), "--enforce-eager"),
     "a mount": (("spec", "containers", 0, "volumeMounts"), {"name": "dshm", "mountPath": "/extra"}),
-    "a volume": (("spec", "volumes"), {"name": "extra", "emptyDir": {}}),
     "a port": (("spec", "containers", 0, "ports"), {"name": "metrics", "containerPort": 9000}),
     "a container": (("spec", "containers"), {"name": "sidecar", "image": "example.com/sidecar:1"}),
     "an init container": (("spec", "initContainers"), {"name": "first", "image": "example.com/first:1"}),
@@ -158,6 +157,20 @@ def test_what_theirs_has_beside_is_lost(name: str, addition: str) -> None:
     value_of(template, tuple(path)).setdefault(field, []).append(item)
     report = report_of(theirs, bodies)
     assert (report.lost, report.unexplained) == (1, 0)
+
+
+@pytest.mark.parametrize("name", ADOPTED)
+def test_a_volume_that_nothing_mounts_is_nothing(name: str) -> None:
+    bodies = bodies_of(name)
+    theirs = copy.deepcopy(bodies)
+    workload = next(body for body in theirs if body["kind"] in ("Deployment", "LeaderWorkerSet"))
+    spec = workload["spec"]
+    template = spec["template"] if "template" in spec else spec["leaderWorkerTemplate"]["workerTemplate"]
+    template["spec"].setdefault("volumes", []).append({"name": "extra", "emptyDir": {}})
+    assert (report_of(theirs, bodies).lost, report_of(theirs, bodies).unexplained) == (0, 0)
+    container = template["spec"]["containers"][0]
+    container.setdefault("volumeMounts", []).append({"name": "extra", "mountPath": "/extra"})
+    assert report_of(theirs, bodies).lost == 2
 
 
 @pytest.mark.parametrize("name", ADOPTED)
