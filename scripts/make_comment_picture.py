@@ -24,7 +24,7 @@ CHANGE: Final = (
     ("playground.yaml", "replicas: 2 ", "replicas: 4 "),
 )
 WIDTH: Final = 900
-HEIGHT: Final = 545
+HEIGHT: Final = 455
 STYLE: Final = """
 body { margin: 16px; font: 14px/1.5 "Liberation Sans", Arial, sans-serif; color: #1f2328; background: #fff; }
 section { border: 1px solid #d1d9e0; border-radius: 6px; }

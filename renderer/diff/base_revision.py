@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import load, pipeline
+from renderer import load, pipeline, resolve
 from renderer.api import Inputs, ItemKey, RenderOptions, Scope
 from renderer.diagnostics import Diagnostic, RenderError
 from renderer.diff import reuse
@@ -22,7 +22,7 @@ from renderer.source import git
 from renderer.source.commit import CommitTree
 
 if TYPE_CHECKING:
-    from renderer.fit.verdict import FitVerdict
+    from renderer.diff.models import Fits
 
 _NOTES = 10  # errors of a base that are shown; the rest is counted
 
@@ -32,7 +32,7 @@ class BaseFiles(Struct, frozen=True):
 
     files: list[OutputFile] = []
     notes: list[str] = []
-    fits: Mapping[tuple[str, str], FitVerdict] = {}  # as in RenderResult; none of files that the commit holds
+    fits: Fits = {}  # of its models
 
 
 class BaseRevision:
@@ -48,6 +48,7 @@ class BaseRevision:
         # there are any, else renders.
         self._form = form
         self._inputs: reuse.BaseInputs | None = None
+        self._parsed_files: reuse.ParsedFiles = {}  # of the later side
         self._scope: Scope | None = None
 
     def expect_contents(self, inputs: Inputs, parsed_files: reuse.ParsedFiles | None = None) -> None:
@@ -61,6 +62,7 @@ class BaseRevision:
         `parsed_files`: those of the later side.
         """
         self.expect_contents(inputs, parsed_files)
+        self._parsed_files = parsed_files
         try:
             if not self._options or self._committed:
                 return frozenset()
@@ -74,11 +76,12 @@ class BaseRevision:
             return frozenset()
         return self._inputs.unchanged
 
-    def output_files(self, later_paths: Set[str], later: RenderResult | None) -> BaseFiles:
+    def output_files(self, later_texts: Sequence[OutputFile], later: RenderResult | None) -> BaseFiles:
         """The rendered files of this side, and notes.
 
-        `later_paths`: the paths of the later side; `later`: the later side's result, None if it has errors.
+        `later_texts`: the files of the later side; `later`: the later side's result, None if it has errors.
         """
+        later_paths = {text.path for text in later_texts}
         if not self._options:
             return BaseFiles()
         if self._committed:
@@ -87,10 +90,34 @@ class BaseRevision:
             if chart:
                 files, notes = chart.manifests(later_paths)
             files = [file for file in files if file.path in later_paths or _is_made_from(file, scope.pruned_paths)]
-            return BaseFiles(files, notes)
+            return BaseFiles(files, notes, self._plan_fits(scope, files, later_texts, later))
         if self._form == "rendered":
             return BaseFiles(notes=[f"{self._name} holds no rendered files, so everything counts as added"])
         return self._render(self._options, f"base {self._name}", later)
+
+    def _plan_fits(
+        self, scope: Scope, files: Iterable[OutputFile], later_texts: Iterable[OutputFile], later: RenderResult | None
+    ) -> Fits:
+        """Whether the models of those files of the commit fit that differ from the later side, as far as it follows
+        from their inputs. Where these are the same, another llmaz rendered the files: then nobody knows.
+        """
+        texts = dict(later_texts) if later and later.fits else {}
+        sources = {_source(file) for file in files if texts and texts.get(file.path) != file.text}
+        if not later or not sources:
+            return {}
+        try:
+            inputs = reuse.read_base(scope.folder, scope, later.inputs, self._parsed_files)
+        except git.GitError:
+            raise
+        except RenderError:  # the commit has settings that nobody can read
+            return {}
+        apps = (app for app in inputs.inputs.apps if app.file in sources and app.key not in inputs.unchanged)
+        context = resolve.run_context(inputs.inputs, strict=False, tells_all=False)
+        return {
+            place: verdict
+            for app in apps
+            for place, verdict in resolve.fit_verdicts(resolve.plan(context, app)[0]).items()
+        }
 
     def _render(self, options: RenderOptions, name: str, later: RenderResult | None) -> BaseFiles:
         """The files that the valid inputs render to, and notes about the others."""
@@ -141,8 +168,13 @@ class BaseRevision:
 
 def _is_made_from(file: OutputFile, pruned_paths: Sequence[str]) -> bool:
     """Whether the header of a rendered file names an input below these paths; always true without paths."""
-    source = source_of(file.text.partition("\n")[0].encode()) or ""
+    source = _source(file)
     return not pruned_paths or any(source == path or source.startswith(f"{path}/") for path in pruned_paths)
+
+
+def _source(file: OutputFile) -> str:
+    """The input that the header of a rendered file names."""
+    return source_of(file.text.partition("\n")[0].encode()) or ""
 
 
 def _error_lines(problems: Iterable[Diagnostic]) -> list[str]:

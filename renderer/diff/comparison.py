@@ -232,7 +232,7 @@ class _State(Struct, frozen=True):
             return None
         model = summarize_model(item, self.scalers, names, self.devices)
         verdict = self.fits.get((item.key.namespace, item.key.name))
-        return replace(model, memory=describe_verdict(verdict)) if verdict else model
+        return replace(model, memory=describe_verdict(verdict), lacks_fact=bool(verdict.missing)) if verdict else model
 
     def summarize_roles(
         self, names: AcceleratorNames, places: set[tuple[str, str]]

@@ -14,12 +14,13 @@ from renderer.text import escapes
 
 
 def to_json(diff: TreeDiff, environment: str = "") -> str:
-    """The difference as JSON: `different`, models, gpus, roles, traffic, risks, objects and notes. Every key is
+    """The difference as JSON: `different`, risks, models, gpus, roles, traffic, objects and notes. Every key is
     present; the value is null on a side that does not have it. Secrets are hidden.
     """
     document = {
         "environment": environment or None,
         "different": diff.different,
+        "risks": [_risk(risk) for risk in diff.risks],
         "models": [_model(model) for model in diff.models],
         "gpus": [_gpus(gpu) for gpu in diff.gpus],
         "roles": [
@@ -40,7 +41,6 @@ def to_json(diff: TreeDiff, environment: str = "") -> str:
             }
             for traffic_input in diff.traffic
         ],
-        "risks": [_risk(risk) for risk in diff.risks],
         "objects": [_object(change) for change in diff.objects],
         "notes": list(diff.notes),
     }

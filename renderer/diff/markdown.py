@@ -25,8 +25,8 @@ from renderer.diff.wording import (
     replicas,
     roles,
     shorten,
+    summarize_gpus,
     title,
-    total_gpus,
     yaml_diff,
 )
 from renderer.text.escapes import html_code, line, lines, markdown_code, markdown_fence, markdown_text
@@ -34,6 +34,7 @@ from renderer.text.escapes import html_code, line, lines, markdown_code, markdow
 MOST = 65_536  # characters of a comment on GitHub
 _ROOM = MOST - 600  # the rest is for what was cut
 _MANY = 6  # objects of one risk that are named
+_ONE_ROW = 700  # characters of the risks that share a row
 _ORDER = ("changed", "renamed", "added", "removed")  # what is cut first, stands last
 _LONGEST, _LINES, _ERROR = 160, 30, 1_000  # characters of a value, lines of a cell, characters of an error
 
@@ -45,10 +46,10 @@ def markdown(diff: TreeDiff, environment: str = "") -> str:
         for w in diff.traffic
     ]
     text = _head(environment, headline(diff)) + _risks(diff.risks)
-    models = _table("| model | change | replicas |", [_model(model) for model in diff.models], "model", 12_000)
-    text += _section(count_states(diff.models, "model"), models)
+    head = f"| {count_states(diff.models, 'model')} | change | replicas |"
+    text += _table(head, [_model(model) for model in diff.models], "model", 12_000)
     text += _list("Roles", [f"* {_code(change.place)}: {markdown_text(roles(change))}" for change in diff.roles], 4_000)
-    text += _table("| GPUs of | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
+    text += _table(f"| {summarize_gpus(diff)} | accelerator | a replica | at most |", _gpus(diff), "line", 4_000)
     text += _table("| traffic of | what | before | after |", traffic_rows, "line", 6_000)
     text += _list("Notes", [f"* {_code(note, _ERROR)}" for note in diff.notes], 6_000)
     text += _section(count_states(diff.objects, "object"), "")
@@ -81,14 +82,14 @@ def markdown_errors(
 
 
 def _risks(risks: Sequence[Risk]) -> str:
-    """The list of all risks with their remedies. Each class has its own room, so that many risks of one class hide none
-    of the others.
+    """The list of all risks with their remedies, right below the headline that counts them. Each class has its own
+    room, so that many risks of one class hide none of the others.
     """
     rows: dict[str, list[str]] = {}
     for groups in group_risks(risks):
         rows.setdefault(groups[0].risk.risk_class, []).extend(_risk_rows(groups))
     lists = [_fit_list(of_class, 8_000 if name == "guard" else 5_500) for name, of_class in rows.items()]
-    return _section(count_risks(risks), "\n" + "".join(lists))
+    return "".join(["\n", *lists]) if lists else ""
 
 
 def _section(head: str, text: str) -> str:
@@ -139,16 +140,21 @@ def _fit_rows(rows: Sequence[str], room: int) -> tuple[list[str], int]:
 
 
 def _risk_rows(groups: Sequence[RiskGroup]) -> list[str]:
-    """A row for each of these risks, which have a title and a remedy in common; both stand in the first row."""
+    """The rows of these risks, which have a title and a remedy in common: one row if they are short, else one each."""
     first = groups[0].risk
     title, remedy = f"* **{first.title}**", f"<br>Remedy: {_marked(first.marked_remedy)}"
-    texts = [_risk(group) for group in groups]
-    if len(texts) == 1:
-        return [f"{title}: {texts[0]}{remedy}"]
-    return [f"{title}{remedy}\n  * {texts[0]}", *(f"  * {text}" for text in texts[1:])]
+    by_lead: dict[str, list[str]] = {}
+    for group in groups:
+        by_lead.setdefault(_marked(group.risk.lead), []).append(_risk(group))
+    line = "; ".join(f"{lead}{'; '.join(texts)}" for lead, texts in by_lead.items())
+    if len(groups) == 1 or _github_length(line) <= _ONE_ROW:
+        return [f"{title}: {line}{remedy}"]
+    rows = [f"  * {lead}{text}" for lead, texts in by_lead.items() for text in texts]
+    return [f"{title}{remedy}\n{rows[0]}", *rows[1:]]
 
 
 def _risk(group: RiskGroup) -> str:
+    """The objects of the risks, and what they are without their lead."""
     places = group.places
     more = f" and {len(places) - _MANY:,} more" if len(places) > _MANY else ""
     return f"{', '.join(map(_code, places[:_MANY]))}{more}: {_marked(group.risk.marked_text)}"
@@ -161,7 +167,7 @@ def _marked(text: str) -> str:
 
 def _model(change: ModelChange) -> str:
     model = change.after or change.before
-    name = f"<br>{_code(model.name)}" if model and model.name else ""
+    name = f" ({_code(model.name)})" if model and model.name else ""
     lines = (
         [f"**{change.state}**{f', was {_code(old.place)}' if (old := change.renamed_from) else ''}"]
         if change.state != "changed"
@@ -182,7 +188,7 @@ def _change_summary(change: ModelChange) -> str:
 
 
 def _gpus(diff: TreeDiff) -> list[str]:
-    """Rows of accelerators: the totals of the headline first, then the sums of kinds that change and are not those of a
+    """Rows of accelerators below the totals of the headline: first the sums of kinds that change and are not those of a
     single model, then those of each model.
     """
     changed = changed_gpus(diff)
@@ -192,20 +198,8 @@ def _gpus(diff: TreeDiff) -> list[str]:
         single = [(gpu.name, gpu.peak) for _, gpu in changed]
         kinds = [gpu for gpu in diff.gpus if gpu.peak[0] != gpu.peak[1] and (gpu.name, gpu.peak) not in single]
         sums = [(_code(gpu.name), accelerators(gpu)) for gpu in kinds] if len(diff.gpus) > 1 else []
-        totals = [
-            (_name_of_total(diff, is_part), accelerators(total_gpus(diff, is_part)))
-            for is_part in (False, True)
-            if any(gpu.is_part == is_part for _, gpu in changed)
-            and (len(diff.models) > 1 or sum(gpu.is_part == is_part for gpu in diff.gpus) > 1)
-        ]
-        rows = [*((whole, kind, "", figures) for kind, figures in (*totals, *sums)), *rows]
+        rows = [*((whole, kind, "", figures) for kind, figures in sums), *rows]
     return [f"| {' | '.join(row)} |" for row in rows]
-
-
-def _name_of_total(diff: TreeDiff, is_part: bool) -> str:
-    """What a total is of: one kind by its name, else all of whole cards or of parts."""
-    names = [gpu.name for gpu in diff.gpus if gpu.is_part == is_part]
-    return _code(names[0]) if len(names) == 1 else total_gpus(diff, is_part).name
 
 
 def _fact(fact: ModelFact) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -12,24 +14,32 @@ from renderer.diff import gpus
 from renderer.diff.gpus import AcceleratorKind, AcceleratorNames, GpuChange
 from renderer.diff.objects import Body, Items, ObjectItem, ObjectKey, app_and_role, is_workload, role_items
 from renderer.diff.options import OptionChange, compare_options
+from renderer.diff.renames import replace_name
 from renderer.kubernetes import disaggregated_sets, wellknown, workloads
 from renderer.kubernetes.json_values import map_at, maps_at, value_at
 from renderer.kubernetes.workloads import SCALE_TARGETS, pod_template, replicas, scale_target
+from renderer.load.preset_files import preset, preset_names
 from renderer.resolve.model_cache import FLOATING_REVISIONS
+from renderer.resolve.pod.loaders import loader_name
+from renderer.resolve.weight_sources import MODELS_FOLDER
 
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
 
+_PUBLIC_NAME = "public name"
+_WEIGHTS = rf"(?<!\S){MODELS_FOLDER}[^\s,]*"
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {
     wellknown.BACKEND: "backend",
     wellknown.ENGINE_VERSION: "engine version",
     wellknown.MODEL_REVISION: "model revision",
-    wellknown.SERVED_MODEL_NAME: "public name",
+    wellknown.SERVED_MODEL_NAME: _PUBLIC_NAME,
     wellknown.KV_CACHE_MEMORY: "KV cache in memory",
     wellknown.ADAPTERS: "adapters",
 }
 _MODEL = wellknown.MODEL_NAME
+_OF_MEMORY = {"model", "flavor", "nodes", "hosts a replica", "image", "command", *_ANNOTATIONS.values()}
+"""Facts on which it depends whether a model fits."""
 _NETWORKS = frozenset(("k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces"))  # annotations that attach some
 _NETWORK_VARIABLES = ("NCCL_", "RCCL_", "HCCL_", "UCX_", "FI_")
 _KEDA_MOST = 100  # replicas, where a ScaledObject says no other
@@ -59,7 +69,7 @@ class PodSummary(Struct, frozen=True):
     env: Mapping[str, str]  # likewise
     others: Mapping[str, SideContainer]  # all other containers, by name
     volumes: Mapping[str, str]  # the sources of volumes that are not empty at first, by name
-    # Of the engine's container, without accelerators, by `<resource> requests` and `<resource> limits`.
+    # Of the engine's container, without accelerators, by their keys, such as `resources.limits.memory`.
     resources: Mapping[str, str]
 
 
@@ -83,6 +93,7 @@ class ModelSummary(Struct, frozen=True):
     # Whether pods of several hosts name nothing but the network of all pods.
     has_plain_network: bool = False
     memory: str = ""  # whether it fits on its accelerators, in words; '' where that is not known
+    lacks_fact: bool = False  # for want of a fact of the model that is known in part, or not at all
 
     @property
     def range(self) -> str:
@@ -127,10 +138,26 @@ class ModelChange(Struct, frozen=True):
 
     @property
     def memory(self) -> str:
-        """Whether the model fits on its accelerators, behind an arrow where that changes; '' where it is not known."""
+        """Whether the model fits on its accelerators: of a new one, and where that changes, with what was before. Where
+        it is not known, that is said only if something changes on which it depends. '' for nothing to say.
+        """
         after = self.after.memory if self.after else ""
-        before = self.before.memory if self.before else ""
-        return f"{before} → {after}" if before and after and before != after else after
+        if not self.before or not self.after:
+            return after
+        before = self.before.memory
+        if before == after:
+            return after if self.after.lacks_fact and self._changes_memory else ""
+        if before and after:
+            return f"{before} → {after}"
+        if not self._changes_memory:
+            return ""
+        return f"{after} (before: not known)" if after else f"{before} → not known"
+
+    @property
+    def _changes_memory(self) -> bool:
+        """Whether anything differs on which it depends whether the model fits."""
+        names = {fact.name for fact in self.facts} - {_PUBLIC_NAME}
+        return bool(self.flags or names & _OF_MEMORY) or any(gpu.replica[0] != gpu.replica[1] for gpu in self.gpus)
 
     @property
     def renamed_from(self) -> ObjectKey | None:
@@ -150,7 +177,10 @@ def model_change(
     state: str, key: ObjectKey, was: ObjectKey | None, before: ModelSummary | None, after: ModelSummary | None
 ) -> ModelChange:
     """The change from one model to another, with all that differs."""
-    facts, flags, gpus = compare_models(before, after)
+    renamed = (was.name, key.name) if was else ("", "")
+    if was and before and after and before.app:
+        renamed = (before.app, after.app)
+    facts, flags, gpus = compare_models(before, after, renamed)
     if was and was.kind != key.kind:
         facts = [ModelFact("workload", was.kind, key.kind), *facts]
         state = "changed" if was.place == key.place else state
@@ -275,7 +305,7 @@ def _pod(pod: Body, accelerators: AcceleratorNames) -> PodSummary:
     )
     others = [container for _, container in workloads.containers(map_at(pod, "spec")) if container is not runner]
     resources = {
-        f"{name} {kind}": str(value)
+        f"resources.{kind}.{name}": str(value)
         for kind in ("requests", "limits")
         for name, value in map_at(runner, "resources", kind).items()
         if not accelerators.counts(name) and name != gpus.declared_accelerator(pod)
@@ -328,16 +358,21 @@ def _variable(entry: Body) -> str:
 
 
 def compare_models(
-    before: ModelSummary | None, after: ModelSummary | None
+    before: ModelSummary | None, after: ModelSummary | None, renamed: tuple[str, str]
 ) -> tuple[list[ModelFact], list[OptionChange], list[GpuChange]]:
-    """Facts, options and accelerators that differ between two models; None is a side without the model."""
-    facts = list(_facts(before, after)) if before and after else list(_moving_revision(after)) if after else []
+    """Facts, options and accelerators that differ between two models; None is a side without the model. `renamed`: the
+    old and the new name of the app, '' where it keeps it.
+    """
+    facts = list(_moving_revision(after)) if after and not before else []
     options: list[OptionChange] = []
     if before and after:
+        told = _ToldSteps(renamed, before.name != after.name)
+        facts = list(_facts(before, after, told))
         leaders = options = compare_options(before.leader.args, after.leader.args)
         if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
             workers, known = compare_options(before.worker.args, after.worker.args), set(leaders)
             options = leaders + [replace(option, of_workers=True) for option in workers if option not in known]
+        options = [option for option in options if not told.covers(option.before, option.after)]
     old, new = before.gpus if before else {}, after.gpus if after else {}
     most = before.high if before else 0, after.high if after else 0
     return (
@@ -350,7 +385,8 @@ def compare_models(
 def _moving_revision(model: ModelSummary) -> Iterator[ModelFact]:
     """The revision of a new model, where it is a branch: what a pod loads may change without a commit here."""
     what = _ANNOTATIONS[wellknown.MODEL_REVISION]
-    if (revision := model.annotations.get(what, "")) in FLOATING_REVISIONS:
+    revision = model.annotations.get(what, "")
+    if revision and revision in FLOATING_REVISIONS:  # weights that are no repository have none
         yield ModelFact(what, "", f"{revision}, a branch: a later start may load other weights")
 
 
@@ -359,25 +395,60 @@ def _same_nodes(before: ModelSummary, after: ModelSummary) -> bool:
     return before.nodes == after.nodes and ("flavor" in before.annotations) != ("flavor" in after.annotations)
 
 
-def _facts(before: ModelSummary, after: ModelSummary) -> Iterator[ModelFact]:
+class _ToldSteps:
+    """Steps from an old to a new value that say no more than what is told of a model already."""
+
+    def __init__(self, renamed: tuple[str, str], is_another_model: bool) -> None:
+        self._renamed, self.is_another_model = renamed, is_another_model
+        self._loads_others = is_another_model
+        self._steps = set[tuple[str, str]]()
+        self._names = [renamed]
+
+    def follows_name(self, before: str, after: str) -> bool:
+        """Whether a step follows from the new name of the app."""
+        return bool(before) and replace_name(*self._renamed, before) == after
+
+    def add(self, facts: Sequence[ModelFact]) -> None:
+        """What the annotations tell."""
+        self._steps |= {(fact.before, fact.after) for fact in facts}
+        self._names += [(fact.before, fact.after) for fact in facts if fact.name == _PUBLIC_NAME and fact.before]
+
+    def add_loaded(self) -> None:
+        """That other weights are loaded, so that their folders change."""
+        self._loads_others = True
+
+    def covers(self, before: str | None, after: str | None) -> bool:
+        """Whether the step of an option or a variable is told: by an annotation, the names, the weights' folders."""
+        if not before or not after:
+            return False
+        if (before, after) in self._steps:
+            return True
+        for old, new in self._names:
+            before = replace_name(old, new, before)
+        if self._loads_others:
+            before, after = (re.sub(_WEIGHTS, MODELS_FOLDER, value) for value in (before, after))
+        return before == after
+
+
+def _facts(before: ModelSummary, after: ModelSummary, told: _ToldSteps) -> Iterator[ModelFact]:
     yield from _fact("model", before.name, after.name)
     annotated = [
         fact
         for what in (*_ANNOTATIONS.values(), "flavor")
         for fact in _fact(what, before.annotations.get(what, ""), after.annotations.get(what, ""))
     ]
-    yield from annotated
+    told.add(annotated)
+    yield from (fact for fact in annotated if not told.follows_name(fact.before, fact.after))
     if before.annotations.get("flavor") == after.annotations.get("flavor"):
         yield from _fact("nodes", before.nodes, after.nodes)
     yield from _fact("replicas", _describe_replicas(before), _describe_replicas(after))
     if before.scaled and after.scaled:
         yield from _fact("autoscaler", before.scaler, after.scaler)
     yield from _fact("hosts a replica", str(before.size), str(after.size))
-    steps = {(fact.before, fact.after) for fact in annotated}
-    leaders = dict.fromkeys(_pods(before.leader, after.leader, steps))
+    leaders = dict.fromkeys(_pods(before.leader, after.leader, told))
     yield from leaders
     if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
-        for fact in _pods(before.worker, after.worker, steps):
+        for fact in _pods(before.worker, after.worker, told):
             if fact not in leaders:
                 yield replace(fact, name=f"worker: {fact.name}")
 
@@ -386,9 +457,9 @@ def _describe_replicas(model: ModelSummary) -> str:
     return f"{model.low} to {model.high}{model.groups} by an autoscaler" if model.scaled else model.replicas
 
 
-def _pods(before: PodSummary, after: PodSummary, annotated: Collection[tuple[str, str]]) -> Iterator[ModelFact]:
-    """The facts of one pod template that differ. `annotated`: old and new values that the annotations already show,
-    such as a revision that a loader also has as a variable.
+def _pods(before: PodSummary, after: PodSummary, told: _ToldSteps) -> Iterator[ModelFact]:
+    """The facts of one pod template that differ, without what is told already, such as a revision that a loader also
+    has as a variable.
     """
     yield from _fact("image", before.image, after.image)
     for name in _all_keys(before.others, after.others):
@@ -398,18 +469,48 @@ def _pods(before: PodSummary, after: PodSummary, annotated: Collection[tuple[str
     for name in _all_keys(before.resources, after.resources):
         yield from _fact(name, before.resources.get(name, ""), after.resources.get(name, ""))
     for name in _all_keys(before.volumes, after.volumes):
-        yield from _fact(f"volume {name}", before.volumes.get(name, ""), after.volumes.get(name, ""))
+        for fact in _fact(f"volume {name}", before.volumes.get(name, ""), after.volumes.get(name, "")):
+            told.add_loaded()
+            if not told.follows_name(fact.before, fact.after):
+                yield fact
     known = dict.fromkeys(_variables(before.env, after.env))
-    yield from known
+    loaded = list(_loaded(before, after, known, told))
+    yield from (fact for fact in known if not told.covers(fact.before, fact.after))
+    yield from loaded
+
+
+def _loaded(
+    before: PodSummary, after: PodSummary, known: Collection[ModelFact], told: _ToldSteps
+) -> Iterator[ModelFact]:
+    """What differs in the containers that load weights, but for variables that are `known` of the engine."""
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
+            told.add_loaded()
             continue  # another program: its new image is the fact to show
+        is_of_model = told.is_another_model and name == loader_name(0)
         for flag in compare_options(old.args, new.args):
+            told.add_loaded()
+            if is_of_model or told.covers(flag.before, flag.after):
+                continue
             yield ModelFact(f"{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
-            if fact not in known and (fact.before, fact.after) not in annotated:  # a loader has the engine's too
+            if fact in known:  # a loader has the engine's too
+                continue
+            told.add_loaded()
+            if not (is_of_model and fact.name in _source_variables()) and not told.covers(fact.before, fact.after):
                 yield ModelFact(f"{fact.name} of {name}", fact.before, fact.after)
+
+
+@cache
+def _source_variables() -> frozenset[str]:
+    """What the loaders' presets set to say where the weights of a model come from, as names of facts."""
+    sources = (
+        source
+        for name in preset_names("loaders")
+        for source in maps_at(preset(f"loaders/{name}").value, "spec", "sources")
+    )
+    return frozenset(f"env {entry.get('name')}" for source in sources for entry in maps_at(source, "envs"))
 
 
 def _variables(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[ModelFact]:

@@ -36,7 +36,7 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
         label = value_at(item.body, "metadata", "labels", _APP)
         owner = owners.get((key.namespace, str(label)))
         if owner and key not in old_keys.values() and not is_workload(key, item.body):
-            name = _replace_name(str(label), owner.name, key.name)
+            name = replace_name(str(label), owner.name, key.name)
             new_key = replace(key, namespace=owner.namespace, name=name)
             if new_key in added:
                 old_keys[new_key] = key
@@ -69,7 +69,7 @@ def _of_another_kind(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey
     }
 
 
-def _replace_name(old: str, new: str, text: str) -> str:
+def replace_name(old: str, new: str, text: str) -> str:
     """The text with the old name replaced by the new one, as a whole word only."""
     return re.sub(rf"(?<![a-z0-9]){re.escape(old)}(?![a-z0-9])", lambda _: new, text)
 
@@ -135,5 +135,5 @@ def _leaves(value: object, swaps: list[tuple[str, str]], path: str = "") -> Iter
         text = str(value)
         for old, new in swaps:
             if old and old != new and old in text:
-                text = _replace_name(old, new, text)
+                text = replace_name(old, new, text)
         yield path, text

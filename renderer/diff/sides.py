@@ -97,7 +97,7 @@ def _render_sides(base_tree: CommitTree, now: RenderOptions, name: str, base: st
         return Sides([], [], problems, [], now.env, judgement.risks)
     if later_result and not may_reuse:
         earlier.expect_contents(later_result.inputs)
-    base_side = earlier.output_files({text.path for text in texts}, None if failed else later_result)
+    base_side = earlier.output_files(texts, None if failed else later_result)
     if failed and not base_side.files:
         return Sides([], [], problems, [], now.env, judgement.risks)
     if failed and later:  # E123: no input is left, so all objects are removed

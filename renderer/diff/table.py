@@ -11,6 +11,7 @@ from renderer.diff.wording import (
     RiskGroup,
     accelerators,
     arrow,
+    differs,
     format_sides,
     group_risks,
     headline,
@@ -28,12 +29,12 @@ _MANY = 12  # fields of one object, and objects of one risk, that are shown; the
 
 
 def table(diff: TreeDiff, environment: str = "") -> str:
-    """Sections for models, risks, traffic, objects and notes, each only if it has lines; the headline last."""
+    """Sections for risks, models, traffic, objects and notes, each only if it has lines; the headline last."""
     parts = [
         list(_risks((risk for risk in diff.risks if risk.kind == GUARD), is_whole=True)),
+        list(_risks((risk for risk in diff.risks if risk.kind != GUARD), is_whole=False)),
         [text for model in diff.models for text in _model(model)],
         [line(f"  {change.place}: {roles(change)}") for change in diff.roles],
-        list(_risks((risk for risk in diff.risks if risk.kind != GUARD), is_whole=False)),
         [
             line(f"  {traffic_input.name}: {traffic_input.aspect}: {arrow(traffic_input.before, traffic_input.after)}")
             for traffic_input in diff.traffic
@@ -41,7 +42,7 @@ def table(diff: TreeDiff, environment: str = "") -> str:
         [text for change in diff.objects for text in _object(change)],
         [f"  {line(note)}" for note in diff.notes],
     ]
-    heads = ("Guard", "Models", "Roles", "Risks", "Traffic", "Objects", "Notes")
+    heads = ("Guard", "Risks", "Models", "Roles", "Traffic", "Objects", "Notes")
     sections = [
         "\n".join([head, *(shorten(text, _LONGEST) for text in part)])
         for head, part in zip(heads, parts, strict=True)
@@ -79,7 +80,7 @@ def _model(change: ModelChange) -> Iterator[str]:
         yield f"      {'worker: ' if flag.of_workers else ''}option {line(str(flag))}"
     if change.state in ("added", "removed"):
         yield f"      replicas: {replicas(change)}"
-    for gpus in change.gpus:
+    for gpus in filter(differs, change.gpus):
         yield f"      {line(gpus.name)}: {per_replica(gpus)} a replica, {accelerators(gpus)} at most"
     if change.memory:
         yield f"      GPU memory: {change.memory}"

@@ -108,6 +108,8 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
     }
     pools = {(was.namespace, was.name): (key.namespace, key.name) for key, was in renamed.items() if key.kind == _POOL}
     moved = _match_moved(old, new, renamed)
+    called = _match_called(old, new, moved, renamed)
+    moved |= called
     several = {name for side in (old, new) for name, count in Counter(name for name, _ in side).items() if count > 1}
     for public_key in sorted({*old, *new} - set(moved.values())):
         sides = old.get(moved.get(public_key, public_key)), new.get(public_key)
@@ -115,7 +117,8 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
         name = f"{public_key[0]} at {', '.join(hosts)}" if hosts else public_key[0]
         yield from _name_changes(*sides, name, backends)
     gone = {name for name, _ in old} - {name for name, _ in new}
-    yield from _rewrite_changes(_rewrites(before, pools), _rewrites(after, {}), gone)
+    told = gone | {name for name, _ in called}
+    yield from _rewrite_changes(_rewrites(before, pools), _rewrites(after, {}), told)
     for key in sorted({*before, *after}):
         was = renamed.get(key, key)
         pair = before[was].body if was in before else {}, after[key].body if key in after else {}
@@ -152,6 +155,20 @@ def _match_moved(old: Named, new: Named, renamed: Mapping[ObjectKey, ObjectKey])
     return old_keys
 
 
+def _match_called(
+    old: Named, new: Named, moved: Mapping[NameKey, NameKey], renamed: Mapping[ObjectKey, ObjectKey]
+) -> dict[NameKey, NameKey]:
+    """By new key, the old key of public names that are called otherwise now: the only one that goes from a route, and
+    the only one that comes there. `moved`: those that are matched already.
+    """
+    gone, came = dict[ObjectKey, list[NameKey]](), dict[ObjectKey, list[NameKey]]()
+    for key in old.keys() - new.keys() - set(moved.values()):
+        gone.setdefault(key[1], []).append(key)
+    for key in new.keys() - old.keys() - moved.keys():
+        came.setdefault(renamed.get(key[1], key[1]), []).append(key)
+    return {keys[0]: gone[was][0] for was, keys in came.items() if len(keys) == len(gone.get(was, ())) == 1}
+
+
 def _overlap(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """Whether two lists have an item in common; an empty list stands for all items."""
     return not first or not second or not set(first).isdisjoint(second)
@@ -166,6 +183,7 @@ def _name_changes(
             name, "public name", _describe_legs(old) if before else "", _describe_legs(new) if after else ""
         )
         return
+    yield from _change_if_different(name, "public name", before.name, after.name)
     yield from _change_if_different(name, "namespace", before.route.namespace, after.route.namespace)
     gateways = [", ".join((*public.gateways, *public.hosts)) for public in (before, after)]
     yield from _change_if_different(name, "Gateway and hosts", gateways[0], gateways[1])
@@ -181,7 +199,8 @@ def _name_changes(
             continue
         yield from _change_if_different(name, f"weight of {to}", str(was.weight), str(leg.weight))
         yield from _change_if_different(name, f"priority of {to}", str(was.priority), str(leg.priority))
-        yield from _change_if_different(name, f"called at {to}", was.called, leg.called)
+        if (was.called, leg.called) != (before.name, after.name):
+            yield from _change_if_different(name, f"called at {to}", was.called, leg.called)
     for to, leg in left.items():
         yield TrafficChange(name, "leads to", _describe_leg(to, leg), "")
 
@@ -211,12 +230,12 @@ def _rewrites(objects: Items, pools: Mapping[_Place, _Place]) -> dict[tuple[str,
 def _rewrite_changes(
     before: Mapping[tuple[str, _Place], Mapping[str, int]],
     after: Mapping[tuple[str, _Place], Mapping[str, int]],
-    gone: set[str],
+    told: set[str],
 ) -> Iterator[TrafficChange]:
-    """What pickers make of public names, as of a route with several backends. Names that are `gone` are left out."""
+    """What pickers make of public names, as of a route with several backends. Names that are `told` are left out."""
     for key in sorted({*before, *after}):
         (name, (_, pool)), old, new = key, before.get(key, {}), after.get(key, {})
-        if name in gone:
+        if name in told:
             continue
         if len(old) < 2 and len(new) < 2:
             yield from _change_if_different(name, f"called at {pool}", "".join(old), "".join(new))

@@ -26,7 +26,7 @@ def headline(diff: TreeDiff) -> str:
     risks, objects = count_risks(diff.risks), count_states(diff.objects, "object") or "no object changes"
     if diff.objects:
         risks = risks or "no risks found"
-    return " · ".join(filter(None, [risks, count_states(diff.models, "model"), _gpu_summary(diff), objects]))
+    return " · ".join(filter(None, [risks, count_states(diff.models, "model"), summarize_gpus(diff), objects]))
 
 
 def count_risks(risks: Iterable[Risk]) -> str:
@@ -45,7 +45,7 @@ def count_states(changes: Iterable[ModelChange | ObjectChange], word: str) -> st
     )
 
 
-def _gpu_summary(diff: TreeDiff) -> str:
+def summarize_gpus(diff: TreeDiff) -> str:
     """`GPUs of these models 2 → 4 in total`; no figure where each model has as many as before. Parts of cards are
     counted apart: `GPUs unchanged · parts of GPUs 0 → 1`.
     """
@@ -59,7 +59,7 @@ def _summary_of(diff: TreeDiff, is_part: bool) -> str:
     """The same of whole cards or of parts alone; '' where each model has as many as before."""
     if not any(gpu.is_part == is_part for _, gpu in changed_gpus(diff)):
         return ""
-    total = total_gpus(diff, is_part)
+    total = _total_gpus(diff, is_part)
     figures = accelerators(total)
     if is_part:
         text = f"parts of GPUs {figures}"
@@ -73,15 +73,15 @@ def _summary_of(diff: TreeDiff, is_part: bool) -> str:
 
 def changed_gpus(diff: TreeDiff) -> list[tuple[ModelChange, GpuChange]]:
     """The accelerators of each kind of which a model has more or fewer than before."""
-    return [
-        (model, gpu)
-        for model in diff.models
-        for gpu in model.gpus
-        if gpu.replica[0] != gpu.replica[1] or gpu.peak[0] != gpu.peak[1]
-    ]
+    return [(model, gpu) for model in diff.models for gpu in filter(differs, model.gpus)]
 
 
-def total_gpus(diff: TreeDiff, is_part: bool) -> GpuChange:
+def differs(gpu: GpuChange) -> bool:
+    """Whether there are more or fewer of these accelerators than before."""
+    return gpu.replica[0] != gpu.replica[1] or gpu.peak[0] != gpu.peak[1]
+
+
+def _total_gpus(diff: TreeDiff, is_part: bool) -> GpuChange:
     """The whole cards of all kinds together, or the parts of cards: those of the models that differ, not of all that
     there are.
     """
@@ -146,7 +146,7 @@ def group_risks(risks: Iterable[Risk]) -> list[list[RiskGroup]]:
     grouped: dict[tuple[str, str, str], dict[str, RiskGroup]] = {}
     for risk in risks:
         groups = grouped.setdefault((risk.kind, risk.risk_class, risk.marked_remedy), {})
-        groups.setdefault(risk.marked_text, RiskGroup(risk, [])).places.append(risk.key.place)
+        groups.setdefault(risk.lead + risk.marked_text, RiskGroup(risk, [])).places.append(risk.key.place)
     return [list(groups.values()) for groups in grouped.values()]
 
 

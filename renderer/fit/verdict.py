@@ -100,4 +100,7 @@ def describe_verdict(verdict: FitVerdict) -> str:
         return f"a request of {verdict.length:,} tokens does not fit"
     if verdict.kind == FITS and verdict.requests:
         return f"fits, {verdict.requests:.1f} requests of {verdict.length:,} tokens at once"
+    if verdict.length:
+        word, colon, why = verdict.kind.partition(":")
+        return f"{word} at {verdict.length:,} tokens{colon}{why}"
     return verdict.kind

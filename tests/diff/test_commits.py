@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.diff.repository import CHAT, Repository
+from tests.diff.repository import CHAT, CONFIG, Repository
 
 if TYPE_CHECKING:
-    from tests.conftest import Golden, Llmaz
+    from tests.conftest import Golden, Llmaz, Outcome
 
 
 HERE = Path(__file__).resolve().parent
@@ -155,14 +155,38 @@ def test_memory(form: str, repository: Repository, llmaz: Llmaz, golden: Golden)
     golden("diff/commits/memory.stderr.txt", done.err)
 
 
-def test_the_memory_of_rendered_files_is_that_of_the_later_side(repository: Repository, llmaz: Llmaz) -> None:
+def verdicts(done: Outcome) -> list[str]:
+    """What is said of the memory of models."""
+    assert done.code == 0, done.err
+    return [line.partition("GPU memory: ")[2] for line in done.out.splitlines() if "GPU memory" in line]
+
+
+def test_the_memory_of_rendered_files_follows_from_their_inputs(repository: Repository, llmaz: Llmaz) -> None:
     repository.write(models=SIZED, mails="", chat=sized(0))
     assert llmaz("render").code == 0
     repository.commit("before")
     repository.write(chat=sized(1))
-    verdicts = [line for line in llmaz("diff").out.splitlines() if "GPU memory" in line]
-    assert len(verdicts) == len(SIZES)
-    assert not [line for line in verdicts if "→" in line]
+    rendered, inputs = (verdicts(llmaz("diff", "--base", base)) for base in ("rendered", "inputs"))
+    assert rendered == inputs
+    assert len([line for line in rendered if "→" in line]) == len(SIZES) - 2  # more replicas, and a new model
+    unreadable = CONFIG.replace("apiVersion", "apiVersions")
+    repository.write(llmaz=unreadable, chat=sized(0))
+    repository.commit("before, with settings that are none")
+    repository.write(llmaz=CONFIG, chat=sized(1))
+    unknown = verdicts(llmaz("diff"))
+    assert len([line for line in unknown if line.endswith(" (before: not known)")]) == len(SIZES) - 2
+
+
+def test_the_memory_of_files_of_another_llmaz_is_not_known(repository: Repository, llmaz: Llmaz) -> None:
+    """The inputs are the same, so what differs is the renderer."""
+    repository.write(models=SIZED, mails="", chat=sized(0))
+    assert llmaz("render").code == 0
+    for path in repository.folder.glob("rendered/llm/*.yaml"):
+        path.write_text(path.read_text("utf-8").replace("--max-num-batched-tokens", "--max-num-batch"), "utf-8")
+    repository.commit("before")
+    lines = verdicts(llmaz("diff"))
+    assert len(lines) == len([sides for sides in SIZES.values() if sides[0]])
+    assert {line.endswith(" (before: not known)") for line in lines} == {True}
 
 
 @pytest.mark.parametrize(
@@ -183,14 +207,14 @@ def test_the_memory_of_rendered_files_is_that_of_the_later_side(repository: Repo
 def test_memory_that_nobody_can_work_out(
     before: str, after: str, words: set[str], repository: Repository, llmaz: Llmaz
 ) -> None:
-    """The fact that is missing is named."""
+    """The fact that is missing is named, but for a model that only has more replicas than before."""
     head = SIZED.partition("  facts:")[0]
     repository.write(models=f"{head}  facts: {{{before}}}\n", mails="", chat=sized(0))
     repository.commit("before")
     repository.write(models=f"{head}  facts: {{{after}}}\n", chat=sized(1))
     repository.commit("after")
-    lines = llmaz("diff", "HEAD~1..HEAD").out.splitlines()
-    assert {line.partition("GPU memory: ")[2] for line in lines if "GPU memory" in line} == words
+    lines = verdicts(llmaz("diff", "HEAD~1..HEAD"))
+    assert (set(lines), len(lines)) == (words, len(SIZES) - (before == after))
 
 
 def test_no_golden_is_left(superfluous: Callable[[Path, set[Path]], list[Path]]) -> None:

@@ -95,7 +95,7 @@ def renamed_role() -> dict[str, Any]:
         (with_role(0, networkConfig={"subdomainPolicy": "Shared"}), []),
         (
             with_role(0, leaderWorkerTemplate=workload(image="engine:v1.1")["spec"]["leaderWorkerTemplate"]),
-            ["image of model-runner in prefill: all roles roll out together"],
+            ["image in prefill: all roles roll out together"],
         ),
         (renamed_role(), ["role decode, role decoder: all roles roll out together"]),
     ],

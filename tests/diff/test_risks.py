@@ -46,16 +46,16 @@ def test_what_restarts_pods(change: dict[str, Any], causes: list[str]) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
-        (group(4, "--a"), group(4, "--b"), "1 group of 4 hosts at a time: args of model-runner"),
+        (group(4, "--a"), group(4, "--b"), "1 group of 4 hosts at a time: args"),
         (
             group(2, "--a", worker=["--a"]),
             group(2, "--b", worker=["--b"]),
-            "1 group of 2 hosts at a time: args of model-runner",
+            "1 group of 2 hosts at a time: args",
         ),
         (
             group(2, "--a", worker=["--c"]),
             group(2, "--b", worker=["--c"]),
-            "1 group of 2 hosts at a time: leader: args of model-runner",
+            "1 group of 2 hosts at a time: leader: args",
         ),
         (group(1), group(2), "1 group at a time, on 2 hosts in the place of 1: size"),
         (group(2), group(1), "1 group at a time, on 1 host in the place of 2: size"),
@@ -108,7 +108,7 @@ def _deployed(replicas: int, arg: str, **strategy: object) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
 
 
-PAUSE = "nothing answers while it loads, 30 min at most (the startup probe's bound): args of model-runner"
+PAUSE = "nothing answers while it loads, 30 min at most (the startup probe's bound): args"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_nothing_answers_while_the_only_replica_restarts(
     before: list[dict[str, Any]], after: list[dict[str, Any]], text: str | None
 ) -> None:
     restarts = [risk for risk in compare(texts(*before), texts(*after)).risks if risk.kind == "restart"]
-    usual = [("args of model-runner", "restarts")]
+    usual = [("args", "restarts")]
     expected = [(text, "requests")] if text else usual if text == "" else []
     assert [(risk.message, risk.risk_class) for risk in restarts] == expected
     assert all("maxSurge: 1" in risk.remedy for risk in restarts)
@@ -402,7 +402,7 @@ def test_volumes_secrets_and_tags() -> None:
     pod["volumes"] = [{"name": "data", "hostPath": {"path": "/data"}}]
     diff = between(workload(), after)
     assert risks(diff) == [
-        ("restart", "image of model-runner, args of model-runner, env of model-runner, volumes"),
+        ("restart", "image, args, env, volumes"),
         ("plaintext-secret", "env API_KEY is written out"),
         ("plaintext-secret", "option --api-key is written out"),
         ("plaintext-secret", "option --hf-token is written out"),
@@ -651,15 +651,15 @@ def test_a_role_has_no_rollout_to_write() -> None:
 
 
 def test_the_sum_of_many_accelerators_is_not_cut() -> None:
-    """It stands first, and the lines of single models give way."""
+    """It stands in the head of the table, and the lines of single models give way."""
     sides = [[placed({"gpu": kind}) for _ in range(80)] for kind in "ah"]
     for side in sides:
         for i, body in enumerate(side):
             body["metadata"]["name"] = f"model-{i}"
     shown = FORMS["markdown"](compare(*(texts(*side) for side in sides)), "")
-    rows = shown.partition("| GPUs of |")[2].splitlines()
-    assert rows[2:5] == [
-        "| these models in total | all kinds |  | 320 |",
+    head, _, table = shown.partition("| GPUs of these models 320 in total, of other kinds | accelerator |")
+    assert "GPUs of these models 320 in total" in head
+    assert table.splitlines()[2:4] == [
         "| these models in total | `nvidia.com/gpu (gpu=a)` |  | 320 → 0 |",
         "| these models in total | `nvidia.com/gpu (gpu=h)` |  | 0 → 320 |",
     ]
@@ -990,7 +990,7 @@ def test_a_workload_of_another_kind_replaces_the_old_one() -> None:
 
 def test_deployments_of_ours_are_models() -> None:
     diff = between(deployment(), deployment(image="engine:v1.1"))
-    assert risks(diff) == [("restart", "image of model-runner")]
+    assert risks(diff) == [("restart", "image")]
     assert [model.key.kind for model in diff.models] == ["Deployment"]
     assert [kind for kind, _ in risks(between(deployment(), {}))] == ["model-deleted"]
     pickers: list[dict[str, Any]] = [deployment(), deployment(image="engine:v1.1")]

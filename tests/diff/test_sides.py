@@ -145,7 +145,7 @@ def test_environments(repository: Repository, llmaz: Llmaz) -> None:
     assert (several.code, "[E756]" in several.err) == (2, True)
     dev = llmaz("diff", "--env-a", "dev", "--env-b", "prod", "--format", "markdown")
     assert (dev.code, dev.out.splitlines()[0]) == (0, "<!-- llmaz:dev-prod -->")
-    assert "| `llm/chat`<br>`blue-30b` | replicas | 1 → 6 |" in dev.out
+    assert "| `llm/chat` (`blue-30b`) | replicas | 1 → 6 |" in dev.out
     less = llmaz("diff", "--env-a", "prod", "--env-b", "dev")
     assert ("replicas: 6 → 1" in less.out, "Risks" in less.out) == (True, False)  # nothing happens to either
     same = parse_json(llmaz("diff", "--env-a", "dev", "--env-b", "dev", "--format", "json", "--exit-code"))

@@ -57,7 +57,7 @@ PLACES = {
     "diff/markdown.py _model": (2, "escapes.markdown_code"),
     "diff/markdown.py _gpus": (1, "escapes.markdown_code, and numbers"),
     "diff/markdown.py _blocks": (3, "escapes.html_code, escapes.markdown_fence"),
-    "diff/renames.py _replace_name": (1, "re.escape"),
+    "diff/renames.py replace_name": (1, "re.escape"),
     "text/escapes.py markdown_code": (2, "escapes itself"),
     "text/escapes.py html_code": (1, "escapes itself"),
     "text/escapes.py mermaid_label": (2, "escapes itself"),

@@ -170,6 +170,7 @@ class Risk(Struct, frozen=True, order=True):
     marked_text: str
     own_remedy: str = ""  # in place of the remedy of its kind, marked like the message
     fails_requests: bool = False  # it costs more than others of its kind: nothing answers
+    lead: str = ""  # the beginning of the message, alike for many objects; marked like the rest
 
     @property
     def title(self) -> str:
@@ -183,8 +184,8 @@ class Risk(Struct, frozen=True, order=True):
 
     @property
     def message(self) -> str:
-        """The message without the marks."""
-        return self.marked_text.replace(NAME, "")
+        """The whole message without the marks."""
+        return f"{self.lead}{self.marked_text}".replace(NAME, "")
 
     @property
     def marked_remedy(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.diagnostics import Path
 from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.objects import Body, ObjectItem, ObjectKey, app_and_role, is_workload
 from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
-from renderer.kubernetes import disaggregated_sets, quantity
+from renderer.kubernetes import disaggregated_sets, quantity, wellknown
 from renderer.kubernetes.json_values import as_number, map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.workloads import (
     CONTAINERS,
@@ -28,7 +29,10 @@ _ROLES: Path = ("spec", "roles")  # of a DisaggregatedSet
 _DEPLOYED: Path = template_pattern(DEPLOYMENT)
 _RESTARTS = (_TEMPLATE, ("spec", "networkConfig"), _DEPLOYED)
 _LEADER = "leader: "
+_SHOWN = 4  # fields that restart pods; the rest is counted
 _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word in ("", "subgroup-"))
+_OF_RUNNER, _OF_LOADER = rf" of {wellknown.RUNNER}\b", r"\b(env \S+) of model-loader(?:-\d+)?\b"
+_PREFIX = r"\b(labels|annotations) \S+/"  # of the keys of labels and annotations
 _SIZES = {"limits", "requests", "sizeLimit"}
 _IMMUTABLE: Mapping[tuple[str, ...], str] = {  # of a LeaderWorkerSet
     ("groupIdentity",): "the API server refuses it",
@@ -49,15 +53,17 @@ def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterato
     if not is_workload(key, pair.after) or not pair.before or not pair.after or pair.was:
         return
     if fields := restarting_fields(pair.changes):
-        text = ", ".join(map(marked, fields[:4])) + (f" and {len(fields) - 4} more" if len(fields) > 4 else "")
+        names = _short_names(fields)
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        text = ", ".join(map(marked, names[:_SHOWN])) + more
         together = ": all roles roll out together" if key.kind == disaggregated_sets.KIND else ""
         if _runs_pods(pair.before):
             # An app with roles has no spec.workload, and so no rollout.
             remedy = KINDS["roles"].marked_remedy if _is_of_role(pair) else ""
             count = 0 if together else replicas.get(key, 0)
             is_down = 0 < count <= _unavailable(pair.after, count)
-            pause = _pause(pair.after) if is_down else ""
-            yield Risk("restart", key, _rollout_of_groups(pair) + pause + text + together, remedy, is_down)
+            lead = _rollout_of_groups(pair) + (_pause(pair.after) if is_down else "")
+            yield Risk("restart", key, text + together, remedy, is_down, lead)
     path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     old, new = value_at(pair.before, *path), value_at(pair.after, *path)
     if old != new:
@@ -153,6 +159,20 @@ def restarting_fields(changes: Iterable[FieldChange]) -> list[str]:
                 fields.append("annotations")
     of_both = {f"{_LEADER}{field}" for field in fields}
     return [field for field in dict.fromkeys(fields) if field not in of_both]
+
+
+def _short_names(fields: Iterable[str]) -> list[str]:
+    """The names of fields without that of the engine's container, and without variables that a loader has from it;
+    labels and annotations last.
+    """
+    listed = [re.sub(_OF_RUNNER, "", field) for field in fields]
+    shorts = (
+        field for field in listed if not re.search(_OF_LOADER, field) or re.sub(_OF_LOADER, r"\1", field) not in listed
+    )
+    return sorted(
+        (re.sub(_PREFIX, r"\1 ", field) for field in dict.fromkeys(shorts)),
+        key=lambda field: field.removeprefix(_LEADER).startswith(("labels", "annotations")),
+    )
 
 
 def _restarting_role_fields(path: Path) -> Iterator[str]:
