@@ -63,7 +63,7 @@ def test_a_step_of_29_000_tokens_on_a_card_of_24_gigabytes() -> None:
     large = judge_fit(replace(small, step=29_000))
     assert large == replace(verdict, kind=ACTIVATIONS, sure_gib=large.sure_gib)
     assert large.sure_gib + MARGIN * card.memory_gib < 2.89
-    assert describe_verdict(large) == "tight: activations"
+    assert describe_verdict(large) == "tight at 29,000 tokens: activations"
 
 
 def test_a_step_alone_never_says_that_it_does_not_fit() -> None:
