@@ -366,13 +366,13 @@ def compare_models(
     facts = list(_moving_revision(after)) if after and not before else []
     options: list[OptionChange] = []
     if before and after:
-        told = _ToldSteps(renamed, before.name != after.name)
-        facts = list(_facts(before, after, told))
+        steps = _ToldSteps(renamed, before.name != after.name)
+        facts = list(_facts(before, after, steps))
         leaders = options = compare_options(before.leader.args, after.leader.args)
         if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
             workers, known = compare_options(before.worker.args, after.worker.args), set(leaders)
             options = leaders + [replace(option, of_workers=True) for option in workers if option not in known]
-        options = [option for option in options if not told.covers(option.before, option.after)]
+        options = [option for option in options if not steps.covers(option.before, option.after)]
     old, new = before.gpus if before else {}, after.gpus if after else {}
     most = before.high if before else 0, after.high if after else 0
     return (
@@ -430,25 +430,25 @@ class _ToldSteps:
         return before == after
 
 
-def _facts(before: ModelSummary, after: ModelSummary, told: _ToldSteps) -> Iterator[ModelFact]:
+def _facts(before: ModelSummary, after: ModelSummary, steps: _ToldSteps) -> Iterator[ModelFact]:
     yield from _fact("model", before.name, after.name)
     annotated = [
         fact
         for what in (*_ANNOTATIONS.values(), "flavor")
         for fact in _fact(what, before.annotations.get(what, ""), after.annotations.get(what, ""))
     ]
-    told.add(annotated)
-    yield from (fact for fact in annotated if not told.follows_name(fact.before, fact.after))
+    steps.add(annotated)
+    yield from (fact for fact in annotated if not steps.follows_name(fact.before, fact.after))
     if before.annotations.get("flavor") == after.annotations.get("flavor"):
         yield from _fact("nodes", before.nodes, after.nodes)
     yield from _fact("replicas", _describe_replicas(before), _describe_replicas(after))
     if before.scaled and after.scaled:
         yield from _fact("autoscaler", before.scaler, after.scaler)
     yield from _fact("hosts a replica", str(before.size), str(after.size))
-    leaders = dict.fromkeys(_pods(before.leader, after.leader, told))
+    leaders = dict.fromkeys(_pods(before.leader, after.leader, steps))
     yield from leaders
     if before.size > 1 and after.size > 1:  # else the workers are all new, or gone
-        for fact in _pods(before.worker, after.worker, told):
+        for fact in _pods(before.worker, after.worker, steps):
             if fact not in leaders:
                 yield replace(fact, name=f"worker: {fact.name}")
 
@@ -457,7 +457,7 @@ def _describe_replicas(model: ModelSummary) -> str:
     return f"{model.low} to {model.high}{model.groups} by an autoscaler" if model.scaled else model.replicas
 
 
-def _pods(before: PodSummary, after: PodSummary, told: _ToldSteps) -> Iterator[ModelFact]:
+def _pods(before: PodSummary, after: PodSummary, steps: _ToldSteps) -> Iterator[ModelFact]:
     """The facts of one pod template that differ, without what is told already, such as a revision that a loader also
     has as a variable.
     """
@@ -470,35 +470,35 @@ def _pods(before: PodSummary, after: PodSummary, told: _ToldSteps) -> Iterator[M
         yield from _fact(name, before.resources.get(name, ""), after.resources.get(name, ""))
     for name in _all_keys(before.volumes, after.volumes):
         for fact in _fact(f"volume {name}", before.volumes.get(name, ""), after.volumes.get(name, "")):
-            told.add_loaded()
-            if not told.follows_name(fact.before, fact.after):
+            steps.add_loaded()
+            if not steps.follows_name(fact.before, fact.after):
                 yield fact
     known = dict.fromkeys(_variables(before.env, after.env))
-    loaded = list(_loaded(before, after, known, told))
-    yield from (fact for fact in known if not told.covers(fact.before, fact.after))
+    loaded = list(_loaded(before, after, known, steps))
+    yield from (fact for fact in known if not steps.covers(fact.before, fact.after))
     yield from loaded
 
 
 def _loaded(
-    before: PodSummary, after: PodSummary, known: Collection[ModelFact], told: _ToldSteps
+    before: PodSummary, after: PodSummary, known: Collection[ModelFact], steps: _ToldSteps
 ) -> Iterator[ModelFact]:
     """What differs in the containers that load weights, but for variables that are `known` of the engine."""
     for name in before.others:
         old, new = before.others[name], after.others.get(name, _NOBODY)
         if _repository(old.image) != _repository(new.image):
-            told.add_loaded()
+            steps.add_loaded()
             continue  # another program: its new image is the fact to show
-        is_of_model = told.is_another_model and name == loader_name(0)
+        is_of_model = steps.is_another_model and name == loader_name(0)
         for flag in compare_options(old.args, new.args):
-            told.add_loaded()
-            if is_of_model or told.covers(flag.before, flag.after):
+            steps.add_loaded()
+            if is_of_model or steps.covers(flag.before, flag.after):
                 continue
             yield ModelFact(f"{flag.name or 'argument'} of {name}", flag.before or "", flag.after or "")
         for fact in _variables(old.env, new.env):
             if fact in known:  # a loader has the engine's too
                 continue
-            told.add_loaded()
-            if not (is_of_model and fact.name in _source_variables()) and not told.covers(fact.before, fact.after):
+            steps.add_loaded()
+            if not (is_of_model and fact.name in _source_variables()) and not steps.covers(fact.before, fact.after):
                 yield ModelFact(f"{fact.name} of {name}", fact.before, fact.after)
 
 

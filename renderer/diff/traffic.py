@@ -117,8 +117,8 @@ def traffic_changes(before: Items, after: Items, renamed: Mapping[ObjectKey, Obj
         name = f"{public_key[0]} at {', '.join(hosts)}" if hosts else public_key[0]
         yield from _name_changes(*sides, name, backends)
     gone = {name for name, _ in old} - {name for name, _ in new}
-    told = gone | {name for name, _ in called}
-    yield from _rewrite_changes(_rewrites(before, pools), _rewrites(after, {}), told)
+    told_names = gone | {name for name, _ in called}
+    yield from _rewrite_changes(_rewrites(before, pools), _rewrites(after, {}), told_names)
     for key in sorted({*before, *after}):
         was = renamed.get(key, key)
         pair = before[was].body if was in before else {}, after[key].body if key in after else {}
@@ -230,12 +230,12 @@ def _rewrites(objects: Items, pools: Mapping[_Place, _Place]) -> dict[tuple[str,
 def _rewrite_changes(
     before: Mapping[tuple[str, _Place], Mapping[str, int]],
     after: Mapping[tuple[str, _Place], Mapping[str, int]],
-    told: set[str],
+    told_names: set[str],
 ) -> Iterator[TrafficChange]:
-    """What pickers make of public names, as of a route with several backends. Names that are `told` are left out."""
+    """What pickers make of public names, as of a route with several backends. `told_names` are left out."""
     for key in sorted({*before, *after}):
         (name, (_, pool)), old, new = key, before.get(key, {}), after.get(key, {})
-        if name in told:
+        if name in told_names:
             continue
         if len(old) < 2 and len(new) < 2:
             yield from _change_if_different(name, f"called at {pool}", "".join(old), "".join(new))
