@@ -96,6 +96,7 @@ PLACES = {
     "routes/markdown.py _charts": (1, "escapes.mermaid_label"),
     "routes/markdown.py _chart_edge": (1, "escapes.mermaid_label"),
     "scaffold/contents.py _readme": (2, "paths of ours"),
+    "scaffold/contents.py _without_action": (1, "words of ours"),
     "schema_validation.py _compiled": (1, "schemas of ours"),
     "schema_validation.py message_words": (1, "words of a message"),
     "schema_validation.py _type_hint": (1, "words of a message"),
