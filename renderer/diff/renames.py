@@ -30,17 +30,17 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
     for key, was in old_keys.items():
         del new_workloads[key], old_workloads[was]
     old_keys |= _pairs(old_workloads, new_workloads)
-    owners = {(was.namespace, was.name): key for key, was in old_keys.items()}
-    claimed_apps = {(key.namespace, key.name) for key in new_workloads} | set(owners)
+    owners = {_app(was, removed[was].body): _app(key, added[key].body) for key, was in old_keys.items()}
+    claimed_apps = {_app(key, body) for key, body in new_workloads.items()} | set(owners)
     for key, item in removed.items():
         label = value_at(item.body, "metadata", "labels", _APP)
         owner = owners.get((key.namespace, str(label)))
         if owner and key not in old_keys.values() and not is_workload(key, item.body):
-            name = replace_name(str(label), owner.name, key.name)
-            new_key = replace(key, namespace=owner.namespace, name=name)
+            namespace, name = owner
+            new_key = replace(key, namespace=namespace, name=replace_name(str(label), name, key.name))
             if new_key in added:
                 old_keys[new_key] = key
-    claimed_apps |= {(key.namespace, key.name) for key in old_workloads}
+    claimed_apps |= {_app(key, body) for key, body in old_workloads.items()}
     for kind in sorted({key.kind for key in removed} - {WORKLOAD, "File"}):
         sides = [
             {
@@ -55,6 +55,12 @@ def match_renamed(removed: Items, added: Items) -> dict[ObjectKey, ObjectKey]:
         ]
         old_keys |= _pairs(sides[0], sides[1])
     return old_keys
+
+
+def _app(key: ObjectKey, body: Body) -> tuple[str, str]:
+    """Namespace and name of the app of a workload, which may do only a part of its work."""
+    label = value_at(body, "metadata", "labels", _APP)
+    return key.namespace, label if isinstance(label, str) else key.name
 
 
 def _of_another_kind(removed: Mapping[ObjectKey, Body], added: Mapping[ObjectKey, Body]) -> dict[ObjectKey, ObjectKey]:

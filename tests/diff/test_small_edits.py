@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -130,3 +131,21 @@ def test_each_change_is_told_once(backend: str, repository: Repository, llmaz: L
     ]
     traffic = text.partition("Traffic\n")[2].partition("\n\n")[0].splitlines()
     assert [line.strip() for line in traffic] == ["bees: public name: b → bees", "cats: public name: c → cats"]
+
+
+@pytest.mark.parametrize("kind", ["", "    kind: DisaggregatedSet\n"])
+def test_all_of_an_app_with_roles_is_renamed(kind: str, repository: Repository, llmaz: Llmaz) -> None:
+    """As of any other app: its Services, its pool and its route go with it."""
+    model = MODEL.format(name="one", facts="{}")
+    roles = "    prefill: {inferenceFlavors: [l4]}\n    decode: {inferenceFlavors: [l4], replicas: 2}\n"
+    app = f"{SMALL.format('chat', 'vllm')}  gateway: {{mode: pool}}\n  disaggregation:\n{kind}{roles}"
+    app = app.replace(", inferenceFlavors: [l4]}\n  backend", "}\n  backend")
+    repository.write(chat="", mails="", one=model, apps=app)
+    repository.commit("before")
+    repository.write(apps=app.replace("chat", "talk"))
+    diff = json.loads(llmaz("diff", "--format", "json").out)
+    assert {item["state"] for item in [*diff["models"], *diff["objects"]]} == {"renamed"}
+    assert [(item["what"], item["before"], item["after"]) for item in diff["traffic"]] == [
+        ("public name", "chat", "talk")
+    ]
+    assert [(model["facts"], model["options"]) for model in diff["models"]] == [([], [])] * 2
