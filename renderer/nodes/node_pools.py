@@ -77,8 +77,8 @@ def _pool(fleet: FleetDemand, flavor: str, users: Sequence[NodeDemand], diagnost
         _flavor_origin(fleet, users[0], flavor),
         dict(users[0].flavors)[flavor],
     )
-    for words in karpenter.missing():
-        diagnostics.add("E791", config.origin("karpenter"), what=words)
+    for words, hint in karpenter.unsettled():
+        diagnostics.add("E791", config.origin("karpenter"), what=words, hint=hint)
     name = f"{config.get('karpenter', 'namePrefix', default='llmaz-')}{flavor}"
     if not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         diagnostics.add("E795", origin, name=name)

@@ -43,11 +43,14 @@ class KarpenterSettings(Struct, frozen=True):
         inside = ("perFlavor", self.flavor) if key in self.specific_keys else ()
         return self.config.origin("karpenter", *inside, *([key] if key in self.values else []))
 
-    def missing(self) -> Iterator[str]:
-        """Names of required settings that are missing."""
+    def unsettled(self) -> Iterator[tuple[str, str]]:
+        """Names of required settings that are missing, or given in several ways, each with what to do."""
         for keys, words in REQUIRED_KEYS.items():
-            if len([key for key in keys if key in self.values]) != 1:
-                yield words
+            given = [key for key in keys if key in self.values]
+            if len(given) > 1:
+                yield words, f"leave {' or '.join(given)} out"
+            elif not given:
+                yield words, "write it into karpenter, or into karpenter.perFlavor of each flavor"
 
     def requirements(self) -> Iterator[tuple[Origin, RequirementSpec]]:
         """Requirements of all flavors, then the flavor's own, each with its origin; for one key the flavor's wins."""

@@ -570,6 +570,7 @@ ELSEWHERE: Mapping[str, str] = {
         "E580 E581 E582 E583 E584 E585 E586 E587 E588 E589 E590 E591 E593 E594 E595 E596 E597 E598 E599 E600 E601 E602"
         " E603 E604 E605 E606 E607 E608 E609 E610 E611 E612 E613 E614 E669 E671 E672 E673 E674 N580 N583 N584 N585"
         " N586 N587 N588 N590 W509 W580 W581 W582 W583 W584 W585 W590 W672 W673 W674 W675 W684"
+        " W685"
     ),
     "selectors of pods that are not there, whose kind nobody knows": ("E393 E670 N581 N582 W591"),
     "autoscalers by themselves, and two for one target": "E392 E530 E531 E550 E572 W519",
@@ -578,8 +579,9 @@ ELSEWHERE: Mapping[str, str] = {
     "the schema, and what a CRD itself says": "E301 E302 E570 E571 E700 W700",
     "files, charts, programs and objects as a whole": (
         "E121 E140 E141 E144 E201 E501 E502 E560 E561 E562 E563 E564 E565 E567 E743 E744 E745 E746 E747 E748 N517 N565"
-        " W565 W566"
+        " W565 W566 W727"
     ),
+    "the Secrets of all gated models in one note; tests/errors has it": "N533",
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
     "what a claim beside the workload requests": "W486",

@@ -41,6 +41,8 @@ FOLLOWED = re.compile(
 # By case and code, hints after which something of higher rank comes, and why that is right.
 REVEALING: Mapping[tuple[str, str], str] = {
     ("W455-weights-over-hosts", "N256"): "with the size of its weights it is known that the model does not fit",
+    ("E349-rank-ports-of-roles-and-an-old-pool", "N256"): "the same",
+    ("E388-disaggregation-with-a-pipeline", "N256"): "the same",
     ("W524-resources-of-a-few-bytes", "W524"): "the limit beside it has the same fault, and its own hint",
 }
 

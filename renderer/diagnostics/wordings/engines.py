@@ -187,7 +187,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "this is not a valid regular expression: {what}",
         "write it as RE2 reads it: without look-around and backreferences",
     ),
-    "E425": Wording("the list of options cannot be read: {what}", "generate it with llmaz's scripts/make_options.py"),
+    "E425": Wording(
+        "the list of options cannot be read: {what}",
+        "write a path inside of the tree, of a file that llmaz's scripts/make_options.py has made",
+    ),
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E427": Wording("the engine of '{backend}' cannot listen on port {port}: {why}", "{hint}"),
     "W428": Wording(

@@ -24,7 +24,8 @@ _WIDE_GRANT: Final = Wording(
 GATEWAYS: Final[dict[str, Wording]] = {
     "W240": Wording(
         "the Gateway {name} has {count} routes; above {most} its memory grows with the square of their number",
-        "set gateway.routeLayout: packed, or give namespaces their own Gateways (gateway.perNamespace)",
+        "set gateway.routeLayout: packed, with the routeBuckets that llmaz then names, or give namespaces their own "
+        "Gateways (gateway.perNamespace)",
     ),
     "W241": Wording(
         "the Gateway {name} has {count} models and API keys, which are repeated in every route of one message of 4 MiB",
@@ -67,7 +68,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
     ),
     "W272": Wording(
         "the AI gateway asks no API of {schema} on {path}, and answers 500 there",
-        "{hint}write schema: OpenAI if the provider has such an API too",
+        "{hint}if the provider has such an API too, write schema: OpenAI with auth.type: APIKey, and no version",
     ),
     "E394": Wording(
         "the {kind} in {file}:{line} also makes an InferenceModelRewrite called '{name}'",
@@ -77,7 +78,8 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "the {kind} '{name}' in {file}:{line} gives the picker of '{pool}' other targets for '{model}'", "{hint}"
     ),
     "E620": Wording(
-        "the Gateway '{name}' gets two values for {key}", "set it once, or give '{namespace}' its own Gateway"
+        "the Gateway '{name}' gets two values for {key}",
+        "write the same value for each namespace of this Gateway, or give '{namespace}' its own",
     ),
     "E621": Wording("auth names neither apiKeys nor jwt", "write auth.apiKeys.secretName, or a provider in auth.jwt"),
     "E622": Wording(

@@ -59,7 +59,7 @@ INPUT: Final[dict[str, Wording]] = {
         about="not written by llmaz, and Argo CD or Flux would sync it",
     ),
     "W129": Wording("not written by llmaz, and Argo CD or Flux would sync it", FOREIGN_HINT),
-    "E130": Wording("'{text}' is not a KEY=VALUE", "write it as gateway.mode=off"),
+    "E130": Wording("'{text}' is not a KEY=VALUE", "write it as KEY=VALUE, such as gateway.mode=off"),
     "E131": Wording("the value is not YAML: {what}", "quote the whole KEY=VALUE in the shell"),
     "E132": Wording("'{parent}' is not a map, so '{key}' cannot be set"),
     "E133": Wording(
@@ -77,7 +77,7 @@ INPUT: Final[dict[str, Wording]] = {
     ),
     "E145": Wording(
         "'{value}' is not a folder inside of the tree",
-        "write a relative path without '..', such as rendered; -o on the command line may name any folder",
+        "write a relative path without '..', such as rendered; for a folder elsewhere leave it out, and write -o",
     ),
     "E146": Wording("'{word}' is not an error code", "{hint}"),
     "E150": Wording("cannot be written: {what}"),

@@ -25,7 +25,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "E269": Wording(
         "the labels of this flavor select nodes with {other}, not {name}",
-        "leave the type out, or correct the labels",
+        "write accelerator: {other}, leave it out, or correct the labels",
     ),
     "E209": Wording("no accelerator type is named '{name}'", "{hint}"),
     "W209": Wording("the resource '{name}' is unknown, so it does not count as an accelerator", "{hint}"),
@@ -63,7 +63,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E224": Wording("no model has the role main", "give one model role: main"),
     "W224": Wording(
         "by its name the repository '{name}' holds GGUF files, and no file is chosen: all would be loaded",
-        "set one as source.modelHub.filename, for an engine that reads GGUF",
+        "write one as source.modelHub.filename{hint}",
     ),
     "E225": Wording(
         "more than one model has the role main: {names}",

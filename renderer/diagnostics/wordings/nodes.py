@@ -12,7 +12,7 @@ NODES: Final[dict[str, Wording]] = {
         "write spec.karpenter: role or instanceProfile, amiAlias, subnetSelectorTerms, securityGroupSelectorTerms",
     ),
     "W790": Wording("the flavor '{name}': {what}", "{hint}"),
-    "E791": Wording("nodes need {what}", "write it into karpenter, or into karpenter.perFlavor of each flavor"),
+    "E791": Wording("nodes need {what}", "{hint}"),
     "W791": Wording(
         "{pods} do not tolerate the taint '{taint}', so the nodes of {flavors} do not get it",
         "add the toleration, in pods.tolerations or the flavor's, or leave the taint out",

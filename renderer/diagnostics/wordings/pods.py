@@ -171,8 +171,14 @@ PODS: Final[dict[str, Wording]] = {
     "E293": Wording("{field} of model-runner cannot be changed here", "{hint}"),
     "E294": Wording("'{name}' is given twice", "merge the two into one"),
     "E295": Wording("no container is called '{name}', and a new one needs an image", "{hint}"),
-    "E296": Wording("'{name}' cannot be deleted", "it is the container that serves the model"),
-    "E297": Wording("'{field}' has no meaning beside $patch: delete", "leave one of the two out"),
+    "E296": Wording(
+        "'{name}' cannot be deleted: it is the container that serves the model",
+        "leave $patch out, or change its fields",
+    ),
+    "E297": Wording(
+        "'{field}' has no meaning beside $patch: delete",
+        "leave $patch out to change it, or {field} out to delete it",
+    ),
     "E298": Wording("'{value}' is {what}", "{hint}"),
     "E299": Wording("{what}", "{hint}", about="two settings of the pod exclude each other: {what}"),
     "E330": Wording(

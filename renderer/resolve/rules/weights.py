@@ -76,7 +76,10 @@ def _unloadable_model(choice: EngineChoice, claimed: ClaimedModel, weights: Weig
             engine.accepted_weights.add(form)
     if weights.kind == "hub" and weights.format == "safetensors" and not weights.filename:
         if weights.address[-4:].lower() == "gguf" and weights.address[-5:-4] in _BEFORE:
-            yield make_diagnostic("W224", weights.origin.at("modelID"), name=weights.address)
+            is_read = "gguf" in engine.spec.get("formats", ["gguf"])
+            able = [] if is_read else _engines_of_format(inputs, base.app, engine, "gguf")
+            hint = f", and set backendName: {join_alternatives(able)}" if able else ""
+            yield make_diagnostic("W224", weights.origin.at("modelID"), name=weights.address, hint=hint)
         if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
             yield from _excluded_configuration(weights)
 
@@ -121,7 +124,7 @@ def _refusal(
         supported += f"; engines for {_SOURCES[kind]}: {', '.join(able)}" if able else ""
         return "E404", "", {"source": _SOURCES[kind], "hint": reasons.get(kind) or supported}
     if form not in formats:
-        able = _other_engines(inputs, app, name, lambda other: form in (other.get("formats") or [form]))
+        able = _engines_of_format(inputs, app, engine, form)
         hints = [reasons.get(form), f"for {form} set backendName: {join_alternatives(able)}" if able else None]
         return "E403", field, {"format": form, "hint": "; ".join(filter(None, hints))}
     single_file = form in spec.get("oneFile", ()) and kind != PULLED
@@ -147,6 +150,11 @@ def _refusal(
     if skip and kind == "objectStore" and not streams(spec):
         return "E411", "", {"scheme": weights.scheme, "hint": _skip_hint(_other_engines(inputs, app, name, streams))}
     return None
+
+
+def _engines_of_format(inputs: Inputs, app: App, engine: Engine, form: str) -> list[str]:
+    """The names of all other engines that read weights in this format."""
+    return _other_engines(inputs, app, engine.runtime.name, lambda other: form in (other.get("formats") or [form]))
 
 
 def _skip_hint(able: list[str]) -> str:

@@ -1,6 +1,7 @@
 """What each hint about an engine advises, followed word for word: the finding goes, and no other comes.
 
-Those about options and words of a command line are in test_followed_lines.py.
+Those about options and words of a command line are in test_followed_lines.py; error_pages/test_all_hints.py knows of
+each code where its hint is followed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from string import Template
 import pytest
 from msgspec import Struct
 
-from renderer.diagnostics.wordings import WORDINGS
-from tests.check.engines import test_followed_lines
 from tests.conftest import Llmaz
 
 VLLM, SGLANG = "vllm/vllm-openai:v0.27.0", "lmsysorg/sglang:v0.5.9"
@@ -999,13 +998,3 @@ def test_a_hint_is_followed(advice: Advice, folder: Path, llmaz: Llmaz) -> None:
         after, printed = codes_and_hints(advice.text, {**advice.fault, **expanded}, folder, llmaz)
         assert advice.code not in after, printed
         assert {code for code in after - codes if advice.code[0] == "N" or code[0] != "N"} == set(), printed
-
-
-MORE = ("E416", "E529", "W541", "W544", "W684")  # about engines too, and not from E430 to N493
-HINTS = [code for code, wording in WORDINGS.items() if wording.hint and ("430" <= code[1:] <= "493" or code in MORE)]
-
-
-@pytest.mark.parametrize("code", HINTS)
-def test_each_hint_is_followed_somewhere(code: str) -> None:
-    lines = {**test_followed_lines.FAULTS, **test_followed_lines.UNCERTAIN}
-    assert code in {advice.code for advice in ADVICE} or lines.get(code)
