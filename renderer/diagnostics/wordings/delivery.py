@@ -114,7 +114,8 @@ DELIVERY: Final[dict[str, Wording]] = {
     "E758": Wording("--set cannot change environments", "write it into llmaz.yaml, or set a key outside environments"),
     "E760": Wording(
         "already exists{others}",
-        "llmaz init overwrites nothing: name another folder, or move {them} away; --ci none writes no workflow",
+        "llmaz init overwrites nothing: name a folder that is not below this one, or move {them} away; --ci none "
+        "writes no workflow",
     ),
     "E761": Wording("'{value}' is not a valid branch name", "write it in letters, digits, '.', '_', '-' and '/'"),
     "E762": Wording(
