@@ -46,10 +46,10 @@ class KarpenterSettings(Struct, frozen=True):
     def unsettled(self) -> Iterator[tuple[str, str]]:
         """Names of required settings that are missing, or given in several ways, each with what to do."""
         for keys, words in REQUIRED_KEYS.items():
-            given = [key for key in keys if key in self.values]
-            if len(given) > 1:
-                yield words, f"leave {' or '.join(given)} out"
-            elif not given:
+            keys_given = [key for key in keys if key in self.values]
+            if len(keys_given) > 1:
+                yield words, f"leave {' or '.join(keys_given)} out"
+            elif not keys_given:
                 yield words, "write it into karpenter, or into karpenter.perFlavor of each flavor"
 
     def requirements(self) -> Iterator[tuple[Origin, RequirementSpec]]:

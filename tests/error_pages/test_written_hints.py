@@ -100,10 +100,10 @@ def findings(words: list[str], llmaz: Llmaz) -> list[Finding]:
     return [Finding(*(problem[field] for field in fields)) for problem in problems]
 
 
-def counted(told: list[Finding], finding: Finding) -> int:
+def counted(findings_told: list[Finding], finding: Finding) -> int:
     """How often a finding is told. What is left out of a list moves what is behind it, which says something else."""
     is_out = "leave it out" in finding.hint
-    return sum(other.key == finding.key and (not is_out or other.message == finding.message) for other in told)
+    return sum(other.key == finding.key and (not is_out or other.message == finding.message) for other in findings_told)
 
 
 def path_of(field: str) -> list[str | int]:
