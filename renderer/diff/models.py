@@ -26,12 +26,12 @@ from renderer.resolve.weight_sources import MODELS_FOLDER
 if TYPE_CHECKING:
     from renderer.fit.verdict import FitVerdict
 
-_PUBLIC_NAME = "public name"
+_PUBLIC_NAME, _VERSION = "public name", "engine version"
 _WEIGHTS = rf"(?<!\S){MODELS_FOLDER}[^\s,]*"
 # Annotations that the renderer puts on a workload, and the word that people use for each.
 _ANNOTATIONS = {
     wellknown.BACKEND: "backend",
-    wellknown.ENGINE_VERSION: "engine version",
+    wellknown.ENGINE_VERSION: _VERSION,
     wellknown.MODEL_REVISION: "model revision",
     wellknown.SERVED_MODEL_NAME: _PUBLIC_NAME,
     wellknown.KV_CACHE_MEMORY: "KV cache in memory",
@@ -403,6 +403,7 @@ class _ToldSteps:
         self._loads_others = is_another_model
         self._steps = set[tuple[str, str]]()
         self._names = [renamed]
+        self._annotated = list[tuple[str, str, str]]()
 
     def follows_name(self, before: str, after: str) -> bool:
         """Whether a step follows from the new name of the app."""
@@ -411,7 +412,12 @@ class _ToldSteps:
     def add(self, facts: Sequence[ModelFact]) -> None:
         """What the annotations tell."""
         self._steps |= {(fact.before, fact.after) for fact in facts}
+        self._annotated = [(fact.name, fact.before, fact.after) for fact in facts]
         self._names += [(fact.before, fact.after) for fact in facts if fact.name == _PUBLIC_NAME and fact.before]
+
+    def is_version(self, before: str, after: str) -> bool:
+        """Whether an image differs only in the engine's version, which an annotation tells."""
+        return any(before.replace(old, new) == after for what, old, new in self._annotated if what == _VERSION and old)
 
     def add_loaded(self) -> None:
         """That other weights are loaded, so that their folders change."""
@@ -461,7 +467,8 @@ def _pods(before: PodSummary, after: PodSummary, steps: _ToldSteps) -> Iterator[
     """The facts of one pod template that differ, without what is told already, such as a revision that a loader also
     has as a variable.
     """
-    yield from _fact("image", before.image, after.image)
+    if not steps.is_version(before.image, after.image):
+        yield from _fact("image", before.image, after.image)
     for name in _all_keys(before.others, after.others):
         old, new = before.others.get(name, _NOBODY), after.others.get(name, _NOBODY)
         yield from _fact(f"image of {name}", old.image, new.image)
