@@ -62,7 +62,8 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
 def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for existing model servers.
 
-    PATHS: files and folders with manifests, or with the output of kubectl get -o yaml.
+    PATHS: files and folders with manifests, or with the output of kubectl get -o yaml; - is standard input, such as the
+    output of helm template.
 
     Nothing is written into a folder that has files. Exit 0: everything is adopted; 1: some of it is lost or refused;
     2: nothing is adopted.

@@ -110,6 +110,8 @@ def check(
     between objects from the Gateway to the pods. An object that is referenced has to be in PATHS, in `external` of the
     nearest llmaz.yaml, or in --external.
 
+    - among PATHS is standard input, such as the output of helm template.
+
     Containers that run an engine are checked by the same rules as a Playground. Objects of different rendered
     environments are not compared with each other. Notes say what could not be checked; they are never errors.
     """

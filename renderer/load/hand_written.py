@@ -40,7 +40,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
     manifests = Manifests(file_count=len(input_tree.files), charts=input_tree.charts)
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
-    absolute_paths = {os.path.abspath(path) for path in paths}
+    absolute_paths = {path if path == tree.STANDARD_INPUT else os.path.abspath(path) for path in paths}
     kustomizations = _Kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:
         if file.path not in absolute_paths and os.path.basename(file.path) in KUSTOMIZATIONS:

@@ -24,12 +24,15 @@ from renderer.yamlio import Document
 
 
 def manifests(paths: Sequence[str]) -> Manifests:
-    """The manifests of all YAML files below the paths, of any kind, and what is none. For `llmaz check`. Raises
-    RenderError for a missing path.
+    """The manifests of all YAML files below the paths, of any kind, and what is none; `-` is standard input. For
+    `llmaz check`. Raises RenderError for a missing path.
     """
-    require_paths(paths, os.path.exists)
-    base, config_path = tree.base_of(paths)
-    input_tree = tree.folder(base, paths, (), None)
+    on_disk = [path for path in paths if path != tree.STANDARD_INPUT]
+    require_paths(on_disk, os.path.exists)
+    base, config_path = tree.base_of(on_disk)
+    input_tree = tree.folder(base, on_disk, (), None)
+    if len(on_disk) < len(paths):
+        input_tree = replace(input_tree, files=(*input_tree.files, tree.StandardInput()))
     result = read_manifests(input_tree, paths)
     documents, notes = filled_documents(result.documents, base)
     result = replace(result, documents=documents, problems=[*result.problems, *notes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Protocol
@@ -18,6 +19,7 @@ from renderer.source.paths import MAX_BYTES as MAX_BYTES
 from renderer.source.paths import PASSED as PASSED
 from renderer.source.paths import POLICY as POLICY
 from renderer.source.paths import (
+    FileTooLargeError,
     is_inside,
     link_out,
     links,
@@ -46,6 +48,29 @@ class InputFile(Struct, frozen=True):
     def read(self) -> bytes:
         """The file's bytes. Raises OSError, also for what is no file, and FileTooLargeError above MAX_BYTES."""
         return read_file(self.path)
+
+
+STANDARD_INPUT: Final = "-"
+"""The path that stands for standard input where manifests are read."""
+
+
+class StandardInput(Struct, frozen=True):
+    """What a program before this one in a pipe writes."""
+
+    name: str = "standard input"
+    key: str = STANDARD_INPUT
+    path: str = STANDARD_INPUT
+
+    def locate(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """No place, as of an InputFile."""
+        return 0, 0
+
+    def read(self) -> bytes:
+        """All of it. Raises FileTooLargeError above MAX_BYTES."""
+        data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise FileTooLargeError(self.name, len(data), MAX_BYTES)
+        return data
 
 
 class ReadableFile(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -426,3 +427,63 @@ def test_check_says_what_it_does_not_know(folder: Path, llmaz: Llmaz) -> None:
     stderr = "not checked, no schema: a.b/v1/ConfigMap (2 objects)\n0 objects checked, 0 errors\n"
     assert llmaz("check", "x.yaml") == (0, "", stderr)
     assert llmaz("check", "--strict", "x.yaml") == (2, "", stderr.replace("0 errors", "2 errors"))
+
+
+# --- standard input ---------------------------------------------------------------------------------------------------
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llm, namespace: x}
+spec:
+  selector: {matchLabels: {app: llm}}
+  template:
+    metadata: {labels: {app: llm}}
+    spec:
+      containers:
+        - name: vllm
+          image: vllm/vllm-openai:v0.33.0
+          args: [Qwen/Qwen3-8B, --max-model-len, "4096"]
+          resources: {limits: {nvidia.com/gpu: 1}}
+"""
+
+
+def pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    """What a program before llmaz in a pipe writes."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def test_manifests_are_checked_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, DEPLOYMENT.replace("max-model-len", "max-model-length").encode())
+    done = llmaz("check", "-")
+    assert done.code == 2
+    assert done.err.startswith("standard input:12:33: spec.template.spec.containers[0].args[1]: vllm 0.33.0 has no ")
+    (folder / "service.yaml").write_text(
+        "apiVersion: v1\nkind: Service\nmetadata: {name: llm, namespace: x}\n"
+        "spec: {selector: {app: llm}, ports: [{port: 80, targetPort: 8000}]}\n"
+    )
+    pipe(monkeypatch, DEPLOYMENT.encode())
+    assert llmaz("check", "-", "service.yaml").err.endswith("2 objects checked, 0 errors\n")
+
+
+def test_workloads_are_adopted_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, DEPLOYMENT.encode())
+    assert llmaz("adopt", "-").code == 0
+    assert (folder / "adopted" / "llm.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "-: nothing to check: no Kubernetes object in 1 file [E125]"),
+        (b"a: [", "standard input:2:1: "),
+        (b"\xff\xfe\x00", "standard input"),
+        (b" " * (2**24 + 1), "standard input: cannot be read: it has 16,777,217 bytes, at most 16,777,216 are read"),
+    ],
+)
+def test_a_pipe_with_something_else(
+    data: bytes, message: str, folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe(monkeypatch, data)
+    done = llmaz("check", "-")
+    assert (done.code, done.err[: len(message)]) == (2, message)

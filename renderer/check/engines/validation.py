@@ -45,7 +45,7 @@ def validate_engines(
         if paths := values_paths(release.value):
             count = sum(engine.document is release for engine in engines)
             kind = text_at(release.value, "kind")
-            hint = "check the output of helm template"
+            hint = "pipe it through Helm: helm template CHART | llmaz check -"
             if kind == "HelmRelease":
                 hint = f"if its chart is in a folder, use --charts DIR; otherwise {hint}"
             words = {"kind": kind, "name": text_at(release.value, "metadata", "name"), "hint": hint}
