@@ -99,7 +99,7 @@ def find_engine(
 def _read_container(
     workload: ServingWorkload, body: Body, path: Path, catalog: EngineCatalog, diagnostics: Collector
 ) -> AdoptedContainer | None:
-    values = plain_variables(body)
+    values = plain_variables(body, workload.config_maps)
     command, args = (
         [
             Word(fill_in(str(word), values), workload.engine_origin_of((*path, field, i)))
@@ -107,7 +107,7 @@ def _read_container(
         ]
         for field in ("command", "args")
     )
-    recognised = recognise(catalog, command, args, text_at(body, "image"))
+    recognised = recognise(catalog, command, args, text_at(body, "image"), values)
     if recognised is None:
         return None
     _require_filled(workload, body, path, [*command, *args], diagnostics)

@@ -12,14 +12,19 @@ from renderer.diagnostics import Collector, Path
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.kubernetes.template_origins import TemplateOrigins
+from renderer.kubernetes.variable_references import ConfigMaps
 from renderer.kubernetes.workloads import CONTAINERS, DEPLOYMENT, WORKLOADS, containers, kind_of, replicas
 from renderer.yamlio import Document
 
 _ROLLOUT_KEYS = ("maxUnavailable", "maxSurge", "partition")
 
 
-def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWorkload | None:
-    """The workload that a document describes, without secrets in plain text; None for other kinds."""
+def kubernetes_workload(
+    document: Document, diagnostics: Collector, config_maps: ConfigMaps | None = None
+) -> ServingWorkload | None:
+    """The workload that a document describes, without secrets in plain text; None for other kinds. `config_maps`: those
+    of its namespace.
+    """
     value = document.value
     workload, replica = WORKLOADS.get(kind_of(value)), next(replicas(value), None)
     if workload is None or not workload.rolls_replicas or replica is None:
@@ -50,6 +55,7 @@ def kubernetes_workload(document: Document, diagnostics: Collector) -> ServingWo
         hosts=_number(document, (*paths[-1][:-1], "size"), diagnostics) if workload.has_groups else 1,
         origin_of=origins[-1],
         leader_origin_of=origins[0] if has_leader else None,
+        config_maps=config_maps or {},
         spec=_own_words(replica.leader.claims),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.diagnostics import Origin, Path
+from renderer.kubernetes.variable_references import ConfigMaps
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -41,6 +42,7 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
     hosts: int = 1  # pods of a replica
     origin_of: Callable[[Path], Origin]  # of a field of `template`, or of what it was made from
     leader_origin_of: Callable[[Path], Origin] | None = None
+    config_maps: ConfigMaps = {}  # those of its namespace that lie beside it
     model: ServedModel | None = None
     spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
     engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell

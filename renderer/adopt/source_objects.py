@@ -15,6 +15,7 @@ from renderer.adopt.production_stack import read_production_stack
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.variable_references import config_maps_by_namespace
 from renderer.load.manifest_tree import manifests
 from renderer.source.paths import read_file
 from renderer.yamlio import Document
@@ -60,11 +61,13 @@ def read_sources(paths: Sequence[str], release: str = "") -> SourceObjects:
     sources.problems += problems
     sources.problems_of_kinds += problems
     read = {id(workload.document) for workload in sources.workloads}
+    config_maps = config_maps_by_namespace(document.value for document in documents)
     for document in converted.others:
         if id(document) in read or not isinstance(document.value, dict):
             continue
         diagnostics = Collector()
-        if workload := kubernetes_workload(document, diagnostics):
+        namespace = text_at(document.value, "metadata", "namespace")
+        if workload := kubernetes_workload(document, diagnostics, config_maps.get(namespace)):
             sources.findings[id(workload.document)] = diagnostics.problems
             sources.workloads.append(workload)
         elif _is_unread(document):

@@ -94,7 +94,7 @@ def validate_pods_alone(
     `targets` as of `validate_object`.
     """
     for template in pod_templates(body):
-        is_joined = joins_command(body, template)
+        is_joined = joins_command(template.body, template.path)
         for finding in _validate_template_alone(template, raw, targets):
             if not (is_joined and finding.code == "E529" and finding.path[-4:] == _FIRST_COMMAND):
                 yield finding

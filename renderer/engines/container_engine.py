@@ -43,10 +43,16 @@ class Surroundings(Struct, frozen=True):
 
 
 def recognise(
-    catalog: EngineCatalog, command: Sequence[Word], args: Sequence[Word], image: str
+    catalog: EngineCatalog,
+    command: Sequence[Word],
+    args: Sequence[Word],
+    image: str,
+    variables: Mapping[str, str] | None = None,
 ) -> RecognisedEngine | None:
-    """The engine of a container with this command line; None where it runs none that is known."""
-    line = read_engine_command(command, args, image)
+    """The engine of a container with this command line; None where it runs none that is known. `variables`: of the
+    container, as far as their values are known.
+    """
+    line = read_engine_command(command, args, image, variables)
     if line.backend not in catalog.runtimes:
         return None
     of_image = catalog.image_engine(image)

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.diagnostics import Origin
+from renderer.engines.shell_variables import fill_in_script
 from renderer.engines.version_order import in_range
 from renderer.preset_tables import preset_table
 from renderer.text import patterns
@@ -78,12 +79,17 @@ class EngineCommand(Struct, frozen=True):
         return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_PORT else None
 
 
-def read_engine_command(command: Sequence[Word], args: Sequence[Word], image: str) -> EngineCommand:
-    """What a container's command line says. `command`: empty where the image's own entrypoint runs."""
+def read_engine_command(
+    command: Sequence[Word], args: Sequence[Word], image: str, variables: Mapping[str, str] | None = None
+) -> EngineCommand:
+    """What a container's command line says. `command`: empty where the image's own entrypoint runs; `variables`: of the
+    container, whose values a shell fills in.
+    """
     line, engine = (*command, *args), _engine_of_image(image) if not command else None
     if engine is not None:
         return _read_line(engine, line, has_command=False)
     if script := _script(line):
+        script = Word(fill_in_script(script.text, variables or {}), script.origin)
         lines = [words for words in _script_lines(script) if _engine_of_line(words)]
         engine = _engine_of_line(lines[0]) if len(lines) == 1 else None
         is_alone = sum(map(bool, _script_lines(script))) == 1

@@ -84,6 +84,8 @@ class WorkloadKind(Struct, frozen=True):
         return self.is_scalable and self.replaces_pods
 
 
+_HEAD_GROUP, _WORKER_GROUPS = "headGroupSpec", "workerGroupSpecs"
+_RAY_GROUPS: Final = frozenset((_HEAD_GROUP, _WORKER_GROUPS))
 _TEMPLATE: Final[Mapping[str, PodRole]] = {"spec.template": LEADER}
 
 
@@ -94,8 +96,8 @@ def _group_templates(spec: str) -> Mapping[str, PodRole]:
 
 def _ray_templates(cluster: str, submitter: str = "") -> Mapping[str, PodRole]:
     """Those of a kind of KubeRay with the spec of a cluster at a path, and the template of a pod that submits a job."""
-    templates: dict[str, PodRole] = {f"{cluster}.headGroupSpec.template": LEADER}
-    templates[f"{cluster}.workerGroupSpecs.*.template"] = WORKER
+    templates: dict[str, PodRole] = {f"{cluster}.{_HEAD_GROUP}.template": LEADER}
+    templates[f"{cluster}.{_WORKER_GROUPS}.*.template"] = WORKER
     return {**templates, submitter: LEADER} if submitter else templates
 
 
@@ -290,29 +292,48 @@ def pod_template(body: Body) -> Body:
     return templates[-1].body if templates else {}
 
 
-def added_mounts(body: Body, template: PodTemplate) -> Sequence[Body]:
+def added_mounts(template: PodTemplate) -> Sequence[Body]:
     """The mounts that a controller gives the first container of a template's pods, by name: KubeRay mounts memory at
     /dev/shm into the heads and workers of a cluster (BuildPod of its controllers/ray/common/pod.go), not into the pod
     that submits a job.
     """
     mount = {"name": "shared-mem", "mountPath": "/dev/shm"}  # noqa: S108 - a mount
-    return (mount,) if _is_of_ray(body, template) else ()
+    return (mount,) if _is_of_ray(template.path) else ()
 
 
-def joins_command(body: Body, template: PodTemplate) -> bool:
+def joins_command(template: Body, path: Path) -> bool:
     """Whether a controller makes one line for a shell of the command and arguments of the first container of a
     template's pods: KubeRay does so in heads and workers of a cluster, unless they start Ray themselves or an
-    annotation keeps them as they are (BuildPod of its controllers/ray/common/pod.go).
+    annotation keeps them as they are (BuildPod of its controllers/ray/common/pod.go). `path`: of the template.
     """
-    if not _is_of_ray(body, template):
+    if not _is_of_ray(path):
         return False
-    annotations, container = map_at(template.body, "metadata", "annotations"), maps_at(template.spec, "containers")[0]
+    annotations, container = map_at(template, "metadata", "annotations"), maps_at(template, "spec", "containers")[0]
     words = [word for key in ("command", "args") for word in as_texts(container.get(key))]
     return as_text(annotations.get(_KEEPS_COMMAND)).lower() != "true" and "ray start" not in " ".join(words)
 
 
-def _is_of_ray(body: Body, template: PodTemplate) -> bool:
-    return kind_of(body)[0] == "ray.io" and template.path[-1] == "template"
+def _is_of_ray(path: Path) -> bool:
+    return path[-1:] == ("template",) and not _RAY_GROUPS.isdisjoint(path)
+
+
+def ray_hosts(body: Body, path: Path) -> int:
+    """The pods of the Ray cluster that the pod at a path is of, of whatever kind the object is that describes the
+    cluster: engines spread over all of them. 0 for another pod.
+    """
+    for length in range(len(path)):
+        cluster = map_at(body, *path[:length])
+        if path[length] in _RAY_GROUPS and _HEAD_GROUP in cluster:
+            grows = cluster.get("enableInTreeAutoscaling") is True
+            return 1 + sum(_group_hosts(group, grows=grows) for group in maps_at(cluster, _WORKER_GROUPS))
+    return 0
+
+
+def _group_hosts(group: Body, *, grows: bool) -> int:
+    """The pods of a group of workers, at most."""
+    replicas = number_at(group, "replicas", default=number_at(group, "maxReplicas", default=1))
+    most = max(replicas, number_at(group, "maxReplicas")) if grows else replicas
+    return int(most * number_at(group, "numOfHosts", default=1))
 
 
 def added_labels(body: Body, replica: Replica, *, numbers_slices: Sequence[bool] = (False, True)) -> Iterator[Body]:

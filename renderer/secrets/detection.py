@@ -81,6 +81,9 @@ _PRIVATE = re.compile(
 )
 
 
+_IN_CODE = re.compile(r"\$?\{[^{}]*\}|\$\w+|%s|%\(\w+\)s|<[^<>]*>")  # a value that a program fills in
+
+
 Shown = Callable[[str, str], bool]  # whether the value of a variable is shown, by its name
 
 
@@ -291,8 +294,14 @@ def find_url_secrets(text: object) -> list[str]:
     return userinfos + [
         value
         for name, value in _PARAMETER.findall(text)
-        if name.lower() in _PARAMETERS or reveals_secret(names_secret(name), name, value)
+        if not _IN_CODE.fullmatch(value)
+        and (name.lower() in _PARAMETERS or reveals_secret(names_secret(name), name, value))
     ]
+
+
+def has_secret_shape(text: object) -> bool:
+    """Whether a text has what looks like a token of a known service, or a private key, whatever its name says."""
+    return isinstance(text, str) and bool(_SHAPES.search(text) or _PRIVATE.search(text))
 
 
 def hide_in_text(text: str, others: Iterable[object] = (), *, script: bool = True, shown: Shown = may_be_shown) -> str:

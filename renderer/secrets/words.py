@@ -90,6 +90,7 @@ _NUMBER = re.compile(rf"[+-]?\d{{1,15}}(?:\.\d{{1,15}})?(?:[eE][+-]?\d{{1,3}})?{
 _PATH = re.compile(r"/?(?:/(?>[a-z._-]{33,80}|[A-Za-z0-9._@+-]{1,32})){1,16}/?")  # atomic, so that it takes linear time
 _OBJECT = re.compile(r"[a-z0-9]+(?:[-./][a-z0-9]+){0,20}")
 _PARTS = re.compile(r"[-./]")
+_NAMES = re.compile(r"(?>[a-z]{1,20}(?:[_.:*,-]|\Z)){1,20}")  # words of people
 _KEY_FILE = re.compile(r"\.(?:crt|jks|key|p12|pem)\Z")
 _SCHEMES = {"basic", "bearer", "digest", "ntlm", "negotiate", "kerberos", "oauth", "oauth2", "oidc", "saml", "ldap"}
 _SCHEMES |= {"token", "password", "jwt", "apikey", "api-key", "anonymous"}
@@ -105,6 +106,8 @@ def is_literal_secret(name: object, value: object) -> bool:
     if not isinstance(name, str) or not isinstance(value, str) or not is_literal(value):
         return False
     word = names_secret(name) or ("KEY" if _names_key(name) else "")
+    if word == "KEY" and not names_secret(name) and name.upper().endswith("KEYS") and _NAMES.fullmatch(value):
+        return False  # which keys there are, as in CHECK_KEYS: queue
     return reveals_secret(word, name, value)
 
 

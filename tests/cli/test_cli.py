@@ -356,7 +356,7 @@ ALIKE = (  # a command with notes that are alike: their code, and how many there
     (("validate", "cases/scalers-of-others/input"), "N350", 3),
     (("routes", "cases/scalers-of-others/input"), "N350", 3),
     (("nodepools", "cases/scalers-of-others/input"), "N350", 3),
-    (("check", "errors/W355-two-workloads-on-one-port-of-a-node/manifests.yaml"), "N454", 2),
+    (("check", "errors/E431-engines-in-values-of-charts"), "N517", 5),
 )
 
 

@@ -25,6 +25,7 @@ from renderer.kubernetes.workloads import (
     joins_command,
     kind_of,
     maps_in,
+    ray_hosts,
     replicas,
     stays,
 )
@@ -70,7 +71,11 @@ class EngineContainer(Struct, frozen=True):
 
     @property
     def hosts(self) -> int:
-        """The pods of a replica; in a kind that is not known, of a leader beside workers as OME has them."""
+        """The pods of a replica, or of a Ray cluster; in a kind that is not known, of a leader beside workers as OME
+        has them.
+        """
+        if hosts := ray_hosts(own_fields(self.document.value), self.pod_path):
+            return hosts
         if self.replica:
             return self.replica.size
         pair = map_at(self.document.value, *self.pod_path[:-1]) if self.pod_path[-1:] in (_PAIR[:1], _PAIR[1:]) else {}
@@ -80,7 +85,7 @@ class EngineContainer(Struct, frozen=True):
     def added_mounts(self) -> Sequence[Body]:
         """The mounts that a controller adds to it."""
         is_first = self.path[len(self.pod_path) :] == _FIRST
-        return added_mounts(own_fields(self.document.value), self.template) if self.template and is_first else ()
+        return added_mounts(self.template) if self.template and is_first else ()
 
     @property
     def metadata(self) -> Body:
@@ -132,7 +137,8 @@ def _engines_in_pod(
     own = ((path, body) for path, body in containers(pod) if stays(path, body))
     for path, body in (*own, *([((_RUNNER,), runner)] if (runner := map_at(pod, _RUNNER)) else ())):
         origin = document.origin(*pod_path, *path)
-        is_joined = path == _FIRST and template is not None and joins_command(own_fields(document.value), template)
+        around = map_at(document.value, *pod_path[:-1])
+        is_joined = path == _FIRST and pod_path[-1:] == ("spec",) and joins_command(around, pod_path[:-1])
         if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}, is_joined=is_joined):
             yield EngineContainer(
                 document, pod_path, pod, (*pod_path, *path), body, recognised, replica=replica, template=template
@@ -171,8 +177,10 @@ def _recognise(
         field: [Word(as_process_sees(word, variables), origins[field].at(i)) for i, word in enumerate(texts)]
         for field, texts in zip(_WORDS, (command, args), strict=True)
     }
-    if is_joined and (line := [*words["command"], *words["args"]]):
+    if is_joined:
+        if not (line := [*words["command"], *words["args"]]):
+            return None  # the controller's line alone, whatever the image starts
         origin = line[0].origin
         shell = [Word(text, origin) for text in ("bash", "-c", " ".join(word.text for word in line))]
         words = {"command": shell, "args": []}
-    return recognise(catalog, words["command"], words["args"], text_at(container, "image"))
+    return recognise(catalog, words["command"], words["args"], text_at(container, "image"), variables)

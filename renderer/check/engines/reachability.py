@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.check.finding import Body
-from renderer.diagnostics import Diagnostic, Path, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Path, counted, make_diagnostic, rule
 from renderer.engines.handwritten_command import port_in, table_entry, usual_port
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
@@ -119,14 +119,20 @@ def unheard_services(placed: PlacedEngine) -> Iterator[Diagnostic]:
             yield make_diagnostic("W487", service.origin("spec", "ports", 0, "targetPort"), **words)
 
 
-@rule(of=EngineContainer)
-def undrained(container: EngineContainer) -> Iterator[Diagnostic]:
-    """A note where requests reach an engine while it ends: nothing waits until nobody sends any more."""
+def undrained_engines(engines: Iterable[EngineContainer]) -> Iterator[Diagnostic]:
+    """A note, at the first, on engines that requests reach while they end: nothing waits until nobody sends any."""
+    undrained = [*filter(_is_undrained, engines)]
+    if undrained:
+        count = len(undrained) - 1
+        more = f", nor {'has' if count == 1 else 'have'} {counted(count, 'other engine')}" if count else ""
+        yield make_diagnostic("N454", undrained[0].origin(), name=undrained[0].name, more=more)
+
+
+def _is_undrained(container: EngineContainer) -> bool:
     hooks = map_at(container.body, "lifecycle", "preStop")
     workload = WORKLOADS.get(kind_of(container.document.value))
     is_replaced = workload is not None and workload.replaces_pods
-    if is_replaced and not container.is_worker and _is_asked(container) and not hooks:
-        yield make_diagnostic("N454", container.origin(), name=container.name)
+    return is_replaced and not container.is_worker and _is_asked(container) and not hooks
 
 
 def engine_port(container: EngineContainer) -> int | None:

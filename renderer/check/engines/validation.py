@@ -15,6 +15,7 @@ from renderer.check.engines.device_claims import claimed_devices
 from renderer.check.engines.hub_tokens import unseen_tokens
 from renderer.check.engines.metric_names import unreported_metrics
 from renderer.check.engines.neighbours import Neighbours, PlacedEngine
+from renderer.check.engines.reachability import undrained_engines
 from renderer.check.finding import Body
 from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
@@ -59,6 +60,7 @@ def validate_engines(
         for record in (line, _running_engine(container, line, catalog, neighbours), container, placed):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
+    yield from undrained_engines(engines)
     yield from unreported_metrics(listed, engines, catalog, neighbours)
     yield from unseen_tokens(engines, catalog, neighbours, external.declared)
 

@@ -152,6 +152,23 @@ _SIGNS = [
     "-sas",
     "_sas",
     "@",
+    *(
+        "sk-",
+        "hf_",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "glpat",
+        "nvapi",
+        "npm_",
+        "xox",
+        "akia",
+        "asia",
+        "aiza",
+        "eyj",
+    ),
 ]
 
 
@@ -165,22 +182,24 @@ def _has_plain_secret(entry: Body) -> bool:
     name, value = entry["name"], entry.get("value")
     if not (value and _may_be_secret(f"{name} {value}")):
         return False
-    from renderer.secrets.detection import find_url_secrets  # few runs need it
+    from renderer.secrets.detection import find_url_secrets, has_secret_shape  # few runs need it
     from renderer.secrets.words import is_literal_secret
 
-    return is_literal_secret(name, value) or bool(find_url_secrets(value))
+    return is_literal_secret(name, value) or has_secret_shape(value) or bool(find_url_secrets(value))
 
 
 def _plain_secrets(args: Sequence[str]) -> Sequence[tuple[int, str]]:
     """The secrets in a command line, those of options and of URLs: the index of each, and its option."""
     if not _may_be_secret(" ".join(args)):
         return ()
-    from renderer.secrets.detection import find_secrets, find_url_secrets  # few runs need it
+    from renderer.secrets.detection import find_secrets, find_url_secrets, has_secret_shape  # few runs need it
 
     secrets, option = [(secret.index, secret.name) for secret in find_secrets(args)], ""
+    told = {index for index, _ in secrets}
     for i, arg in enumerate(args):
         option = arg.partition("=")[0] if arg[:1] == "-" else option
-        secrets += [(i, option) for _ in find_url_secrets(arg)]
+        count = len(find_url_secrets(arg)) or (i not in told and has_secret_shape(arg))
+        secrets += [(i, option)] * count
     return secrets
 
 
@@ -210,7 +229,7 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
     yield from _command_lines(container)
     for key in ("command", "args"):
         for index, name in _plain_secrets(as_texts(container[key])) if key in container else ():
-            words = {"name": name, "what": f"the option '{name}'"}
+            words = {"name": name, "what": f"the option '{name}'" if name else "this command line"}
             yield Finding("W300", (key, index), {**words, "hint": _OPTION_HINT})
     mounts = as_maps(container.get("volumeMounts"))
     if isinstance(duplicate := _unique(mounts, _PATH), int):

@@ -289,7 +289,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "lower the tensor parallel size, and use more replicas instead; or use pipeline or context parallelism",
     ),
     "N454": Wording(
-        "{name} has no preStop hook: at each rollout the requests that reach it while it shuts down are lost",
+        "{name} has no preStop hook{more}: at each rollout the requests that reach it while it shuts down are lost",
         "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that is long enough for long answers",
     ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),

@@ -16,7 +16,7 @@ from renderer.engines.dialect import Dialect
 from renderer.engines.handwritten_command import Word, table_entry, usual_port
 from renderer.engines.option_lists import Option
 from renderer.kubernetes.json_values import list_at, text_at
-from renderer.kubernetes.variable_references import fill_in, plain_variables
+from renderer.kubernetes.variable_references import ConfigMaps, fill_in, plain_variables
 
 MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it
 _PREFIX = re.compile(r"[A-Za-z_]\w*=.*|env|nohup|time", re.DOTALL)
@@ -59,16 +59,18 @@ class ContainerCommand(Struct, frozen=True):
         return table_entry(self.backend).get("portVariables") or ()
 
 
-def read_command(container: Mapping[str, Any], catalog: EngineCatalog) -> ContainerCommand | None:
+def read_command(
+    container: Mapping[str, Any], catalog: EngineCatalog, config_maps: ConfigMaps | None = None
+) -> ContainerCommand | None:
     """The engine of a container, with the variables of its command line filled in. None where it runs none that is
     known, or something beside it, or where what is filled in at run time may be an option.
     """
-    variables = plain_variables(container)
+    variables = plain_variables(container, config_maps)
     command, args = (
         [Word(fill_in(word, variables), _NOWHERE) for word in list_at(container, field) if isinstance(word, str)]
         for field in ("command", "args")
     )
-    recognised = recognise(catalog, command, args, text_at(container, "image"))
+    recognised = recognise(catalog, command, args, text_at(container, "image"), variables)
     if recognised is None:
         return None
     line, style = recognised.command, recognised.engine.engine.style

@@ -12,6 +12,7 @@ from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.variable_references import ConfigMaps
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import made_pods, pod_selector, replicas, selects
 
@@ -26,11 +27,19 @@ def selector_path(key: ObjectKey) -> tuple[str, ...]:
 class ObjectSide:
     """An object of one side."""
 
-    def __init__(self, key: ObjectKey, body: Mapping[str, Any], catalog: EngineCatalog, file: str = "") -> None:
+    def __init__(
+        self,
+        key: ObjectKey,
+        body: Mapping[str, Any],
+        catalog: EngineCatalog,
+        file: str = "",
+        config_maps: ConfigMaps | None = None,
+    ) -> None:
         self.key: Final = key
         self.body: Final = body
         self.file: Final = file
         self._catalog: Final = catalog
+        self._config_maps: Final = config_maps
 
     @cached_property
     def view(self) -> dict[str, Any]:
@@ -41,7 +50,7 @@ class ObjectSide:
     def pods(self) -> Mapping[str, PodSide]:
         """The pod templates of a workload, by whose they are: `leader` and `worker`."""
         return {
-            role: read_pod(map_at(self.view, *path), path, self._catalog)
+            role: read_pod(map_at(self.view, *path), path, self._catalog, self._config_maps)
             for path, role in template_paths(self.view).items()
         }
 

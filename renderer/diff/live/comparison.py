@@ -32,6 +32,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import says_nothing
+from renderer.kubernetes.variable_references import config_maps_by_namespace
 from renderer.kubernetes.workloads import WORKLOADS
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
@@ -52,6 +53,7 @@ def compare_live(
     """
     skipped: Counter[str] = Counter()
     old: dict[ObjectKey, ObjectSide] = {}
+    config_maps = config_maps_by_namespace(document.value for document in theirs)
     for document in theirs:
         body = document.value
         if not isinstance(body, dict) or not isinstance(body.get("kind"), str):
@@ -60,7 +62,9 @@ def compare_live(
         if _is_made(body) or key.kind in _BESIDE or key in old:
             skipped[key.kind] += 1
         else:
-            old[key] = ObjectSide(key, body, catalog, document.name)
+            old[key] = ObjectSide(
+                key, body, catalog, document.name, config_maps.get(text_at(body, "metadata", "namespace"))
+            )
     new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
     pairs = [*_match(old, new)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])

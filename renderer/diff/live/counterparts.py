@@ -14,7 +14,7 @@ from renderer.diagnostics import Path
 from renderer.diff.live.command_options import ContainerCommand, read_command
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
-from renderer.kubernetes.variable_references import plain_variables, references
+from renderer.kubernetes.variable_references import ConfigMaps, plain_variables, references
 from renderer.kubernetes.wellknown import RUNNER
 
 LOADER: Final = "model-loader"
@@ -151,10 +151,12 @@ def is_loader(name: str) -> bool:
     return name == LOADER or bool(re.fullmatch(rf"{LOADER}-\d+", name))
 
 
-def read_pod(template: Mapping[str, Any], place: Path, catalog: EngineCatalog) -> PodSide:
-    """A template as one side has it."""
+def read_pod(
+    template: Mapping[str, Any], place: Path, catalog: EngineCatalog, config_maps: ConfigMaps | None = None
+) -> PodSide:
+    """A template as one side has it. `config_maps`: those of its namespace, which its variables may be from."""
     spec = map_at(template, "spec")
-    commands = {text_at(body, "name"): read_command(body, catalog) for body in maps_at(spec, "containers")}
+    commands = {text_at(body, "name"): read_command(body, catalog, config_maps) for body in maps_at(spec, "containers")}
     sources = {**_volume_sources(spec), **_loader_sources(spec)}
     return PodSide(
         place,

@@ -55,7 +55,8 @@ def is_in_arguments(differing: DifferingField) -> bool:
     if not differing.dropped or not differing.commands or not differing.pods or differing.field[:1] != ("env",):
         return False
     named = differing.pods.theirs.references(differing.pods.commands[differing.container])
-    return differing.field[1][1:-1] in named and differing.field[-1] == "value"
+    is_said = differing.field[-1] == "value" or "configMapKeyRef" in differing.field
+    return differing.field[1][1:-1] in named and is_said
 
 
 def is_in_command_line(differing: DifferingField) -> bool:
