@@ -43,8 +43,9 @@ from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
+from renderer.adopt.unadopted import unadopted
 from renderer.api import RenderOptions
-from renderer.diagnostics import Collector, Diagnostic, NamedSource, Origin, Path, Stop, has_errors, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
@@ -109,7 +110,7 @@ def adopt(paths: Sequence[str], folder: str, release: str = "") -> Adoption:
     run.read(read_sources(paths, release))
     run.write()
     if not run.adoption.objects and not has_errors(run.adoption.problems):
-        run.adoption.problems.append(make_diagnostic("E956", Origin(NamedSource(paths[0]))))
+        run.adoption.problems += unadopted(paths, run.others, run.unknown, catalog)
     return run.adoption
 
 
@@ -156,6 +157,8 @@ class _Run:
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the apps that are adopted
+        self.others: Sequence[Document] = ()  # objects that are no workloads that can be read
+        self.unknown: list[ServingWorkload] = []  # workloads without a known engine
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
         self.losing: set[str] = set()  # the names of objects of which something is lost, before they are drafted
         self.paths: dict[int, str] = {}  # the file of each draft, object and document that is written, by its id
@@ -167,6 +170,7 @@ class _Run:
         """Drafts the Playgrounds of the workloads, and finds what stands beside them."""
         self.adoption.problems += sources.problems
         self.adoption.left += sources.files
+        self.others = sources.others
         self.adoption.beside += sources.of_operator
         files = {problem.file for problem in sources.problems_of_kinds if problem.warning}
         self.losing = {workload.title for workload in sources.workloads if workload.document.name in files}
@@ -233,6 +237,7 @@ class _Run:
             return None
         if adopted is None:
             self.adoption.left.append(f"{name} (no known engine)")
+            self.unknown.append(workload)
             return None
         diagnostics.problems[:0] = findings
         self.names.add(adopted.key)

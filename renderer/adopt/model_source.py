@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NoReturn
 
 from msgspec import Struct
 
+from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.pod_changes import is_ours
 from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
 from renderer.diagnostics import Collector, Origin
-from renderer.kubernetes.json_values import maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_map, maps_at, text_at, texts_at
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
@@ -21,6 +23,7 @@ _CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 _LOADER = "model-loader"
 _USUAL_REVISIONS = ("main", "master")
 _LOADED = "/workspace/models/"
+_BY_HAND = "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node"
 
 
 class ModelSource(Struct, frozen=True):
@@ -49,13 +52,13 @@ def find_model_source(
         return _hub_file(container, repository.values[:1], repository.origin, diagnostics)
     opened, origin = _opened(workload, container)
     step = _own_step(container, template)
-    opened = opened or step[1]
+    opened = opened or step[1] or _from_settings(workload, container, template)
     if not opened:
         if address := _pulled(container) or step[0]:
             uri = f"{container.entry['pullScheme']}://{address}"
             cache = _mount_path(_volume_at(container.body, template, container.entry.get("hubCache", ""))[0])
             return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
-        diagnostics.stop("E953", origin, why="no option and no variable names the model")
+        _stop_unnamed(workload, container, origin, diagnostics)
     if loaded := _loaded(template, opened):
         return loaded
     model = workload.model
@@ -67,7 +70,12 @@ def find_model_source(
         hub = {"modelID": opened, **({"revision": revision} if revision else {})}
         return _with_cache(container, template, hub, opened)
     if not opened.startswith("/"):
-        diagnostics.stop("E953", origin, why=f"'{opened}' is not a path, an address or a hub id")
+        why = f"'{opened}' is not a path, an address or a hub id"
+        if "$(" in opened and (sources := [*_missing_sources(workload, container, opened)]):
+            why = f"'{opened}' is filled in from {' and '.join(sources)}, which is not known"
+            hint = _beside(sources)
+            diagnostics.stop("E953", origin, why=why, hint=hint)
+        diagnostics.stop("E953", origin, why=why, hint=_BY_HAND)
     return _mounted(workload, container, template, opened, diagnostics)
 
 
@@ -81,6 +89,65 @@ def _opened(workload: ServingWorkload, container: AdoptedContainer) -> tuple[str
         if variable in container.values:
             return container.values[variable], workload.engine_origin_of((*container.path, "env"))
     return "", workload.engine_origin_of(container.path)
+
+
+def _stop_unnamed(
+    workload: ServingWorkload, container: AdoptedContainer, origin: Origin, diagnostics: Collector
+) -> NoReturn:
+    """Raises Stop, with what may name the model and is not here."""
+    words = texts_at(container.body, "lifecycle", "postStart", "exec", "command")
+    if settings := container.value_of("settingsFile"):
+        path = "".join(settings.values[:1])
+        why = f"no option names the model, and the file {path} of {settings.name} is in no ConfigMap beside it"
+        hint = "adopt the ConfigMap with that file in the same run, or write the model as an option"
+    elif sources := [*_missing_sources(workload, container)]:
+        why = f"no option names the model, and what {' and '.join(sources)} says is not known"
+        hint = _beside(sources)
+    elif words:
+        why = "no option and no variable names the model, and the postStart hook loads none in words that can be read"
+        hint = "write the OpenModel by hand, with what the hook loads as its source"
+    else:
+        why, hint = "no option and no variable names the model", _BY_HAND
+    diagnostics.stop("E953", origin, why=why, hint=hint)
+
+
+def _missing_sources(workload: ServingWorkload, container: AdoptedContainer, text: str = "") -> Iterator[str]:
+    """The ConfigMaps and Secrets that variables of the container, or those that a text names, are from, and that are
+    not known.
+    """
+    for entry in maps_at(container.body, "env"):
+        variable = text_at(entry, "name")
+        if f"$({variable})" in text or (not text and variable in (container.entry.get("weightsVariables") or ())):
+            for kind, key in (("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")):
+                if (name := text_at(entry, "valueFrom", key, "name")) and name not in workload.config_maps:
+                    yield f"{kind} '{name}'"
+    for source in maps_at(container.body, "envFrom"):
+        for kind, key in (("ConfigMap", "configMapRef"), ("Secret", "secretRef")):
+            if (name := text_at(source, key, "name")) and name not in workload.config_maps:
+                yield f"{kind} '{name}'"
+
+
+def _beside(sources: Sequence[str]) -> str:
+    """The hint to adopt what is missing as well."""
+    if all(source.startswith("Secret") for source in sources):
+        return "write the model as an option: a Secret is no place for its name"
+    return "adopt the ConfigMap in the same run, in the workload's namespace, or write the model as an option"
+
+
+def _from_settings(workload: ServingWorkload, container: AdoptedContainer, template: Body) -> str:
+    """The model that a file of settings names, where a ConfigMap beside the workload has the file; '' for none."""
+    settings = container.value_of("settingsFile")
+    path = "".join(settings.values[:1]) if settings else ""
+    mount, volume = _volume_at(container.body, template, path) if path.startswith("/") else ({}, {})
+    data = workload.config_maps.get(text_at(volume, "configMap", "name"), {})
+    file = text_at(mount, "subPath") or path[len(_mount_path(mount)) :].lstrip("/")
+    named = {text_at(item, "path"): text_at(item, "key") for item in maps_at(volume, "configMap", "items")}
+    documents, _ = yamlio.parse(file, data.get(named.get(file, file), "").encode())
+    options = [option.lstrip("-") for option in container.entry.get("weights") or ()]
+    for document in documents:
+        settings_of_file = {str(key).replace("_", "-"): value for key, value in as_map(document.value).items()}
+        return next((str(settings_of_file[option]) for option in options if option in settings_of_file), "")
+    return ""
 
 
 def _last_value(container: AdoptedContainer, field: str) -> str:
@@ -98,7 +165,7 @@ def _hub_file(
     if not file:
         which = f"the quantization {quantization}" if quantization else "a default quantization"
         why = f"{repository} has several files, and the engine chooses {which} when it starts: name the file"
-        diagnostics.stop("E953", origin, why=why)
+        diagnostics.stop("E953", origin, why=why, hint=_BY_HAND)
     return ModelSource({"modelHub": {"modelID": repository, "filename": file}}, repository, file)
 
 
@@ -197,7 +264,7 @@ def _mounted(
     mount, volume = _volume_at(container.body, template, opened)
     if not mount:
         origin = workload.engine_origin_of(container.path)
-        diagnostics.stop("E953", origin, why=f"'{opened}' is in the image, not in a volume")
+        diagnostics.stop("E953", origin, why=f"'{opened}' is in the image, not in a volume", hint=_BY_HAND)
     mount_path = _mount_path(mount)
     below = _joined(text_at(mount, "subPath"), opened[len(mount_path) :])
     uri, filler = _volume_uri(volume, below), _filler(template, text_at(mount, "name"))
@@ -205,7 +272,7 @@ def _mounted(
         kind = next((key for key in volume if key != "name"), "unknown")
         why = f"'{opened}' is in the volume '{text_at(mount, 'name')}' of kind {kind}"
         why += f", which '{filler}' fills" if filler else ", which an OpenModel cannot refer to"
-        diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why)
+        diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why, hint=_BY_HAND)
     comment = f"The weights are at {opened} in it." if uri.startswith("oci://") else ""
     return ModelSource({"uri": uri}, uri.partition("://")[2], opened, mount_path, comment)
 

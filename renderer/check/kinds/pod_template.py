@@ -195,10 +195,10 @@ def _plain_secrets(args: Sequence[str]) -> Sequence[tuple[int, str]]:
     from renderer.secrets.detection import find_secrets, find_url_secrets, has_secret_shape  # few runs need it
 
     secrets, option = [(secret.index, secret.name) for secret in find_secrets(args)], ""
-    told = {index for index, _ in secrets}
+    indices = {index for index, _ in secrets}
     for i, arg in enumerate(args):
         option = arg.partition("=")[0] if arg[:1] == "-" else option
-        count = len(find_url_secrets(arg)) or (i not in told and has_secret_shape(arg))
+        count = len(find_url_secrets(arg)) or (i not in indices and has_secret_shape(arg))
         secrets += [(i, option)] * count
     return secrets
 

@@ -17,13 +17,15 @@ ADOPTION: Final[dict[str, Wording]] = {
     ),
     "E953": Wording(
         "the source of the weights is unknown: {why}",
-        "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node",
+        "{hint}",
     ),
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
     "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),
     "E956": Wording(
-        "no workload here runs a known engine",
-        "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines",
+        "{what}",
+        "{hint}",
+        about="nothing can be adopted: there is a kind that is not read, values of a chart, an image of somebody else, "
+        "or no workload at all: {what}",
     ),
     "E957": Wording("{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"),
     "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),

@@ -74,8 +74,8 @@ def test_engines_over_the_hosts_of_a_ray_cluster(
 ) -> None:
     version, place = KINDS[kind]
     body = {"apiVersion": version, "kind": kind, "metadata": {"name": "large", "namespace": "llm"}, "spec": place(spec)}
-    found = {code for code in codes(checked(llmaz, tmp_path, body)) if code in ("E416", "W236")}
-    assert sorted(found) == expected
+    judged_codes = {code for code in codes(checked(llmaz, tmp_path, body)) if code in ("E416", "W236")}
+    assert sorted(judged_codes) == expected
 
 
 def pod(**container: Any) -> dict[str, Any]:

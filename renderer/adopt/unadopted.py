@@ -1,0 +1,78 @@
+"""Why nothing of some manifests was adopted, and what leads on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.check.engines import engine_containers, is_release
+from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
+from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.workloads import WORKLOADS, kind_of
+from renderer.yamlio import Document
+
+_PAGE: Final = "docs/migrating/by-hand.md"
+_RENDER: Final = f"write what {{}} prints into a file and adopt that: {_PAGE}#charts"
+# What prints the objects of a chart, by the kind that gives it values.
+_RENDERED_BY: Final[Mapping[str, str]] = {
+    "Application": "argocd app manifests",
+    "ApplicationSet": "argocd app manifests",
+}
+# How kinds begin that serve models in a way of their own, with the part of the page about them.
+_SERVING_KINDS: Final[Mapping[str, str]] = {"InferenceService": "kserve", "Ray": "ray", "NIM": "nim"}
+
+
+def unadopted(
+    paths: Sequence[str], others: Sequence[Document], unknown: Sequence[ServingWorkload], catalog: EngineCatalog
+) -> Iterator[Diagnostic]:
+    """An error for the first object of each kind that may serve a model and was not adopted; one for the paths where
+    there is none. `unknown`: workloads without a known engine.
+    """
+    told_kinds: set[str] = set()
+    for document in others:
+        kind = text_at(document.value, "kind")
+        if kind not in told_kinds and (words := _words(document, catalog)):
+            told_kinds.add(kind)
+            yield make_diagnostic("E956", document.origin("kind"), **words)
+    for workload in unknown:
+        containers = maps_at(workload.template, "spec", "containers")
+        if workload.kind in told_kinds or not any(_has_accelerator(body, catalog) for body in containers):
+            continue
+        told_kinds.add(workload.kind)
+        images = " and ".join(text_at(body, "image") for body in containers)
+        what = f"{workload.title} runs {images}, and neither image nor command is of a known engine"
+        hint = f"if one of them is an engine that llmaz knows, write its whole command: {_PAGE}#another-image"
+        yield make_diagnostic("E956", workload.engine_origin_of(("spec", "containers")), what=what, hint=hint)
+    if not told_kinds:
+        hint = "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines"
+        words = {"what": "no workload here runs a known engine", "hint": hint}
+        yield make_diagnostic("E956", Origin(NamedSource(paths[0])), **words)
+
+
+def _has_accelerator(container: Body, catalog: EngineCatalog) -> bool:
+    return bool(catalog.accelerator(map_at(container, "resources", "limits")).resource)
+
+
+def _words(document: Document, catalog: EngineCatalog) -> dict[str, str]:
+    """The message about an object, and its hint; {} for one that serves no model."""
+    value = document.value
+    group, kind = kind_of(value)
+    name = f"{kind} {'/'.join(filter(None, (text_at(value, 'metadata', 'namespace'), _name(value))))}"
+    if is_release(value):
+        what = f"{name} gives values to a chart, which adopt does not render"
+        return {"what": what, "hint": _RENDER.format(_RENDERED_BY.get(kind, "helm template"))}
+    part = next((part for start, part in _SERVING_KINDS.items() if kind.startswith(start)), "")
+    if not part and (group, kind) not in WORKLOADS and any(True for _ in engine_containers(document, catalog)):
+        part = "other-workloads"
+    if part:
+        return {"what": f"{name} is of a kind that adopt does not read", "hint": f"write it by hand: {_PAGE}#{part}"}
+    if (group, kind) in WORKLOADS:
+        what = f"{name} is no Deployment, StatefulSet or LeaderWorkerSet, which a Playground would replace"
+        return {"what": what, "hint": f"write it as one of these first: {_PAGE}#other-workloads"}
+    return {}
+
+
+def _name(value: object) -> str:
+    return text_at(map_at(value, "metadata"), "name")
