@@ -56,7 +56,11 @@ def validate_documents(
         for document in judged.unknown
         if (name := made_secret(document.value))
     }
-    external = replace(external, present=frozenset(judged.broken | made_secrets))
+    external = replace(
+        external,
+        present=frozenset(judged.broken | made_secrets),
+        ambiguous=frozenset(_ambiguous_keys(judged.valid, judged.bodies, are_apart)),
+    )
     for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
         problems += _located(documents[i], [finding])
     if engines:
@@ -156,6 +160,16 @@ def _of_known_text(problems: Iterable[Diagnostic], documents: Sequence[Document]
     for problem in problems:
         if (problem.file, problem.line, problem.column) not in places:
             yield problem
+
+
+def _ambiguous_keys(
+    documents: Sequence[Document], bodies: Sequence[Body], are_apart: Callable[[Document, Document], bool]
+) -> Iterator[Key]:
+    """The objects that are there several times, in documents that nobody applies together."""
+    first_documents: dict[Key, Document] = {}
+    for document, body in zip(documents, bodies, strict=True):
+        if (key := object_key(body)) and are_apart(first_documents.setdefault(key, document), document):
+            yield key
 
 
 def _repeated_objects(

@@ -308,6 +308,49 @@ def test_clusters_of_one_tree_have_objects_of_the_same_name(llmaz: Llmaz) -> Non
     assert codes(llmaz("check", ".")) == ["E201"]
 
 
+CLUSTER = """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: web, namespace: network}}
+spec:
+  gatewayClassName: web
+  listeners:
+    - {{name: http, port: 80, protocol: HTTP, hostname: "*.{domain}", allowedRoutes: {{namespaces: {{from: All}}}}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: chat, namespace: llm}}
+spec: {{parentRefs: [{{name: web, namespace: network}}], hostnames: ["chat.{domain}"]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: web}}
+spec: {{controllerName: example.com/web}}
+"""
+
+
+def test_gateways_of_one_name_in_two_clusters(llmaz: Llmaz) -> None:
+    write(prod__gateway=CLUSTER.format(domain="example.com"), flux=FLUX.format(build="{}"))
+    write(test__gateway=CLUSTER.format(domain="example.org"))
+    assert codes(llmaz("check", ".")) == []
+    write(prod__gateway=CLUSTER.format(domain="example.com").replace("chat.example.com", "chat.example.org"))
+    Path("test/gateway.yaml").unlink()
+    assert codes(llmaz("check", ".")) == ["E583"]
+
+
+def test_a_policy_of_gateways_that_are_filled_in(llmaz: Llmaz) -> None:
+    policy = """
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: ClientTrafficPolicy
+metadata: {name: web, namespace: network}
+spec: {targetSelectors: [{group: gateway.networking.k8s.io, kind: Gateway}]}
+"""
+    write(policy=policy)
+    assert codes(llmaz("check", ".")) == ["E608"]
+    write(gateway=CLUSTER.format(domain="${DOMAIN}"))
+    assert codes(llmaz("check", ".")) == ["N534"]
+
+
 def test_folders_that_flux_applies_one_by_one(llmaz: Llmaz) -> None:
     write(prod__config=SHARED, test__config=SHARED, flux=FLUX.format(build="{}"))
     assert codes(llmaz("check", ".")) == []

@@ -128,8 +128,14 @@ def validate_targets(view: ObjectView, body: Body, namespace: str, name: str) ->
             yield Finding(code, path, {"kind": kind, "target": aim, "other": owner.rpartition("/")[2]})
     for i, selector in enumerate(maps_at(body, "spec", "targetSelectors")):
         path, selected_kind = ("spec", "targetSelectors", i), text_at(selector, "kind")
-        if path not in paths and not view.external.declared(selected_kind, namespace, "*"):
+        if path not in paths and not _may_be_elsewhere(view, selected_kind, namespace):
             yield Finding("E608", path, {"kind": selected_kind})
+
+
+def _may_be_elsewhere(view: ObjectView, kind: str, namespace: str) -> bool:
+    """Whether there may be an object of a kind that the rules cannot look into."""
+    is_there = any(key[0] == kind and not body for key, body in view.objects.items())
+    return is_there or view.external.may_be_made(namespace) or view.external.declared(kind, namespace, "*")
 
 
 def _rule_names(route: Body) -> list[str]:

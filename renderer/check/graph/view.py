@@ -77,6 +77,7 @@ class ExternalObjects(Struct, frozen=True):
     domain: str = "cluster.local"  # of the cluster
     limits: Mapping[Place, int] = {}  # the largest number of rules of a Gateway, where it is set
     present: frozenset[Key] = frozenset()  # objects of the set that cannot be looked into
+    ambiguous: frozenset[Key] = frozenset()  # objects of several clusters, of which it is not known which one is meant
     others: ObjectView | None = None  # objects that are known but not judged
     targets: TargetVersions | None = None  # the versions of the clusters, where they are known
     makers: frozenset[str] = frozenset()  # namespaces where what is not in the set makes objects, '' for any
@@ -137,6 +138,8 @@ class ObjectView:
             self.objects.setdefault(key, body)
         for key in external.present:
             self.objects.setdefault(key, EXISTS)
+        for key in external.ambiguous:
+            self.objects[key] = EXISTS
 
     def once(self, name: object, make: Callable[[ObjectView], T]) -> T:
         """The result of `make` for this view, cached under `name`."""
