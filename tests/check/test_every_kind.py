@@ -559,7 +559,11 @@ EXCEPTIONS = (
         ("* of groups/*worker/*", "Ray*/workers/*"),
         "its leader alone answers requests",
     ),
-    Excepted(("E416 *", "W236 *"), ("* of groups/*",), "how an engine spreads over several pods is not known"),
+    Excepted(
+        ("E416 *", "W236 *"),
+        ("* of groups/*", "Ray*/head/*", "Ray*/workers/*"),
+        "how an engine spreads over several pods is not known",
+    ),
     Excepted(("E555 *", "W555 *", "W556 *"), ("Pod/*", "PodTemplate/*"), "E572 refuses its autoscaler as a whole"),
     Excepted(("E551 *",), (*NOT_SCALED, "DisaggregatedSet*"), "it has no replicas; those of a role are W391"),
     Excepted(("W536 *", "W537 *", "W538 *", "W539 *"), NOT_GROUPED, "it has no workers beside leaders"),
