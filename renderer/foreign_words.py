@@ -202,7 +202,8 @@ def _is_meant(foreign: ForeignKey, words: dict[str, Any]) -> bool:
         return False
     match = re.fullmatch(foreign.pattern, str(value).lower() if isinstance(value, bool) else str(value))
     if match and match.groups():
-        words |= {"1": match[1], **({"number": int(match[1])} if match[1].isdigit() else {})}
+        group = match[1] or ""
+        words |= {"1": group, **({"number": int(group)} if group.isdigit() else {})}
     return match is not None
 
 

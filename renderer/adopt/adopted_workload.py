@@ -10,6 +10,7 @@ from msgspec import Struct
 from renderer.adopt.engine_container import AdoptedContainer, find_engine
 from renderer.adopt.model_source import ModelSource, find_model_source
 from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.adopt.takeover import Takeover
 from renderer.diagnostics import Collector, quoted
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.catalog import EngineCatalog
@@ -37,11 +38,17 @@ class AdoptedWorkload(Struct, frozen=True):
     served_name: str  # under which clients ask for the model
     model_name: str  # of the OpenModel
     family: str
+    takeover: Takeover
 
     @property
     def key(self) -> tuple[str, str]:
-        """Namespace and name."""
+        """Namespace and name of the workload that runs."""
         return self.workload.key
+
+    @property
+    def new_key(self) -> tuple[str, str]:
+        """Namespace and name of the workload that takes its place."""
+        return self.workload.key[0], self.takeover.name
 
 
 def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics: Collector) -> AdoptedWorkload | None:
@@ -71,6 +78,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         served_name=_served_name(workload, container, weights),
         model_name=model_name,
         family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
+        takeover=Takeover(name=workload.name),
     )
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from renderer import pipeline, yamlio
 from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read_workload
 from renderer.adopt.commented_text import commented_text
-from renderer.adopt.file_names import EXTRA, FileNames
+from renderer.adopt.file_names import EXTRA, LATER, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
@@ -43,11 +43,13 @@ from renderer.adopt.server_defaults import is_live, without_server_fields
 from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
+from renderer.adopt.takeover_choice import TakeoverChoice, moved_service, with_labels
 from renderer.adopt.unadopted import unadopted
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.engines.catalog import EngineCatalog
+from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.kubernetes.workloads import SCALE_TARGETS, containers, pod_template
@@ -82,7 +84,7 @@ class Adoption(Struct):
     left: list[str] = field(default_factory=list)  # objects that have nothing to do with serving
     problems: list[Diagnostic] = field(default_factory=list)
     rendered: list[Body] = field(default_factory=list)  # the objects that the tree renders to
-    workloads: list[ServingWorkload] = field(default_factory=list)  # those that were adopted
+    workloads: list[AdoptedWorkload] = field(default_factory=list)
     beside: list[Document] = field(default_factory=list)  # the objects beside them that were adopted too
 
     @property
@@ -101,12 +103,13 @@ def mark_losing(adoption: Adoption, keys: Set[Key]) -> None:
     ]
 
 
-def adopt(paths: Sequence[str], folder: str, release: str = "") -> Adoption:
+def adopt(paths: Sequence[str], folder: str, release: str = "", name: str = "") -> Adoption:
     """The tree that serves what the manifests below the paths serve, as if it lay in a folder. `release`: of the
-    operator that ran objects of llmaz's own API, where it is known. Raises RenderError.
+    operator that ran objects of llmaz's own API, where it is known; `name`: of the new workload, or SAME, '' for what
+    the workload allows. Raises RenderError.
     """
     catalog = engine_catalog(render_config(None, "")[0])
-    run = _Run(catalog, folder)
+    run = _Run(catalog, folder, name)
     run.read(read_sources(paths, release))
     run.write()
     if not run.adoption.objects and not has_errors(run.adoption.problems):
@@ -122,6 +125,7 @@ class _Draft(Struct):
     flavor: str
     playground: CommentedBody
     beside: list[Document]  # Services and autoscalers that stay as they are
+    moving: list[_Copy]  # Services that lead to its pods when these are ready
     diagnostics: Collector
 
     @property
@@ -147,8 +151,9 @@ def _copy(document: Document) -> _Copy:
 class _Run:
     """One adoption."""
 
-    def __init__(self, catalog: EngineCatalog, folder: str) -> None:
+    def __init__(self, catalog: EngineCatalog, folder: str, name: str) -> None:
         self.catalog = catalog
+        self.name = name  # that a new workload should have
         self.folder = folder
         self.adoption = Adoption()
         self.drafts: list[_Draft] = []
@@ -192,6 +197,7 @@ class _Run:
             elif adopted := self._adopted(workload, sources.findings.get(id(workload.document), ())):
                 workloads.append(adopted)
         named = NamedObjects(sources.others)
+        workloads = self._with_takeovers(workloads, named, sources.workloads)
         used: set[int] = set()
         for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
             used |= self._draft(adopted, shared, flavor, named)
@@ -247,6 +253,22 @@ class _Run:
         self.losing |= {workload.title} if diagnostics.problems else set()
         return adopted
 
+    def _with_takeovers(
+        self, workloads: Sequence[AdoptedWorkload], named: NamedObjects, all_workloads: Sequence[ServingWorkload]
+    ) -> list[AdoptedWorkload]:
+        """The workloads, and how each is taken over; without those for which --as asks for what is not possible."""
+        choice, chosen = TakeoverChoice(all_workloads, named, self.name), []
+        for adopted in workloads:
+            diagnostics = Collector()
+            try:
+                takeover = choice.of(adopted.workload, diagnostics)
+                chosen.append(
+                    replace(adopted, takeover=takeover, template=with_labels(adopted.template, takeover.labels))
+                )
+            except Stop:
+                self._refuse(adopted.workload.title, diagnostics)
+        return chosen
+
     def _refuse(self, name: str, diagnostics: Collector) -> None:
         self.adoption.problems += diagnostics.problems
         self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
@@ -265,21 +287,23 @@ class _Run:
         """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
         diagnostics = Collector()
         self._choose_token(adopted, diagnostics)
-        selecting = named.services_of(adopted)
+        takeover = adopted.takeover
+        moving = [_copy(service) for service in takeover.moving]
+        selecting = [*takeover.services, *takeover.shared]
         if adopted.workload.hosts > 1:
             group, autoscaler = draft_group(adopted, shared.name, flavor), named.autoscaler_of(adopted)
             beside = [*selecting, *([autoscaler] if autoscaler else [])]
-            self.drafts.append(_Draft(adopted, shared, flavor, group, beside, diagnostics))
-            return set()
+            self.drafts.append(_Draft(adopted, shared, flavor, group, beside, moving, diagnostics))
+            return {id(service) for service in takeover.moving}
         playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
-        port, used = engine_port_of(adopted), set[int]()
-        if own := own_service(adopted, selecting, port):
+        port, used = engine_port_of(adopted), {id(service) for service in takeover.moving}
+        if own := own_service(adopted, takeover.services, port):
             spec = playground.body["spec"]
             spec["service"] = {**service_spec(plain_body(own, diagnostics)), **spec.get("service", {})}
             used |= {id(service) for service in selecting if service.value == own.value}  # listed twice, too
-            self.replaced.setdefault(adopted.key, []).append((own, f"spec.service of {adopted.workload.name}"))
+            self.replaced.setdefault(adopted.key, []).append((own, f"spec.service of {takeover.name}"))
             tell_lost_name(own, diagnostics)
         if autoscaler := named.autoscaler_of(adopted):
             playground.body["spec"].pop("replicas", None)
@@ -287,13 +311,13 @@ class _Run:
                 {**autoscaler.value, "spec": plain_body(autoscaler, diagnostics, ("spec",))}
             )
             used.add(id(autoscaler))
-            becomes = f"spec.elasticConfig of {adopted.workload.name}"
+            becomes = f"spec.elasticConfig of {takeover.name}"
             self.replaced.setdefault(adopted.key, []).append((autoscaler, becomes))
         for service in selecting:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
         others = [service for service in selecting if id(service) not in used]
-        self.drafts.append(_Draft(adopted, shared, flavor, playground, others, diagnostics))
+        self.drafts.append(_Draft(adopted, shared, flavor, playground, others, moving, diagnostics))
         return used
 
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
@@ -343,8 +367,10 @@ class _Run:
         """Gives each object that is written a file. Workloads of several namespaces get a folder for each."""
         names, is_one = FileNames(), len(self.namespaces) < 2
         for draft in self._sorted_drafts():
-            namespace, name = draft.adopted.key
+            namespace, name = draft.adopted.new_key
             self.paths[id(draft)] = names.of_workload("" if is_one else namespace, name)
+            for copy in draft.moving:
+                self.paths[id(copy)] = names.of_object(copy.body, LATER)
         for item in sorted(self.converted, key=lambda item: _identity(item.body)):
             self.paths[id(item)] = names.of_object(item.body)
         for copy in sorted(self.extra, key=lambda copy: _identity(copy.body)):
@@ -367,7 +393,7 @@ class _Run:
             if body.get("kind") in SCALE_TARGETS
         }
         for draft in self.drafts:
-            self._complete(draft, workloads.get(draft.adopted.key, {}))
+            self._complete(draft, workloads.get(draft.adopted.new_key, {}))
         self._remove_secrets()
         result = self._render_valid()
         if not self.drafts and not self.converted:
@@ -380,7 +406,9 @@ class _Run:
                 copy.document, f"{self.paths[id(copy)]}, {'without its secrets' if copy.problems else 'as it is'}"
             )
             self.adoption.problems += copy.problems
+        services = {key_of(body): body for body in self.adoption.rendered if body.get("kind") == "Service"}
         for draft in self.drafts:
+            self._move_services(draft, services)
             self._finish(draft)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
@@ -432,6 +460,7 @@ class _Run:
         for draft in broken:
             error = errors.get(self._shown_path(draft)) or next(iter(errors.values()))
             self._refuse_document(draft.adopted.workload.document, draft.adopted.workload.title, error)
+            self.adoption.left += [_shown(copy.body) for copy in draft.moving]
             own = self.replaced.pop(draft.adopted.key, ())
             self.adoption.left += [_shown(document.value) for document, _ in own if not is_ours(document)]
         removed = {id(item) for item in (*refused, *broken)}
@@ -450,18 +479,34 @@ class _Run:
         """The file of what is written, as problems name it."""
         return os.path.relpath(os.path.join(self.folder, self.paths[id(item)]))
 
+    def _move_services(self, draft: _Draft, rendered: Mapping[Key, Body]) -> None:
+        """Writes the Services that lead to the pods of a draft when these are ready, beside what is rendered.
+        `rendered`: the Services that are, by their namespaces and names.
+        """
+        if not draft.moving:
+            return
+        namespace, name = draft.adopted.new_key
+        own = rendered[namespace, name + wellknown.LB_SERVICE]
+        for copy in draft.moving:
+            body = moved_service(copy.body, map_at(own, "spec", "selector"), engine_port_of(draft.adopted))
+            path = self.paths[id(copy)]
+            self.adoption.files[path] = yamlio.dump(body)
+            self.adoption.rendered.append(body)
+            self.adoption.problems += copy.problems
+            self._say(copy.document, f"{path}, for when the pods of {name} are ready")
+
     def _finish(self, draft: _Draft) -> None:
         workload = draft.adopted.workload
         for document, becomes in self.replaced.get(draft.adopted.key, ()):
             self._say(document, becomes)
         loses = workload.title in self.losing or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
-        app, model = f"{draft.playground.body['kind']} {workload.name}", f"OpenModel {draft.shared.name}"
+        app, model = f"{draft.playground.body['kind']} {draft.adopted.takeover.name}", f"OpenModel {draft.shared.name}"
         path, model_path = self.paths[id(draft)], self.model_paths[draft.shared.name]
         becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
         state = IN_PART if loses else ADOPTED
         self.adoption.objects.append(AdoptedObject(workload.title, state, becomes, draft.adopted.key))
-        self.adoption.workloads.append(workload)
+        self.adoption.workloads.append(draft.adopted)
 
     def _render(self, files: Mapping[str, str]) -> RenderResult:
         tree = memory_tree(self.folder, {path: text.encode() for path, text in files.items()})

@@ -24,8 +24,9 @@ def compare_adoption(adoption: Adoption, catalog: EngineCatalog) -> LiveReport:
     """The differences between the workloads and Services that were adopted, and what is rendered in their place. Those
     that lose something are adopted in part.
     """
-    documents = [_document_of(workload) for workload in adoption.workloads]
-    report = compare_live([*documents, *adoption.beside], adoption.rendered, catalog)
+    documents = [_document_of(adopted.workload) for adopted in adoption.workloads]
+    names = {adopted.key: adopted.takeover.name for adopted in adoption.workloads}
+    report = compare_live([*documents, *adoption.beside], adoption.rendered, catalog, names)
     keys = {item.theirs for item in report.objects if item.theirs and item.of_kind(LOST)}
     mark_losing(adoption, {(key.namespace or "default", key.name) for key in keys})
     return report

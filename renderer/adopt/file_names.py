@@ -13,11 +13,13 @@ from renderer.source.tree import PACKAGE_FOLDERS
 
 EXTRA: Final = "extra"
 """The folder of objects that stay as they are."""
+LATER: Final = "later"
+"""The folder of Services that move when the new pods are ready."""
 _OUTPUT = "rendered"  # the folder of the output, where llmaz.yaml names none
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
 # What a program reads as its own, or Windows has a device of.
 _RESERVED = _DEVICES | {name.lower().removesuffix(".yaml") for name in (*KUSTOMIZATIONS, CONFIG, POLICY)}
-_FOLDERS = {EXTRA, _OUTPUT, *PACKAGE_FOLDERS}
+_FOLDERS = {EXTRA, LATER, _OUTPUT, *PACKAGE_FOLDERS}
 _LONGEST = 200  # characters of a name, of the 255 bytes that file systems take
 
 

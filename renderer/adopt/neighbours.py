@@ -8,9 +8,10 @@ from typing import Any
 from renderer.adopt import pod_changes
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.pod_changes import EnginePort, is_reserved
+from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.workloads import selects
 from renderer.yamlio import Document
 
@@ -64,6 +65,7 @@ class NamedObjects:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._services: dict[tuple[str, str, object], list[Document]] = {}
         self._autoscalers: dict[tuple[str, object, object], Document] = {}
+        self._claims: dict[tuple[str, str], Sequence[object]] = {}  # the access modes of claims
         self._own_kinds: dict[tuple[str, str], set[str]] = {}  # of what llmaz has rendered
         for document in documents:
             namespace = namespace_of(document)
@@ -73,24 +75,32 @@ class NamedObjects:
             if is_service(document) and (selector := map_at(document.value, "spec", "selector")):
                 key, value = next(iter(selector.items()))
                 self._services.setdefault((namespace, key, str(value)), []).append(document)
+            elif text_at(document.value, "kind") == "PersistentVolumeClaim":
+                self._claims[key_of(document.value)] = list_at(document.value, "spec", "accessModes")
             elif is_autoscaler(document):
                 target = map_at(document.value, "spec", "scaleTargetRef")
                 workload = namespace, as_text(target.get("kind")), as_text(target.get("name"))
                 self._autoscalers.setdefault(workload, document)
 
-    def services_of(self, adopted: AdoptedWorkload) -> list[Document]:
-        """The Services that select the pods of a workload."""
+    def services_of(self, workload: ServingWorkload) -> list[Document]:
+        """The Services that select the pods of a workload that answer requests."""
+        template = workload.leader_template or workload.template
         labels = {
-            **map_at(adopted.template, "metadata", "labels"),
-            wellknown.GROUPS: adopted.workload.name,
+            **map_at(template, "metadata", "labels"),
+            wellknown.GROUPS: workload.name,
             wellknown.WORKER_INDEX: "0",
         }
         return [
             service
             for key, value in labels.items()
-            for service in self._services.get((adopted.key[0], key, str(value)), ())
+            for service in self._services.get((workload.key[0], key, str(value)), ())
             if selects({"matchLabels": map_at(service.value, "spec", "selector")}, labels)
         ]
+
+    def is_of_one_node(self, namespace: str, claim: str) -> bool:
+        """Whether a claim is in the files, and pods of one node alone can mount it."""
+        modes = self._claims.get((namespace, claim), ())
+        return bool(modes) and not {"ReadWriteMany", "ReadOnlyMany"}.intersection(map(str, modes))
 
     def autoscaler_of(self, adopted: AdoptedWorkload) -> Document | None:
         """The HorizontalPodAutoscaler of a workload; None without one."""
@@ -142,14 +152,14 @@ def _port_of(value: Body) -> Body:
 def _is_plain(adopted: AdoptedWorkload, service: Document, port: EnginePort) -> bool:
     """Whether a Service has nothing but one port to the engine, and no name that the workload's own one has."""
     value = service.value
-    name, ports = text_at(value, "metadata", "name"), maps_at(value, "spec", "ports")
+    name, ports, own_name = text_at(value, "metadata", "name"), maps_at(value, "spec", "ports"), adopted.takeover.name
     if len(ports) != 1 or value_at(value, "spec", "clusterIP") == "None":
         return False
     if not all(_is_said(field, item) for field, item in map_at(value, "spec").items()):
         return False
-    if name == adopted.workload.name + wellknown.LB_SERVICE or ports[0].get("nodePort"):
+    if name == own_name + wellknown.LB_SERVICE or ports[0].get("nodePort"):
         return False
-    if name == adopted.workload.name and not adopted.workload.as_deployment:
+    if name == own_name and not adopted.workload.as_deployment:
         return False
     target = ports[0].get("targetPort", ports[0].get("port"))
     return port.renamed(target) == port.ours and ports[0].get("protocol", "TCP") == "TCP"
@@ -183,10 +193,10 @@ def tell_service(service: Document, adopted: AdoptedWorkload, port: EnginePort, 
     if reserved := [
         key for key in selector if is_reserved(key) and key not in (wellknown.GROUPS, wellknown.WORKER_INDEX)
     ]:
-        words = {"name": name, "labels": quoted(reserved), "app": adopted.workload.name}
+        words = {"name": name, "labels": quoted(reserved), "app": adopted.takeover.name}
         diagnostics.add("W955", service.origin("spec", "selector", reserved[0], key=True), **words)
     for i, entry in enumerate(maps_at(service.value, "spec", "ports")):
         target = entry.get("targetPort", entry.get("port"))
         if port.renamed(target) == port.ours and target not in (port.ours, port.ours_number):
             origin = service.origin("spec", "ports", i, "targetPort" if "targetPort" in entry else "port")
-            diagnostics.add("W954", origin, name=name, target=target, ours=port.ours, app=adopted.workload.name)
+            diagnostics.add("W954", origin, name=name, target=target, ours=port.ours, app=adopted.takeover.name)

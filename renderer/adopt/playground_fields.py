@@ -39,6 +39,8 @@ Body = Mapping[str, Any]
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
 _WORD = re.compile(r"[\w./-]+")
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
+_OLD_PODS = "Services lead to old and new pods at once, so the engine keeps its port."
+_OTHER_PARTS = "Other parts of the pod may ask the engine by its number, so it keeps its port."
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _TEMPLATE: Path = ("spec", "podTemplate")
 _NOWHERE = Origin(NamedSource(""))  # of words that no message names
@@ -76,8 +78,9 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor
     port = engine_port_of(adopted)
     if port.ours_number != wellknown.PORT:
         spec["service"] = {"enginePort": port.number}
-        comments["spec", "service"] = "Other parts of the pod may ask the engine by its number, so it keeps its port."
-    metadata: dict[str, object] = {"name": workload.name}
+        is_asked = bool(port.number and _keeps_port(adopted, port.number))
+        comments["spec", "service"] = _OTHER_PARTS if is_asked else _OLD_PODS
+    metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
     body = {"apiVersion": KINDS["Playground"], "kind": "Playground", "metadata": metadata, "spec": spec}
@@ -122,6 +125,9 @@ def complete_playground(
     if split_image(text_at(adopted.container.body, "image")) == split_image(text_at(runner, "image")):
         del original["spec"]["containers"][0]["image"]
     original = own_containers(original, adopted.template, rendered_pod)
+    if adopted.takeover.selector:  # of labels that the podTemplate has
+        kind, *rest = spec["workload"].items()
+        spec["workload"] = dict([kind, ("selector", dict(adopted.takeover.selector)), *rest])
     if patch := patch_between(original, rendered_pod):
         spec["podTemplate"] = patch
         _comment_image(adopted, playground, patch)
@@ -259,7 +265,8 @@ def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
     container, recognised = adopted.container, adopted.container.recognised
     usual = usual_port(container.entry, container.values, is_own_image=recognised.is_own_image)
     port = engine_port(container.body, recognised.command.port or usual)
-    return replace(port, ours_number=port.number) if port.number and _keeps_port(adopted, port.number) else port
+    keeps = adopted.takeover.keeps_port or bool(port.number and _keeps_port(adopted, port.number))
+    return replace(port, ours_number=port.number) if port.number and keeps else port
 
 
 def _keeps_port(adopted: AdoptedWorkload, number: int) -> bool:
@@ -298,8 +305,13 @@ def _resources(adopted: AdoptedWorkload, rendered: Body) -> Body:
 def _workload_settings(adopted: AdoptedWorkload) -> Body:
     workload = adopted.workload
     settings: dict[str, object] = {"kind": wellknown.DEPLOYMENT} if workload.as_deployment else {}
-    if rollout := {key: value for key, value in workload.rollout.items() if key != "partition" or value}:
-        usual = DEPLOYMENT_ROLLOUT if rollout == DEPLOYMENT_ROLLOUT else {"maxUnavailable": 1, "maxSurge": 0}
+    rollout = {key: value for key, value in workload.rollout.items() if key != "partition" or value}
+    is_update = workload.as_deployment and adopted.takeover.is_update
+    if is_update:  # the first rollout of ours goes as those before
+        rollout = {**DEPLOYMENT_ROLLOUT, **rollout}
+    if rollout:
+        is_usual = rollout == DEPLOYMENT_ROLLOUT and not is_update
+        usual = DEPLOYMENT_ROLLOUT if is_usual else {"maxUnavailable": 1, "maxSurge": 0}
         if rollout := {key: value for key, value in rollout.items() if usual.get(key) != value}:
             settings["rollout"] = rollout
     for key, texts in (("labels", workload.labels), ("annotations", workload.annotations)):

@@ -36,7 +36,7 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
     for key, template in _originals(adopted).items():
         containers = [_image(body) for body in _containers(adopted, template)]
         templates[key] = {"spec": {"containers": containers}}
-    metadata: dict[str, object] = {"name": workload.name}
+    metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
     metadata["annotations"] = {_SKIP: "true"}

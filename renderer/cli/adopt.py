@@ -36,6 +36,15 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
     return release
 
 
+def _name(context: click.Context, option: click.Parameter, name: str) -> str:
+    """The validated value of --as."""
+    from renderer.resolve.names import is_dns_label
+
+    if name and not is_dns_label(name):
+        raise click.BadParameter("a name is at most 63 lower-case letters, digits and '-'", context, option)
+    return name
+
+
 @click.command(
     short_help="Write llmaz input for workloads that run today.",
     epilog=examples("llmaz adopt running.yaml -o adopted", "llmaz adopt running.yaml -o new --format json"),
@@ -55,11 +64,20 @@ def _release(context: click.Context, option: click.Parameter, release: str) -> s
     help="The release of the llmaz operator that runs these objects, such as v0.1.4. The engine versions of that "
     "release are written into the input.",
 )
+@click.option(
+    "--as",
+    "name",
+    default="",
+    metavar="NAME|same",
+    callback=_name,
+    help="The name of the new workload, or same: a Deployment keeps its name and its selector, and a rollout replaces "
+    "its pods. Default: another name where the old workload cannot be changed into the new one.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also list the differences that a rule explains.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
-def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbose: bool, form: str) -> None:
+def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, name: str, verbose: bool, form: str) -> None:
     """Write OpenModels and Playgrounds for existing model servers.
 
     PATHS: files and folders with manifests, or with the output of kubectl get -o yaml; - is standard input, such as the
@@ -75,7 +93,7 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbo
         from renderer.adopt.target_folder import require_empty, write_files
 
         require_empty(folder)
-        adoption = adopt_paths(paths, folder, release)
+        adoption = adopt_paths(paths, folder, release, name)
         if adoption.files:
             write_files(folder, adoption.files)
         live_report = _compare(adoption) if adoption.rendered and (adoption.workloads or adoption.beside) else None
@@ -91,9 +109,10 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, verbo
         print_line(form, f"nothing adopted, {refused} refused; nothing was written")
         exit_with(INVALID)
     if live_report and form == "text":
+        from renderer.adopt.steps import takeover_text
         from renderer.diff.live.report import live_text
 
-        write(live_text(live_report, brief=not verbose))
+        write(live_text(live_report, brief=not verbose) + takeover_text(adoption))
     files, adopted = counted(len(adoption.files), "file"), counted(states.count("adopted"), "object")
     print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
     loses = adoption.loses or bool(live_report and live_report.lost)

@@ -2,7 +2,7 @@
 
 The webhooks are those of LeaderWorkerSet, of KEDA about ScaledObjects, of Kueue about workloads with a queue.
 
-Without more words it asks about nine things, and prints a line for each:
+Without more words it asks about ten things, and prints a line for each:
 
     goldens     every object of every golden and example must be accepted
     generated   everything that `llmaz render` makes of thousands of made-up inputs must be accepted
@@ -13,6 +13,7 @@ Without more words it asks about nine things, and prints a line for each:
     lists       what kubectl applies of a list, however it is spelt, must be what llmaz judges
     spellings   a RenderPolicy must say the same of made-up objects as they are written and as the server stores them
     merges      KServe's layers must merge as the server merges made-up pods and strategic merge patches of them
+    takeovers   what `llmaz adopt` writes must be taken over what runs, and what it calls immutable be refused
 
 Files and folders as arguments are asked about instead. A line for each object that is refused has the server's own
 words. The last line is `N objects, M refused`. Exit status 1 when M is above 0 or the two do not think alike, 2 when
@@ -43,6 +44,7 @@ from tests.apiserver.merges import about_merges
 from tests.apiserver.mutated import differences, verdicts
 from tests.apiserver.policy_spellings import about_spellings
 from tests.apiserver.server import CannotJudge, Client, running
+from tests.apiserver.takeovers import about_takeovers
 from tests.apiserver.webhooks import EXAMPLES, WEBHOOKS, misjudged
 from tests.combinations import rows
 from tests.combinations.covering import USUAL, cover
@@ -57,7 +59,10 @@ GOLDENS = (
     "tests/platform/*/expected.yaml",
     "tests/apiserver/bases.yaml",  # by hand, with what we do not write: Base64 of lines, claims, NodeClaims
 )
-QUESTIONS = ("goldens", "generated", "combined", "mutated", "admission", "defaults", "lists", "spellings", "merges")
+QUESTIONS = (
+    *("goldens", "generated", "combined", "mutated", "admission", "defaults", "lists", "spellings", "merges"),
+    "takeovers",
+)
 INPUTS = 2200  # of which at least two thousand render
 ROWS = 1000  # of combined keys
 SPOILT = 2000
@@ -164,6 +169,8 @@ def about(question: str, client: Client, judge: Judge, made_up: int | None, *, r
         return Score(*about_spellings(client, made_up, say))
     if question == "merges":
         return Score(*about_merges(client, made_up, say, record=record))
+    if question == "takeovers":
+        return Score(*about_takeovers(client, say))
     if question == "generated":
         return about_generated(judge, made_up or INPUTS)
     if question == "combined":

@@ -1002,9 +1002,13 @@ def test_deployments_of_ours_are_models() -> None:
 def test_fields_of_groups_that_stay() -> None:
     claims = {"leaderWorkerTemplate": {**workload()["spec"]["leaderWorkerTemplate"], "volumeClaimTemplates": [{}]}}
     texts_by_change = [
-        ({"groupIdentity": "Hash"}, "groupIdentity: the API server refuses it"),
+        ({"groupIdentity": "Hash"}, "groupIdentity none → Hash: the API server refuses it"),
         (claims, "volumeClaimTemplates: the StatefulSets of its pods refuse it, so the rollout stands still"),
     ]
     for spec, text in texts_by_change:
         pairs = risks(between(workload(), workload(spec=spec)))
         assert [what for kind, what in pairs if kind == "immutable"] == [text]
+    other = deployment()
+    other["spec"]["selector"] = {"matchLabels": {"app": "chat"}}
+    pairs = risks(between(deployment(), other))
+    assert [what for kind, what in pairs if kind == "immutable"] == ["selector: the API server refuses it"]

@@ -7,6 +7,7 @@ from typing import Final
 from renderer.diagnostics.wording import Wording
 
 ADOPTION: Final[dict[str, Wording]] = {
+    "E950": Wording("this is not possible as --as says: {why}", "leave --as out"),
     "E951": Wording(
         "the containers {names} each run an engine, but a Playground has only one",
         "give each its own workload, or write a llmaz Service with the templates",

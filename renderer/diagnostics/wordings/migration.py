@@ -28,7 +28,8 @@ MIGRATION: Final[dict[str, Wording]] = {
     ),
     "E981": Wording(
         "the dump has nothing of llmaz's operator: no object that it made, no custom resource, no part of the operator",
-        "dump the cluster in which the operator runs, LeaderWorkerSets and Playgrounds of all namespaces",
+        "dump the cluster in which the operator runs, LeaderWorkerSets and Playgrounds of all namespaces; llmaz adopt "
+        "prints the steps for workloads of others",
     ),
     "E982": Wording(
         "this is {what}, not a Kubernetes object",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from renderer.diff.live.records import (
     LiveObject,
     LiveReport,
 )
-from renderer.diff.live.rules import explain
+from renderer.diff.live.rules import explain, refuse
 from renderer.diff.live.server_fields import is_compared, is_default
 from renderer.diff.objects import ObjectKey
 from renderer.engines.catalog import EngineCatalog
@@ -46,10 +47,14 @@ _BACKENDS: Final = ("backendRefs", "backendRef", "backends", "service", "endpoin
 
 
 def compare_live(
-    theirs: Sequence[Document], rendered: Sequence[Mapping[str, Any]], catalog: EngineCatalog
+    theirs: Sequence[Document],
+    rendered: Sequence[Mapping[str, Any]],
+    catalog: EngineCatalog,
+    names: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> LiveReport:
     """The differences between the objects of a dump and rendered ones. Objects that are not about serving, and those
-    that a controller made, are counted alone.
+    that a controller made, are counted alone. `names`: those of rendered workloads, by namespace and name of the ones
+    that they take the place of, where these are others.
     """
     skipped: Counter[str] = Counter()
     old: dict[ObjectKey, ObjectSide] = {}
@@ -66,7 +71,7 @@ def compare_live(
                 key, body, catalog, document.name, config_maps.get(text_at(body, "metadata", "namespace"))
             )
     new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
-    pairs = [*_match(old, new)]
+    pairs = [*_match(old, new, names)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
     objects = [_compare(LivePair(*pair, around)) for pair in pairs]
     matched, rendered_keys = {side.key for side, _ in pairs}, {side.key for _, side in pairs}
@@ -99,17 +104,31 @@ def _is_made(body: Mapping[str, Any]) -> bool:
 
 
 def _match(
-    old: Mapping[ObjectKey, ObjectSide], new: Mapping[ObjectKey, ObjectSide]
+    old: Mapping[ObjectKey, ObjectSide], new: Mapping[ObjectKey, ObjectSide], names: Mapping[tuple[str, str], str]
 ) -> Iterator[tuple[ObjectSide, ObjectSide]]:
-    """Objects of one kind and name; workloads of one name, whatever their kinds."""
-    left = {
-        (key.namespace, key.name): side for key, side in new.items() if key not in old and is_compared(key.api_kind)
-    }
+    """Objects of one kind and name; workloads of one name, whatever their kinds; autoscalers of such workloads."""
+    workloads: dict[tuple[str, str], ObjectSide] = {}
+    scalers: dict[tuple[str, str, str], ObjectSide] = {}
+    for key, side in new.items():
+        if key not in old and is_compared(key.api_kind):
+            workloads[key.namespace, key.name] = side
+        elif key not in old and key.kind in wellknown.AUTOSCALERS:
+            scalers[key.kind, key.namespace, _target(side)] = side
     for key, side in old.items():
+        other: ObjectSide | None = None
         if key in new:
-            yield side, new[key]
-        elif is_compared(key.api_kind) and (other := left.pop((key.namespace, key.name), None)):
+            other = new[key]
+        elif is_compared(key.api_kind):
+            other = workloads.pop((key.namespace, names.get((key.namespace, key.name), key.name)), None)
+        elif key.kind in wellknown.AUTOSCALERS:
+            target = _target(side)
+            other = scalers.pop((key.kind, key.namespace, names.get((key.namespace, target), target)), None)
+        if other:
             yield side, other
+
+
+def _target(autoscaler: ObjectSide) -> str:
+    return text_at(autoscaler.view, "spec", "scaleTargetRef", "name")
 
 
 def _is_about_serving(side: ObjectSide, around: Surrounding, serving: set[tuple[str, str]]) -> bool:
@@ -193,10 +212,12 @@ def _is_empty(leaf: Leaf | None) -> bool:
 
 def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, shown: Shown) -> Difference:
     kind, rule, deviation = UNEXPLAINED, "", 0
-    if old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
+    differing = DifferingField(key, old, new, pair)
+    if refusal := refuse(differing):
+        kind, rule = refusal.effect, refusal.name
+    elif old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
         kind, rule = EQUAL, new.rule if new.rule not in ("json", "") else old.rule
     else:
-        differing = DifferingField(key, old, new, pair)
         explanation = explain(differing)
         if explanation:
             kind, rule, deviation = explanation.effect, explanation.name, explanation.deviation

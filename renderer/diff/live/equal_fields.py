@@ -21,6 +21,19 @@ _TOOLS: Final = (
 _OPERATOR_GROUP: Final = "inference.llmaz.io/"
 
 
+def has_new_name(differing: DifferingField) -> bool:
+    """The name of an object that takes the place of another, a label of its pods, or a selector in them."""
+    pair, path = differing.pair, differing.path
+    if pair.theirs.key.name == pair.ours.key.name:
+        return False
+    if not differing.pods:
+        return differing.key == ("metadata", "name") or (pair.ours.is_workload and differing.key[1] == "selector")
+    if differing.added or differing.dropped:
+        return False
+    is_label = path[:2] == ("metadata", "labels") or "labelSelector" in path
+    return is_label and pair.ours.key.name in str(differing.value)
+
+
 def is_of_one(differing: DifferingField) -> bool:
     """A parallel size of 1, which the engine takes without the option."""
     if not differing.commands or not (differing.added or differing.dropped):

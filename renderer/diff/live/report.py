@@ -12,6 +12,7 @@ from renderer.diff.live.records import (
     CLASSES,
     COMPARED,
     EQUAL,
+    IMMUTABLE,
     LOST,
     NOT_RENDERED,
     UNEXPLAINED,
@@ -43,6 +44,7 @@ def live_json(report: LiveReport, *, show_values: bool = False) -> str:
     document = {
         "lost": report.lost,
         "unexplained": report.unexplained,
+        "immutable": report.count(IMMUTABLE),
         "equalInEffect": report.count(EQUAL),
         "oursAdds": report.count(ADDS),
         "same": report.same,
@@ -123,6 +125,6 @@ def _summary(report: LiveReport) -> Iterator[str]:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in report.skipped.items())
         yield escapes.line(f"not compared: {kinds}")
     compared = sum(item.state == COMPARED for item in report.objects)
-    words = {LOST: "lost", UNEXPLAINED: "unexplained", EQUAL: "equal in effect", ADDS: "added"}
+    words = {LOST: "lost", UNEXPLAINED: "unexplained", IMMUTABLE: "immutable", EQUAL: "equal in effect", ADDS: "added"}
     counts = ", ".join(f"{report.count(kind):,} {words[kind]}" for kind in CLASSES)
     yield f"{counted(compared, 'object')} compared: {counts}, {report.same:,} the same"

@@ -11,16 +11,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from renderer.diff.live import added_fields, equal_fields, operator_deviations
+from renderer.diff.live import added_fields, equal_fields, immutable_fields, operator_deviations
 from renderer.diff.live.differing_field import DifferingField
-from renderer.diff.live.records import ADDS, EQUAL
+from renderer.diff.live.records import ADDS, EQUAL, IMMUTABLE
 
 
 class LiveRule(Struct, frozen=True):
     """A rule, and what it makes of a difference."""
 
     name: str
-    effect: str  # EQUAL or ADDS
+    effect: str  # EQUAL, ADDS or IMMUTABLE
     sentence: str
     fits: Callable[[DifferingField], bool] = lambda differing: False
     deviation: int = 0
@@ -46,7 +46,33 @@ MEANINGS: Final = (
 )
 """Rules by which two values come to the same."""
 
+REFUSALS: Final = (
+    LiveRule(
+        "immutable-field",
+        IMMUTABLE,
+        "Nobody can change this in the object that runs: the apply is refused, while all else of it goes through. Give "
+        "ours another name, or the value of theirs (a Deployment's is workload.selector); see "
+        "docs/migrating.md#without-an-outage.",
+        immutable_fields.is_immutable,
+    ),
+    LiveRule(
+        "other-kind",
+        IMMUTABLE,
+        "An object of another kind does not change the one that runs: both run until somebody deletes one. Give ours "
+        "another name; see docs/migrating.md#without-an-outage.",
+        immutable_fields.is_of_another_kind,
+    ),
+)
+"""Rules about what no apply changes, which come before all others."""
+
 EXPLANATIONS: Final = (
+    LiveRule(
+        "new-name",
+        EQUAL,
+        "The new workload has a name of its own, and so have labels by which the old pods are found: nothing leads to "
+        "both.",
+        equal_fields.has_new_name,
+    ),
     LiveRule(
         "default-port", EQUAL, "The port is set, where theirs uses the engine's default.", equal_fields.has_usual_port
     ),
@@ -262,7 +288,12 @@ EXPLANATIONS: Final = (
 )
 """Rules about a field of one side alone, or one that differs; the first that fits counts."""
 
-RULES: Final[Mapping[str, LiveRule]] = {rule.name: rule for rule in (*MEANINGS, *EXPLANATIONS)}
+RULES: Final[Mapping[str, LiveRule]] = {rule.name: rule for rule in (*REFUSALS, *MEANINGS, *EXPLANATIONS)}
+
+
+def refuse(differing: DifferingField) -> LiveRule | None:
+    """The rule by which no apply changes the field; None for any other field."""
+    return next((rule for rule in REFUSALS if rule.fits(differing)), None)
 
 
 def explain(differing: DifferingField) -> LiveRule | None:

@@ -11,6 +11,7 @@ from renderer.diff.fields import ABSENT, FieldChange, same
 from renderer.diff.objects import Body, ObjectItem, ObjectKey, app_and_role, is_workload
 from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import disaggregated_sets, quantity, wellknown
+from renderer.kubernetes.immutable_fields import IMMUTABLE_FIELDS
 from renderer.kubernetes.json_values import as_number, map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.workloads import (
     CONTAINERS,
@@ -34,13 +35,6 @@ _COPIED = tuple(f"leaderworkerset.sigs.k8s.io/{word}exclusive-topology" for word
 _OF_RUNNER, _OF_LOADER = rf" of {wellknown.RUNNER}\b", r"\b(env \S+) of model-loader(?:-\d+)?\b"
 _PREFIX = r"\b(labels|annotations) \S+/"  # of the keys of labels and annotations
 _SIZES = {"limits", "requests", "sizeLimit"}
-_IMMUTABLE: Mapping[tuple[str, ...], str] = {  # of a LeaderWorkerSet
-    ("groupIdentity",): "the API server refuses it",
-    (
-        "leaderWorkerTemplate",
-        "volumeClaimTemplates",
-    ): "the StatefulSets of its pods refuse it, so the rollout stands still",
-}
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _ADMITTED = {"resources", "ports", "nodeSelector", "affinity", "tolerations"}
 
@@ -64,17 +58,14 @@ def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterato
             is_down = 0 < count <= _unavailable(pair.after, count)
             lead = _rollout_of_groups(pair) + (_pause(pair.after) if is_down else "")
             yield Risk("restart", key, text + together, remedy, is_down, lead)
-    path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
-    old, new = value_at(pair.before, *path), value_at(pair.after, *path)
-    if old != new:
-        sizes = f"{marked(format_value(old))} → {marked(format_value(new))}"
-        yield Risk("immutable", key, f"subGroupSize {sizes}: the API server refuses it")
     for what in _queue_refusals(pair):
         yield Risk("queue", key, what)
-    for field, why in _IMMUTABLE.items():
-        was, now = (value_at(body, "spec", *field) for body in (pair.before, pair.after))
+    for field, why in IMMUTABLE_FIELDS.get(key.api_kind, {}).items():
+        was, now = (value_at(body, *field) for body in (pair.before, pair.after))
         if not same(was, now):
-            yield Risk("immutable", key, f"{field[-1]}: {why}")
+            is_plain = not isinstance(was, (dict, list)) and not isinstance(now, (dict, list))
+            values = f" {marked(format_value(was))} → {marked(format_value(now))}" if is_plain else ""
+            yield Risk("immutable", key, f"{field[-1]}{values}: {why}")
 
 
 def _unavailable(body: Body, count: int) -> int:

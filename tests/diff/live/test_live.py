@@ -86,7 +86,7 @@ def append(dump: Path, text: str) -> None:
 def test_a_dump_of_what_is_rendered_is_the_same(dump: Path, llmaz: Llmaz) -> None:
     done = llmaz("diff", "--strict", "--live", dump.name)
     assert (done.code, done.err) == (0, "")
-    assert "0 lost, 0 unexplained, 0 equal in effect, 0 added" in done.out
+    assert "0 lost, 0 unexplained, 0 immutable, 0 equal in effect, 0 added" in done.out
 
 
 def test_lists_of_one_kind(dump: Path, llmaz: Llmaz) -> None:
@@ -102,7 +102,7 @@ def test_lists_of_one_kind(dump: Path, llmaz: Llmaz) -> None:
     dump.write_text(yaml.safe_dump_all(bodies))
     done = llmaz("diff", "--strict", "--live", dump.name)
     assert (done.code, done.err) == (0, "")
-    assert "0 lost, 0 unexplained, 0 equal in effect, 0 added" in done.out
+    assert "0 lost, 0 unexplained, 0 immutable, 0 equal in effect, 0 added" in done.out
 
 
 def test_a_folder_and_several_dumps(dump: Path, llmaz: Llmaz, tmp_path: Path) -> None:

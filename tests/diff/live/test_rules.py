@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from renderer.diff.fields import ABSENT
-from renderer.diff.live.records import ADDS, EQUAL, LOST, UNEXPLAINED, Difference
+from renderer.diff.live.records import ADDS, EQUAL, IMMUTABLE, LOST, UNEXPLAINED, Difference
 from renderer.diff.live.rules import RULES
 from tests.diff.live.dumps import Body, read, report_of
 from tests.paths import ROOT, TESTS
@@ -103,7 +103,7 @@ BASE = differences_of(nothing)
         ("spec.template.metadata.labels[app.kubernetes.io/name]", ADDS, "labels"),
         ("spec.strategy.rollingUpdate.maxSurge", ADDS, "fewer-pods"),
         ("spec.progressDeadlineSeconds", ADDS, "rollout"),
-        ("spec.selector.matchLabels", EQUAL, "selector"),
+        ("spec.selector.matchLabels", IMMUTABLE, "immutable-field"),
         ("spec.selector", EQUAL, "selector"),
         ("spec.ports[8000].targetPort", EQUAL, "port"),
         ("metadata.labels[helm.sh/chart]", EQUAL, "tool"),
@@ -267,7 +267,7 @@ def test_a_group_takes_the_place_of_a_deployment() -> None:
     differences = differences_of(change)
     assert differences["spec.startupPolicy"].rule == "workload-kind"
     assert differences["spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable"].rule == "fewer-pods"
-    assert differences["spec.selector.matchLabels.app"].rule == "no-selector"
+    assert differences["spec.selector.matchLabels.app"].rule == "other-kind"
     assert differences["image"].rule == "image-name"
 
 
@@ -377,7 +377,7 @@ def test_claims_of_each_pod(storage: str, kinds: set[str]) -> None:
 def test_rules_say_what_they_are() -> None:
     for name, rule in RULES.items():
         assert rule.name == name
-        assert rule.effect in (EQUAL, ADDS)
+        assert rule.effect in (EQUAL, ADDS, IMMUTABLE)
         assert rule.sentence.endswith(".")
         assert rule.deviation in range(15)
 

@@ -1,0 +1,138 @@
+"""The steps by which what was adopted takes the place of what runs, with what each workload needs for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from renderer.adopt import pod_changes
+from renderer.adopt.adopted_workload import AdoptedWorkload
+from renderer.adopt.adoption import Adoption
+from renderer.adopt.file_names import LATER
+from renderer.diagnostics import counted, listed
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.rollouts import bound_count
+from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
+from renderer.text import escapes
+from renderer.yamlio import Document
+
+_SET_ROLLOUT: Final = {"maxUnavailable": 1, "maxSurge": 0}
+_NEW: Final = (
+    "Apply what is rendered beside what runs. The Services of {later}/ are in no commit yet. NetworkPolicies, monitors "
+    "and others that select pods by a changed label need its new value too.",
+    "Wait until all new pods are ready.",
+    "In one commit, put each Service of {later}/ into the place where it is applied today: its selector and its target "
+    "ports change, and clients ask the new pods. Reverting this commit leads them back.",
+    "Delete the old workloads and their autoscalers when nothing leads to them any more.",
+)
+_NO_SERVICES: Final = (
+    "Apply what is rendered beside what runs. NetworkPolicies, monitors and others that select pods by a changed label "
+    "need its new value too.",
+    _NEW[1],
+    "In one commit, let the Services of clients, which are not among these files, select the new pods as the Service "
+    "NAME-lb of each does, with its target port. Reverting this commit leads clients back.",
+    _NEW[3],
+)
+_CHANGED: Final = (
+    "In one commit, put what is rendered into the place of what is applied today. The same tool applies it: fields of "
+    "another field manager stay, such as the old container beside the new one. A rollout replaces the pods, and "
+    "Services lead to old and new ones. Reverting this commit leads back, by a rollout too.",
+)
+
+
+class _Rollout(Struct, frozen=True):
+    """How a workload replaces its pods."""
+
+    replicas: int
+    surge: int  # replicas that start beside all others
+    unavailable: int  # replicas that may be gone at once
+
+    @property
+    def answering(self) -> int:
+        """How many replicas answer at the least."""
+        return max(self.replicas - self.unavailable, 0)
+
+
+def takeover_text(adoption: Adoption) -> str:
+    """What is done in which order, and for each workload its name and what it needs; '' where nothing is taken over."""
+    foreign = [adopted for adopted in adoption.workloads if not pod_changes.is_ours(adopted.workload.document.value)]
+    lines: list[str] = []
+    moves = any(adopted.takeover.moving for adopted in foreign)
+    for title, steps, is_update in (
+        ("New workloads beside those that run", _NEW if moves else _NO_SERVICES, False),
+        ("Workloads that are changed", _CHANGED, True),
+    ):
+        if workloads := [adopted for adopted in foreign if adopted.takeover.is_update is is_update]:
+            lines += ["", title]
+            lines += [f"  {line}" for adopted in workloads for line in _workload_lines(adopted)]
+            lines += [f"  {i}. {step.format(later=LATER)}" for i, step in enumerate(steps, 1)]
+    return escapes.lines("\n".join(lines) + "\n") if lines else ""
+
+
+def _workload_lines(adopted: AdoptedWorkload) -> Iterator[str]:
+    workload, takeover = adopted.workload, adopted.takeover
+    why = f", since {takeover.reason}" if takeover.reason else ""
+    kept = ", with workload.selector" if takeover.selector else ""
+    labels = ", ".join(f"{key}: {value}" for key, value in takeover.labels.items())
+    pods = f" (its pods have {labels})" if labels else ""
+    yield f"{workload.title} → {takeover.name}{pods}{why}{kept}: {_needs(adopted)}"
+    for line in _obstacles(adopted):
+        yield f"  {line}"
+    if takeover.shared and not takeover.is_update:
+        names = _names(takeover.shared)
+        yield f"  Service {names} leads to pods of other workloads too: it stays, and asks new pods when ready."
+
+
+def _needs(adopted: AdoptedWorkload) -> str:
+    """How much more runs in the meantime."""
+    rollout = _rollout(adopted)
+    if not adopted.takeover.is_update:
+        return f"{_pods(adopted, rollout.replicas)} more until step 4"
+    more = f"{_pods(adopted, rollout.surge)} more" if rollout.surge else "no pod more"
+    return f"{more} during the rollout, {rollout.answering} of {counted(rollout.replicas, 'replica')} answering"
+
+
+def _obstacles(adopted: AdoptedWorkload) -> Iterator[str]:
+    """Why no way is without an outage, unless more accelerators are free."""
+    rollout, takeover = _rollout(adopted), adopted.takeover
+    if takeover.is_update and not rollout.answering:
+        yield (
+            f"AN OUTAGE: no pod answers while {_pods(adopted, rollout.replicas)} load, as in each rollout of it until "
+            f"now. Without one it takes {_pods(adopted, 1)} more, with workload.rollout: {{maxSurge: 1, "
+            "maxUnavailable: 0} or another name (--as NAME)."
+        )
+    elif not takeover.is_update and not rollout.surge:
+        gone = "all of them are" if not rollout.answering else "another is"
+        room = _pods(adopted, rollout.replicas)
+        yield (
+            f"Its rollouts start no pod before {gone} gone. Without room for {room} more, no way is "
+            " without an outage, or at least fewer replicas: old pods have to end first."
+        )
+    if takeover.held_claims:
+        yield (
+            f"The pods mount {listed(list(takeover.held_claims))}, which one node alone can mount (ReadWriteOnce): new "
+            "pods start on the node of the old ones, or when these are gone, which is an outage."
+        )
+
+
+def _rollout(adopted: AdoptedWorkload) -> _Rollout:
+    workload = adopted.workload
+    usual = DEPLOYMENT_ROLLOUT if workload.kind == wellknown.DEPLOYMENT else _SET_ROLLOUT
+    bounds: Mapping[str, object] = {**usual, **workload.rollout}
+    replicas = 1 if workload.replicas is None else workload.replicas
+    surge = bound_count(bounds["maxSurge"], replicas, up=True)
+    return _Rollout(replicas, surge, bound_count(bounds["maxUnavailable"], replicas, up=False) or int(not surge))
+
+
+def _pods(adopted: AdoptedWorkload, replicas: int) -> str:
+    """So many replicas as pods, and their accelerators."""
+    pods = replicas * adopted.workload.hosts
+    accelerators = pods * adopted.accelerator.number
+    return counted(pods, "pod") + (f" with {accelerators:,} {adopted.accelerator.resource}" if accelerators else "")
+
+
+def _names(services: Sequence[Document]) -> str:
+    return ", ".join(text_at(service.value, "metadata", "name") for service in services)
