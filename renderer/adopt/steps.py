@@ -75,10 +75,10 @@ def takeover_text(adoption: Adoption) -> str:
 def _workload_lines(adopted: AdoptedWorkload) -> Iterator[str]:
     workload, takeover = adopted.workload, adopted.takeover
     why = f", since {takeover.reason}" if takeover.reason else ""
-    kept = ", with workload.selector" if takeover.selector else ""
+    selector_note = ", with workload.selector" if takeover.selector else ""
     labels = ", ".join(f"{key}: {value}" for key, value in takeover.labels.items())
     pods = f" (its pods have {labels})" if labels else ""
-    yield f"{workload.title} → {takeover.name}{pods}{why}{kept}: {_needs(adopted)}"
+    yield f"{workload.title} → {takeover.name}{pods}{why}{selector_note}: {_needs(adopted)}"
     for line in _obstacles(adopted):
         yield f"  {line}"
     if takeover.shared and not takeover.is_update:

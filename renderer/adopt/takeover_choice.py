@@ -35,10 +35,10 @@ Services: TypeAlias = tuple[Document, ...]
 
 
 class TakeoverChoice:
-    """Chooses for the workloads of a run. `wanted`: what `--as` says, '' for nothing."""
+    """Chooses for the workloads of a run. `wanted_name`: what `--as` says, '' for nothing."""
 
-    def __init__(self, workloads: Sequence[ServingWorkload], named: NamedObjects, wanted: str) -> None:
-        self._wanted: Final = wanted
+    def __init__(self, workloads: Sequence[ServingWorkload], named: NamedObjects, wanted_name: str) -> None:
+        self._wanted: Final = wanted_name
         self._named: Final = named
         names: dict[str, set[str]] = {}
         self._count: Final = dict[int, int]()  # how many workloads a Service leads to, by its id
@@ -49,7 +49,7 @@ class TakeoverChoice:
             services = self._services[id(workload)] = named.services_of(workload)
             for service in services:
                 self._count[id(service)] = self._count.get(id(service), 0) + 1
-        self._free: Final = {namespace: FreeNames(taken) for namespace, taken in names.items()}
+        self._free: Final = {namespace: FreeNames(taken_names) for namespace, taken_names in names.items()}
 
     def of(self, workload: ServingWorkload, diagnostics: Collector) -> Takeover:
         """How the workload is taken over. Raises Stop where that is not possible as `--as` wants it."""
@@ -101,10 +101,10 @@ class TakeoverChoice:
     def _name(self, workload: ServingWorkload, diagnostics: Collector) -> str:
         """A name that no workload of the namespace has."""
         namespace, name = workload.key
-        wanted = self._wanted or name[: _LONGEST - len(_SUFFIX)].rstrip("-.") + _SUFFIX
-        free = self._free[namespace].take(wanted)
-        if self._wanted and free != wanted:
-            diagnostics.stop("E959", workload.document.origin("metadata", "name"), what="workload", name=wanted)
+        wanted_name = self._wanted or name[: _LONGEST - len(_SUFFIX)].rstrip("-.") + _SUFFIX
+        free = self._free[namespace].take(wanted_name)
+        if self._wanted and free != wanted_name:
+            diagnostics.stop("E959", workload.document.origin("metadata", "name"), what="workload", name=wanted_name)
         return free
 
 
@@ -140,14 +140,14 @@ def _new_labels(
     too: neither the old workload nor the Services that move later. `staying`: Services that lead to both.
     """
     own = wellknown.own_labels(name, _SERVING)
-    kept = {key for service in staying for key in map_at(service.value, "spec", "selector")}
+    kept_keys = {key for service in staying for key in map_at(service.value, "spec", "selector")}
     selectors = [map_at(workload.document.value, "spec", "selector", "matchLabels")]
     selectors += [map_at(service.value, "spec", "selector") for service in moving]
     changed: dict[str, str] = {}
     for selector in selectors:
         if any(key in changed or (is_reserved(key) and own.get(key) != value) for key, value in selector.items()):
             continue
-        candidates = [key for key in selector if not is_reserved(key) and key not in kept]
+        candidates = [key for key in selector if not is_reserved(key) and key not in kept_keys]
         candidates.sort(key=lambda key: str(selector[key]) != workload.name)
         for key in candidates[:1]:
             changed[key] = (name if selector[key] != name else f"{name}-2")[:_LONGEST_LABEL].rstrip("-.")
