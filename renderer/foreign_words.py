@@ -72,6 +72,11 @@ def command_hint(word: str) -> str:
     return str(row.get("say") or (f"llmaz {row['run']} does that" if row else ""))
 
 
+def option_hint(option: str) -> str:
+    """What does what an option of another program does; '' for an unknown option."""
+    return next((str(row["say"]) for row in preset_table(_NAME)["options"] if option in row["words"]), "")
+
+
 def object_hint(kind: str, file: str) -> str:
     """How llmaz gets its input from an object of others; '' for an unknown kind."""
     return str(_filled(preset_table(_NAME)["objects"].get(kind, ""), {"file": file}))
@@ -84,9 +89,9 @@ def kind_of(word: str) -> str:
 
 def source_hint(uri: str, known: Sequence[str]) -> str:
     """What to write in place of an address that is none of ours; '' where nobody can tell. `known`: our schemes."""
-    scheme, colon, rest = uri.partition(":")
-    scheme, rest = scheme.lower(), rest.strip("/")
-    if colon and scheme in known and rest and "://" not in rest:
+    scheme, colon, tail = uri.partition(":")
+    scheme, rest = scheme.lower(), tail.strip("/")
+    if colon and scheme in known and rest and "://" not in rest and not (tail.startswith("//") and scheme != "host"):
         root = "/" if scheme == "host" else ""
         return f"write uri: {flow_text(f'{scheme}://{root}{rest}')}"
     for foreign in _schemes():
@@ -185,7 +190,15 @@ def _words(value: Any, path: Path) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for fields in (*beside, value, first):
         words |= fields if isinstance(fields, dict) else {}
-    return {**words, "value": own, "metric": str(own).replace(":", "_"), "own": name}
+    return {**words, "value": own, "metric": str(own).replace(":", "_"), "own": name, "items": _items(own)}
+
+
+def _items(value: object) -> str:
+    """A command line, or a map of options, as a list of arguments in YAML."""
+    args = value.split() if isinstance(value, str) else []
+    for name, own in value.items() if isinstance(value, dict) else ():
+        args += [f"--{str(name).lstrip('-')}", *([] if own is True else [str(own)])]
+    return _inner_text(args)
 
 
 def _is_meant(foreign: ForeignKey, words: dict[str, Any]) -> bool:

@@ -205,12 +205,20 @@ def validate_foreign_objects(
 
 
 def missing_services(scope: Scope, inputs: Inputs) -> list[Diagnostic]:
-    """The warnings about what the tree's own platform lacks for its models."""
-    if not any("tokenLimits" in item.spec for item in inputs.traffic):
+    """The diagnostics about what the tree's own platform lacks for its models."""
+    config = inputs.config
+    is_limited = any("tokenLimits" in item.spec for item in inputs.traffic)
+    passes = bool(config.get("passThrough")) and not scope.pruned_paths
+    if not (is_limited or passes or config.get("autoscaling") or config.get("gateway", "tls")):
         return []
-    from renderer.check.foreign import uncounted_budgets  # few runs need it
+    from renderer.check import foreign  # few runs need it
 
-    return list(uncounted_budgets(scope, inputs))
+    problems = [*foreign.uncounted_budgets(scope, inputs), *foreign.missing_components(scope, inputs)]
+    if passes:
+        from renderer.policy import passed_manifests
+
+        problems += foreign.unlisted_namespaces(inputs, passed_manifests(scope))
+    return problems
 
 
 def admission_run(scope: Scope) -> AdmissionRun | None:

@@ -34,7 +34,7 @@ _TYPE_NAMES = {
 
 _LONGEST_WORD: Final = 1_000  # characters of a word in a message; our patterns, which are words too, are shorter
 T = TypeVar("T")
-_HINTED: Final = ("E301", "E303", "E304")  # about a field or a value that is something else elsewhere
+_HINTED: Final = ("E301", "E303", "E304", "E306")  # about a field or a value that is something else elsewhere
 
 
 class Hint(Struct, frozen=True):
@@ -219,8 +219,10 @@ def findings(name: str, value: object, find_hint: FindHint | None = None) -> lis
     for i, finding in enumerate(results):
         if finding.code in _HINTED and finding.path and isinstance(finding.path[-1], str):
             if hint := find_hint(finding) if find_hint else None:
-                results[i] = replace(finding, words=_words(**{**finding.words, "hint": hint.text}))
-            meant_name = str(finding.words["hint"]).removeprefix("did you mean '").removesuffix("'?")
+                is_form = finding.code == "E306"  # whose hint is "write {means}"
+                replaced = {"means": hint.text.removeprefix("write ")} if is_form else {"hint": hint.text}
+                results[i] = replace(finding, words=_words(**{**finding.words, **replaced}))
+            meant_name = str(finding.words.get("hint", "")).removeprefix("did you mean '").removesuffix("'?")
             intended.add(hint.leads if hint and hint.leads else (*finding.path[:-1], meant_name))
     without_type = {finding.path for finding in results if finding.code == "E302" and finding.words["word"] == "type"}
     missing = (finding for finding in results if finding.code == "E302")

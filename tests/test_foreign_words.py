@@ -200,6 +200,19 @@ def test_a_kind_of_others(kind: str, ours: str, tree: Path, llmaz: Llmaz) -> Non
     assert f"write kind: {ours}" in [finding["hint"] for finding in problems]
 
 
+@pytest.mark.parametrize(("args", "hint"), [
+    (["render", "-f", "a.yaml"], "name files and folders as they are: llmaz render chat.yaml"),
+    (["routes", "-n", "llm"], "metadata.namespace of an object says it"),
+    (["render", "--dry-run"], "llmaz validate writes nothing, llmaz render --stdout prints"),
+    (["diff", "--kubeconfig", "a"], "llmaz asks no cluster"),
+    (["render", "-R"], "folders are read with all that is below them"),
+])  # fmt: skip
+def test_an_option_of_others(args: list[str], hint: str, llmaz: Llmaz) -> None:
+    done = llmaz(*args)
+    assert (done.code, done.out) == (2, "")
+    assert f"No such option '{args[1]}': {hint}" in done.err
+
+
 @pytest.mark.parametrize("word", [word for row in preset_table("foreign_words")["commands"] for word in row["words"]])
 def test_a_command_of_others(word: str, llmaz: Llmaz) -> None:
     """What it leads to is a command of ours, with options that it has."""

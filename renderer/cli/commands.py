@@ -58,6 +58,17 @@ class Commands(click.Group):
             raise click.UsageError(f"No such command '{args[0]}': {_command_hint(args[0])}", context)
         return super().resolve_command(context, args)
 
+    def invoke(self, context: click.Context) -> object:
+        """Runs the command. Raises UsageError for an option that it does not have, with what does that."""
+        try:
+            return super().invoke(context)
+        except click.NoSuchOption as error:
+            from renderer.foreign_words import option_hint  # few runs need it
+
+            if error.possibilities or not (hint := option_hint(error.option_name)):
+                raise
+            raise click.UsageError(f"No such option '{error.option_name}': {hint}", error.ctx) from None
+
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """The command of that name; None for an unknown name."""
         if name not in _COMMANDS:

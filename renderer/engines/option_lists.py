@@ -101,6 +101,12 @@ def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
     return sorted(files.versions(runtime, path), key=version_key) if path else []
 
 
+def completed_version(files: OptionFiles, runtime: BackendRuntime, tag: str) -> str:
+    """The newest listed version that begins with a tag of fewer numbers, 0.33.0 for v0.33; '' for other tags."""
+    begin = f"{tag.removeprefix('v')}."
+    return next((version for version in reversed(known_versions(files, runtime)) if version.startswith(begin)), "")
+
+
 def _nearest_version(versions: Iterable[str], version: str) -> str:
     """The newest of the versions that is not newer than this one; '' when all are newer."""
     bound, known = version_key(version), {version_key(text): text for text in versions}

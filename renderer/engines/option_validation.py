@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 
 from msgspec import Struct
 
-from renderer.diagnostics import MAX_PROBLEMS, suggestion
+from renderer.diagnostics import MAX_PROBLEMS, alternatives, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_lists import Option, OptionList
@@ -53,6 +53,7 @@ _LEADING_NUMBERS = {
         r"\s*[+-]?(inf(inity)?|nan|0x[0-9a-f]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?)", re.IGNORECASE
     ),
 }
+_MOST_BEGUN = 4  # values that begin with a word, to be listed
 _MAX_INT = 2**31 - 1  # of a C++ int
 # The warnings in place of errors where the list of options is uncertain.
 _UNCERTAIN = {
@@ -330,6 +331,9 @@ def _choice_hint(option: Option, value: str) -> str:
         return f"it was added {since}: use that version or a newer one; this version accepts {_choice_words(option)}"
     removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
     near = "" if value.isdigit() else suggestion(value, known)
+    begun = [name for name in known if value and name.lower().startswith(value.lower())]
+    if 1 < len(begun) <= _MOST_BEGUN and value.lower() not in map(str.lower, begun):
+        near = f"did you mean {alternatives(begun)}?"
     return removal + (near if near.startswith("did you mean") else f"it accepts {_choice_words(option)}")
 
 

@@ -53,6 +53,7 @@ class Subject(Struct, frozen=True):
 
     name: str  # such as "Playground llm/chat", or "container 'engine' of Deployment llm/qwen"
     limits: str  # what says how many accelerators there are, such as "the flavor's limits"
+    raised: Callable[[int], str] | None = None  # what to write for so many, '' if unknown
     over_pods: str = ""  # how a model is shared over several pods, '' where it cannot be
     ways: str = "data or pipeline"  # to use further accelerators
 

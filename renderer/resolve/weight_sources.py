@@ -33,6 +33,8 @@ _EMPTY_HINTS = {  # for a field of a source that is there without a value
     "modelHub": "write modelID below it, indented",
     "uri": "write the address after the colon, such as s3://bucket/path",
 }
+_TAGGED = re.compile(r"[\w.-]+:[\w.-]+")  # a model of the registry of PULLED
+_PROVIDERS = (".amazonaws.com", "storage.googleapis.com")  # ends of hosts, where a bucket's name belongs
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
 _CACHED_HUB = "Huggingface"  # whose cache a claim may hold
@@ -115,7 +117,10 @@ def _hub_weights(
     if not repo:
         diagnostics.add("E232", origin.at("modelID") if "modelID" in hub else replace(origin, key=True))
     if repo and not _ID.fullmatch(repo):
-        diagnostics.add("E233", origin.at("modelID"), value=repo)
+        hint = "write it as organisation/name: letters, digits, '-', '_' and '.'"
+        if _TAGGED.fullmatch(repo):
+            hint = f"write uri: {PULLED}://{repo} in place of modelHub"
+        diagnostics.add("E233", origin.at("modelID"), value=repo, hint=hint)
     if "filename" in hub:
         if not filename or filename.startswith("/") or filename.endswith("/") or ".." in filename.split("/"):
             diagnostics.add("E234", origin.at("filename"), value=filename)
@@ -239,6 +244,8 @@ def _object_store_weights(
             value=uri,
             form=f"{scheme}://" + ("BUCKET.ENDPOINT/PATH" if with_endpoint else "BUCKET/PATH"),
         )
+    if not with_endpoint and bucket.endswith(_PROVIDERS) and (hint := _source_hint(inputs, uri)):
+        diagnostics.stop("E246", origin, value=uri, host=bucket, hint=hint)
     invalid = re.search(_INVALID, rest)
     if not last or invalid:
         part = invalid[0].strip("/") if invalid else ""

@@ -99,6 +99,8 @@ def commit(top: str, name: str) -> str:
             raise _git_error(top, common)
         shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
         hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log lists the commits"
+        if _run(top, "rev-parse", "--verify", "--quiet", "HEAD").status:
+            hint = "nothing is committed yet: commit first, as git add . && git commit"
         raise RenderError([make_diagnostic("E782", Origin(_RevisionName(name)), name=name, hint=hint)])
     return answer.out.decode().strip()
 

@@ -204,6 +204,13 @@ def test_a_name_of_no_commit(name: str, repo: Path) -> None:
     assert "git log" in problem.hint
 
 
+def test_a_repository_without_commits(repo: Path) -> None:
+    with pytest.raises(RenderError) as raised:
+        git.commit(git.top(), "HEAD")
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.hint.partition(":")[0]) == ("E782", "nothing is committed yet")
+
+
 def test_a_shallow_clone_says_so(repo: Path, tmp_path: Path) -> None:
     committed(repo)
     committed(repo)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from renderer.check.foreign.objects import OwnObject, own_objects
+from renderer.check.foreign.platform_components import missing_components
 from renderer.check.foreign.rate_limit_service import uncounted_budgets
+from renderer.check.foreign.unlisted_namespaces import unlisted_namespaces
 from renderer.check.foreign.validation import validate_foreign_objects
 
 __all__ = [
     "OwnObject",
+    "missing_components",
     "own_objects",
     "uncounted_budgets",
+    "unlisted_namespaces",
     "validate_foreign_objects",
 ]

@@ -180,6 +180,15 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E570": Wording("{message}", about="a rule of the CustomResourceDefinition is broken: {message}"),
     "E571": Wording("another item of this list has {what} too", "keep one of them"),
     "E572": Wording("the group of {kind} is missing", "write its group and version, as in apps/v1"),
+    "W535": Wording(
+        "no file of passThrough has a Namespace '{name}', though there are those of {listed}: nothing creates it",
+        "{hint}",
+    ),
+    "N535": Wording(
+        "{file} does not install {component}, and without it {effect}",
+        "write {component}: {{enabled: true}} into {file}; where the cluster has it already, write "
+        "external: [{declare}] in RenderConfig",
+    ),
     "N533": Wording(
         "gated models get their token from Secrets that are not in the manifests, so these were not checked: {secrets}",
         "declare those that exist in the cluster as external: {declare}",

@@ -33,7 +33,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W231": Wording(
         "the options of {backend} {version} are unknown, so none is checked",
-        "compare them with that version's documentation, or use a version that llmaz knows",
+        "{hint}",
     ),
     "W232": Wording(
         "{of}: '{option}' and '{other}' set one option in two ways, and only one of them counts",
@@ -74,7 +74,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E474": Wording(
         "hosts says {said}, but {factors} makes {made} where a pod has {pod}",
-        "write hosts: {hosts}, or change the sizes; hosts sets nothing, and may be left out",
+        "{hint}",
     ),
     "E340": Wording(
         "{factors} = {size} accelerators is not a multiple of the {count} that each pod has",
@@ -336,6 +336,10 @@ ENGINES: Final[dict[str, Wording]] = {
         "{option} runs code from the repository, and its {revision} may change at any time",
         "set source.modelHub.revision of '{model}' to a commit, or leave the option out",
     ),
+    "W481": Wording(
+        "{option} names '{path}', which is in no volume of the pod, and hardly in the image",
+        "{hint}",
+    ),
     "W411": Wording(
         "{option} names '{path}', and nothing puts it into the volume '{volume}': {content}",
         "provide the file with a volume or an init container of podTemplate, or name one that the image has",
@@ -348,7 +352,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W477": Wording("{of}: '{option}' has no key '{key}'", "{hint}"),
     "E478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
-    "W464": Wording("tags of the images of {backend} are written as '{tag}', not as '{named}'", "write version: {tag}"),
+    "W464": Wording("tags of the images of {backend} are written as '{tag}', not as '{named}'", "{hint}"),
     "E479": Wording("the image of {of} has no {name}, which '{given}' needs", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),

@@ -40,7 +40,7 @@ MODELS: Final[dict[str, Wording]] = {
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
     "W215": Wording(
         "the flavor sets {limit} of {name}, so {value} has no effect",
-        "set it in the flavor's limits, or leave it out",
+        "{hint}, or leave it out",
     ),
     "W218": Wording(
         "'{loader}' is deleted, so nothing fills the volume '{volume}'",
@@ -93,9 +93,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E230": Wording("only one of modelHub and uri may be given", "remove uri, which the operator ignores, or modelHub"),
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
-    "E233": Wording(
-        "'{value}' is not a repository id", "write it as organisation/name: letters, digits, '-', '_' and '.'"
-    ),
+    "E233": Wording("'{value}' is not a repository id", "{hint}"),
     "E234": Wording(
         "'{value}' is not a path of a file in the repository",
         "write it relative to the root of the repository, as in folder/file",
@@ -108,6 +106,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E242": Wording("'{value}' is incomplete", "write it as {form}"),
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
     "E244": Wording("'{value}' is not an absolute path on a node", "write it as host:///path/to/model"),
+    "E246": Wording("'{value}' has the host {host} where the name of the bucket belongs", "{hint}"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag after ://"),
     "E284": Wording(
         "'{value}' cannot be the value of the label llmaz.io/model-family-name",

@@ -24,10 +24,13 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     if count < accelerator.number:
         params["name"] = f"{accelerator.resource}, which count as one: parts of accelerators cannot work together"
         params["hint"] = "request 1 of them and lower the number to 1, or request whole accelerators"
+    needed = last.value if last is not None and last.value > count else _used_by(line, overridden=overridden)
+    if subject.raised and needed and accelerator.group and (raised := subject.raised(needed)):
+        params["hint"] = f"{raised}, or lower the number{subject.over_pods}"
     if last is not None and last.value > count:
         yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **params)
         return
-    used = accelerators_used(engine, line.args) if overridden else line.shared.size
+    used = _used_by(line, overridden=overridden)
     if used is None or used == count:
         return
     multipliers = frozenset(engine.multipliers)
@@ -40,6 +43,11 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
             option = min(engine.size_options)
             hint = f"your own size removes the derived one: set {option} too, or lower {subject.limits}"
         yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
+
+
+def _used_by(line: EngineLine, *, overridden: bool) -> int | None:
+    """The number of accelerators that a line uses. `overridden`: users say it; None where it cannot be told."""
+    return accelerators_used(line.engine, line.args) if overridden else line.shared.size
 
 
 def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:

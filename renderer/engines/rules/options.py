@@ -25,20 +25,33 @@ def refused_options(line: EngineLine) -> Iterator[Diagnostic]:
     if (rules := line.option_rules) is None:
         return
     plugged = plugged_options(rules, (arg for layer in line.written for arg in layer.args))
-    words = free_words(line)
+    free = free_words(line)
     model_option = unused_model_option(line)
     findings_by_args = line.engine.option_findings
     for layer in line.written:
-        key = line.version, plugged, words, model_option, tuple(layer.args)
+        key = line.version, plugged, free, model_option, tuple(layer.args)
         findings = findings_by_args.get(key)
         if findings is None:
             findings = findings_by_args[key] = validate_options(
-                rules, layer.args, words, plugged=plugged, model_option=model_option
+                rules, layer.args, free, plugged=plugged, model_option=model_option
             )
         for finding in findings:
+            words = finding.words
+            if finding.code == "E440" and (own_option := _given_before(line, layer, str(words["option"]))):
+                words = {**words, "hint": f"leave it out: the model has '{own_option}' of its own"}
             code = _KNOWN_BY_OTHERS.get(finding.code, "")
             code = code if code and not line.is_own_image() else finding.code
-            yield make_diagnostic(code, layer.origin_of(finding.index), **finding.words)
+            yield make_diagnostic(code, layer.origin_of(finding.index), **words)
+
+
+def _given_before(line: EngineLine, layer: ArgLayer, option: str) -> str:
+    """An option with its value as a layer before this one gives it, such as that of a model; '' where none does."""
+    style = line.engine.style
+    for earlier in line.written[: next(i for i, other in enumerate(line.written) if other is layer)]:
+        for token, value in zip(earlier.args, (*earlier.args[1:], ""), strict=True):
+            if style.name(token) == style.name(option):
+                return token if "=" in token else f"{token} {value}"
+    return ""
 
 
 def _has_refused(running: RunningEngine) -> bool:

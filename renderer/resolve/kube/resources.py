@@ -49,11 +49,21 @@ def merge_resources(layers: Sequence[ValueLayer], flavor: Mapping[str, str], dia
     for side, values in sides.items():
         for name in spec.get(side) or {}:
             if name in flavor and values.get(name, flavor[name]) != flavor[name]:
-                diagnostics.add("W215", origin.at(side, name), name=name, value=values[name], limit=flavor[name])
+                words = {"name": name, "value": values[name], "limit": flavor[name]}
+                diagnostics.add("W215", origin.at(side, name), **words, hint=_flavor_hint(name, values[name]))
         for name, value in flavor.items():
             values[name] = value
             history.setdefault((side, name), []).append(Position(len(layers), ("limits", name)))
     return MergedResources({side: order_resources(values) for side, values in sides.items() if values}, history)
+
+
+def _flavor_hint(name: str, value: str) -> str:
+    """Where a flavor gets another value of a resource; of devices also with a flavor beside that of a preset."""
+    if "/" not in name or not value.isdigit() or value == "0":
+        return "set it in the flavor's limits"
+    new = f"gpu-{value}"
+    flavor = f"flavors: {{{new}: {{limits: {{{name}: {value}}}}}}} in RenderConfig and claim inferenceFlavors: [{new}]"
+    return f"set it in the flavor's limits, for a flavor of a preset write {flavor}"
 
 
 def _resource_names(spec: Mapping[str, Any]) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import GivenNumber, last_given_number, last_number
-from renderer.engines.option_lists import list_path
+from renderer.engines.option_lists import completed_version, list_path
 from renderer.engines.rules.accelerators import heads_words
 from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
@@ -99,7 +99,12 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
     if command.option_rules is None and (run.version or names_version) and list_path(engine.spec):
         layer = run.version_layers[-1]
         origin = app.origin(*BACKEND, "backendName") if layer in run.size.versions else layer.origin
-        yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=run.version or run.tag)
+        version = run.version or run.tag
+        listed_version = completed_version(run.base.context.inputs.option_files, engine.runtime, version)
+        hint = "compare them with that version's documentation, or use a version that llmaz knows"
+        if listed_version:
+            hint = f"did you mean '{'v' if engine.runtime.spec['version'].startswith('v') else ''}{listed_version}'?"
+        yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=version, hint=hint)
 
 
 @rule(of=EngineProcess)

@@ -16,13 +16,22 @@ from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
+# Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides.
+_OUTSIDE_VOLUMES = re.compile(r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/")
+_ADAPTER = "lora"  # in the names of options that load adapters
+_PROVIDED = {
+    False: "provide it with a volume of podTemplate",
+    True: "claim the adapter as an OpenModel, with role: lora in modelClaims; "
+    "or provide it with a volume of podTemplate",
+}
 _PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
 
 
 @rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)
 def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each option and variable of users that names a file in a volume that is empty when the pod starts,
-    and in which nothing puts it. What lies in the image, or in a volume with content of its own, is not judged.
+    and in which nothing puts it, or that the preset's image would have to have, in a folder that images of engines do
+    not have. What lies in another image, or in a volume with content of its own, is not judged.
     """
     named = list(_named_files(planned))
     if not named:
@@ -30,9 +39,12 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
     loaded = [load.weights.path for load in loads]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
+    is_known_image = runner in _known_containers(planned)
     for name, text, origin in named:
         for path in map(posixpath.normpath, _PATH.findall(text)):
             volume = volume_at(runner, path)
+            if not volume and is_known_image and not _OUTSIDE_VOLUMES.match(path):
+                yield make_diagnostic("W481", origin, option=name, path=path, hint=_PROVIDED[_ADAPTER in name])
             if not is_empty_dir(pod, volume) or volume in written:
                 continue
             beside = [other for other in loaded if volume_at(runner, other) == volume]

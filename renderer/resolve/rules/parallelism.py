@@ -11,12 +11,12 @@ from renderer.diagnostics import Diagnostic, counted, make_diagnostic, quoted, r
 from renderer.fit.verdict import CONTEXT, FITS, WEIGHTS
 from renderer.kubernetes.json_values import maps_at
 from renderer.kubernetes.wellknown import RANK_PORTS
-from renderer.resolve import flavors
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, factors
 from renderer.resolve.flavors import param_origin
 from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload.engine_process import OWN_ENVS, EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
+from renderer.resolve.workload.flavor_limits import limits_of_one_host
 from renderer.resolve.workload.gpu_fit import verdict_on_one_host
 from renderer.resolve.workload.planned_pod import PlannedPod
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from renderer.input_types import EngineSpec, ParallelismSpec
 
 _OWN_SIZES: tuple[Literal["tensor", "data", "pipeline"], ...] = ("tensor", "data", "pipeline")
-_MOST_OF_HOST = 8
-"""Accelerators that the hosts of most kinds have at most."""
 
 
 @rule(of=EngineRun)
@@ -91,7 +89,11 @@ def other_hosts(run: EngineRun) -> Iterator[Diagnostic]:
         words = {"said": counted(host_count, "host"), "factors": factors(parallelism) or "no size above 1"}
         words["made"] = counted(parallelism.hosts, "host")
         words["pod"] = f"{accelerator.number} {accelerator.resource}" if accelerator.number else "no accelerator"
-        yield make_diagnostic("E474", app.origin("spec", "parallelism", "hosts"), **words, hosts=parallelism.hosts)
+        sizes = any(key in app.spec["parallelism"] for key in _OWN_SIZES)
+        words["hint"] = f"write hosts: {parallelism.hosts}, or change the sizes; hosts sets nothing"
+        if host_count > 1 and not sizes and parallelism.hosts == 1:
+            words["hint"] = f"write pipeline: {host_count} in place of hosts, which sets nothing"
+        yield make_diagnostic("E474", app.origin("spec", "parallelism", "hosts"), **words)
 
 
 @rule(of=EngineRun, when=lambda run: run.size.parallelism.hosts > 1, after=no_form)
@@ -131,33 +133,10 @@ def unasked_hosts(command: EngineProcess) -> Iterator[Diagnostic]:
     words = {"hosts": parallelism.hosts, "factors": factors(parallelism), "size": parallelism.size}
     words["each"] = f"{pod_count} {run.size.accelerator.resource}" if pod_count else "no accelerator"
     words["fit"] = ", and the model fits on one" if verdict == FITS else ""
-    remedy = _one_host(run) + (
+    remedy = limits_of_one_host(run, parallelism.size) + (
         " and leave pipeline out" if "tensor" not in sizes and above_one[0] == "pipeline" else ""
     )
     yield make_diagnostic("W474", app.origin("spec", "parallelism", above_one[0]), **words, remedy=remedy)
-
-
-def _one_host(run: EngineRun) -> str:
-    """What to write for one host."""
-    base, accelerator, size = run.base, run.size.accelerator, run.size.parallelism.size
-    if not accelerator.number:
-        return f'leave parallelism out and write params: {{TP: "{size}"}} in the flavor'
-    if size > _MOST_OF_HOST:
-        return "leave parallelism out"
-    model, inputs = base.claim.main, base.context.inputs
-    for flavor in flavors.model_flavors(inputs, base.context.catalog, model):
-        if flavors.accelerator_count(inputs, flavor) == size:
-            return f"claim inferenceFlavors: [{flavor.name}]"
-    name, what = accelerator.resource, f"limits: {{{accelerator.resource}: {size}}}"
-    if accelerator.claimed:
-        what = f"claims: {{deviceClassName: {name}, count: {size}}}"
-    chosen = base.placement.flavors[0] if base.placement.flavors else None
-    if chosen is None:
-        return f"write {what} in backendRuntimeConfig.resources"
-    if model.ours and not chosen.catalog:
-        new = f"{chosen.name}-{size}"
-        return f"write flavors: {{{new}: {{{what}}}}} in RenderConfig and claim inferenceFlavors: [{new}]"
-    return f"write {what} in flavor '{chosen.name}'"
 
 
 @rule(of=EngineRun, when=lambda run: run.size.parallelism.expert, after=refused_by_version)

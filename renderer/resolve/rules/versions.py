@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
-from renderer.engines.option_lists import list_path
+from renderer.engines.option_lists import completed_version, list_path
 from renderer.engines.version_order import version_key
 from renderer.resolve.container_words import literal_words
 from renderer.resolve.engine import engine_variants, template_words, versions
@@ -40,15 +40,24 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
 
 
-@rule(of=EngineRun, when=lambda run: "version" in run.backend_config and run.engine.runtime.ours)
+@rule(of=EngineRun, when=lambda run: run.engine.runtime.ours)
 def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
-    """A warning for a version with a `v` in front that the tags of a preset's images do not have, or without theirs."""
+    """A warning for a version, or the tag of an image in a preset's repository, with a `v` in front that the tags there
+    do not have, or without theirs.
+    """
     app, runtime, named = run.base.app, run.engine.runtime, run.backend_config.get("version", "")
+    origin, form = app.origin(*BACKEND, "version"), "version: {}"
+    if patched := pod_template.runner_image(app):
+        image, origin = patched
+        named = engine_variants.tag_of_own_image(run.engine, run.base.context.inputs.config, image).partition("@")[0]
+        form = f"image: {image.partition('@')[0].removesuffix(named)}{{}}"
     preset_form, named_form = (_V_IN_FRONT.match(tag) for tag in (runtime.spec["version"], named))
-    if not preset_form or not named_form or preset_form[1] == named_form[1] or pod_template.runner_image(app):
+    if not preset_form or not named_form or preset_form[1] == named_form[1]:
         return
-    words = {"backend": runtime.name, "named": named, "tag": preset_form[1] + named.removeprefix("v")}
-    yield make_diagnostic("W464", app.origin(*BACKEND, "version"), **words)
+    listed_version = completed_version(run.base.context.inputs.option_files, runtime, named)
+    tag = preset_form[1] + (listed_version or named.removeprefix("v"))
+    words = {"backend": runtime.name, "named": named, "tag": tag, "hint": f"write {form.format(tag)}"}
+    yield make_diagnostic("W464", origin, **words)
 
 
 @rule(of=EngineRun, when=lambda run: "versions" in run.model_settings)

@@ -30,6 +30,7 @@ from renderer.resolve.pod import loaders, pod_template
 from renderer.resolve.workload import engine_process, engine_run
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
+from renderer.resolve.workload.flavor_limits import raised_limits
 from renderer.resolve.workload.gpu_fit import possible_cards
 from renderer.resolve.workload.planned_pod import PlannedPod
 
@@ -94,6 +95,7 @@ def _subject(run: EngineRun) -> Subject:
     return Subject(
         name=f"{app.kind} {app.namespace}/{app.label}",
         limits="the flavor's limits",
+        raised=partial(raised_limits, run),
         over_pods=_OVER_PODS if run.engine.multi_host else "",
         ways="data or pipeline" if has_stages else "data",
     )
