@@ -1,10 +1,11 @@
-"""The annotations of llmaz's domain, of which only one has an effect."""
+"""Annotations and labels of input: those of llmaz's domain, and those of others that reach no object."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
-from renderer.api import OpenModel
+from renderer.api import App, OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic
 
 SKIP = "llmaz.io/skip-model-loader"
@@ -12,6 +13,42 @@ _DOMAIN = "llmaz.io"
 INERT = {  # docs/design/operator.md#annotations
     "llmaz.io/model-preheat": "leave it out; nothing loads a model before its pods start",
 }
+
+
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_OF_WORKLOADS = ("kueue.x-k8s.io", "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io")
+_OF_PODS = (
+    "azure.workload.identity",
+    "cluster-autoscaler.kubernetes.io",
+    "k8s.v1.cni.cncf.io",
+    "karpenter.sh",
+    "linkerd.io",
+    "prometheus.io",
+    "sidecar.istio.io",
+    "vault.hashicorp.com",
+)
+
+
+def lost_metadata(app: App) -> Iterator[Diagnostic]:
+    """A warning for each label and annotation of an app that a controller reads on workloads or pods: those of an app
+    reach neither.
+    """
+    metadata = app.document.value["metadata"]
+    for field in ("labels", "annotations"):
+        for key, value in (metadata.get(field) or {}).items():
+            domain = key.partition("/")[0]
+            entry = f"{field}: {{{key}: {json.dumps(value)}}}"
+            if key == _QUEUE:
+                hint = f"write workload: {{queue: {value}}} in spec"
+            elif domain in _OF_WORKLOADS:
+                hint = f"write workload: {{{entry}}} in spec"
+            elif domain in _OF_PODS:
+                hint = f"write podTemplate: {{metadata: {{{entry}}}}} in spec"
+                hint = hint if app.kind == "Playground" else f"write {entry} in metadata of its templates"
+            else:
+                continue
+            origin = app.origin("metadata", field, key, key=True)
+            yield make_diagnostic("W915", origin, kind=app.kind, what=f"{field[:-1]} '{key}'", hint=hint)
 
 
 def inert_model_annotations(model: OpenModel) -> Iterator[Diagnostic]:

@@ -38,6 +38,7 @@ MODELS: Final[dict[str, Wording]] = {
         "to make this explicit, set 'flavorPolicy: first'; or give them the same {keys}",
     ),
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
+    "W915": Wording("the {what} of a {kind} reaches no object, so nothing acts on it", "{hint}"),
     "W215": Wording(
         "the flavor sets {limit} of {name}, so {value} has no effect",
         "{hint}, or leave it out",

@@ -11,6 +11,8 @@ from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
 
+_METADATA = frozenset(["labels", "annotations"])
+
 
 @rule(of=AppBase)
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
@@ -30,6 +32,12 @@ def inert_annotations(base: AppBase) -> Iterator[Diagnostic]:
             hint = app_annotations.INERT.get(key) or suggestion(key, [app_annotations.SKIP])
             advice = hint if not hint.startswith("known") else "leave it out"
             yield make_diagnostic("W216", app.origin("metadata", "annotations", key, key=True), name=key, hint=advice)
+
+
+@rule(of=AppBase, when=lambda base: not base.app.document.value["metadata"].keys().isdisjoint(_METADATA))
+def lost_metadata(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for each label and annotation of other controllers on a Playground or Service."""
+    yield from app_annotations.lost_metadata(base.app)
 
 
 @rule(of=AppBase, when=lambda base: base.app.annotations)
