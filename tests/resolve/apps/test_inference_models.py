@@ -35,7 +35,7 @@ def playground(name: str, serves: str, mode: str = "backend", namespace: str = "
     return document("Playground", name, {**spec, **runtime}, namespace)
 
 
-LORAS = ["--enable-lora", "--lora-modules", *(f"{name}=/adapters/{name}" for name in (*ADAPTERS, LONG))]
+LORAS = ["--enable-lora", "--lora-modules", *(f"{name}=/mnt/adapters/{name}" for name in (*ADAPTERS, LONG))]
 AROUND = (
     playground("pool", "base", "pool", "llm", *LORAS),
     playground("chat", "chat"),
