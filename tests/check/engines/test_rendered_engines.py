@@ -33,7 +33,8 @@ def engine_codes(folder: Path) -> set[str]:
 def test_no_code_that_render_did_not_give(case: Path) -> None:
     warnings = case / "stderr.txt"
     render_codes = re.findall(r"\[([EWN][0-9]{3})\]", warnings.read_text("utf-8")) if warnings.exists() else []
-    codes = engine_codes(case / "expected") - set(render_codes)
+    # Most trees keep Secrets out of git, so `render` says nothing of those with tokens for gated models.
+    codes = engine_codes(case / "expected") - {*render_codes, "N533"}
     assert {code for code in codes if (case.name, code) not in TOLD_OTHERWISE} == set()
 
 
