@@ -1,7 +1,7 @@
 """Fields that nobody can change in an object that is there, by its kind.
 
 Sources: validation of updates in Kubernetes 1.37 (pkg/apis/{apps,core,resource}/validation), asked by
-tests/apiserver/test_takeover.py; the CEL rules and the webhook of LeaderWorkerSet 0.9 (docs/design/kubernetes.md).
+tests/apiserver/test_takeover.py; the CEL rules and the webhook of LeaderWorkerSet 0.9.
 """
 
 from __future__ import annotations

@@ -39,12 +39,16 @@ def lost_metadata(app: App) -> Iterator[Diagnostic]:
             domain = key.partition("/")[0]
             entry = f"{field}: {{{key}: {json.dumps(value)}}}"
             if key == _QUEUE:
-                hint = f"write workload: {{queue: {value}}} in spec"
+                hint = f"leave it out, and write workload: {{queue: {value}}} in spec"
             elif domain in _OF_WORKLOADS:
-                hint = f"write workload: {{{entry}}} in spec"
+                hint = f"leave it out, and write workload: {{{entry}}} in spec"
             elif domain in _OF_PODS:
-                hint = f"write podTemplate: {{metadata: {{{entry}}}}} in spec"
-                hint = hint if app.kind == "Playground" else f"write {entry} in metadata of its templates"
+                hint = f"leave it out, and write podTemplate: {{metadata: {{{entry}}}}} in spec"
+                hint = (
+                    hint
+                    if app.kind == "Playground"
+                    else f"leave it out, and write {entry} in metadata of its templates"
+                )
             else:
                 continue
             origin = app.origin("metadata", field, key, key=True)

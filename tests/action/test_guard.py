@@ -29,10 +29,8 @@ def test_a_pull_request_allows_itself_nothing(act: Act, hub: Hub, repository: Re
     assert ran.code == 2
     assert "rendered/evil.yaml: not written by llmaz, and the settings of the base" in ran.annotations[-1][2]
     comment = hub.comments[0]["body"].splitlines()
-    assert comment[1:6] == [
+    assert comment[1:4] == [
         "### llmaz: 1 risk · 1 error, nothing to compare",
-        "",
-        "**1 risk**",
         "",
         "* **changes what is checked**: `llmaz.yaml`: `output.foreign`: `none` → "
         "<code>&#91;&#34;&#42;&#42;&#34;&#93;</code>"

@@ -103,7 +103,8 @@ def unread_arguments(command: EngineProcess) -> Iterator[Diagnostic]:
         listed_version = completed_version(run.base.context.inputs.option_files, engine.runtime, version)
         hint = "compare them with that version's documentation, or use a version that llmaz knows"
         if listed_version:
-            hint = f"did you mean '{'v' if engine.runtime.spec['version'].startswith('v') else ''}{listed_version}'?"
+            tag = f"{'v' if engine.runtime.spec['version'].startswith('v') else ''}{listed_version}"
+            hint = f"write version: {tag}" if origin.path[-1:] == ("version",) else f"did you mean '{tag}'?"
         yield make_diagnostic("W231", origin, backend=engine.runtime.name, version=version, hint=hint)
 
 
