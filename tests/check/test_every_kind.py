@@ -586,6 +586,7 @@ ELSEWHERE: Mapping[str, str] = {
         " W565 W566 W727"
     ),
     "the Secrets of all gated models in one note; tests/errors has it": "N533",
+    "what the platform of the tree, and its namespaces, lack": "N535 W535",
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
     "what a claim beside the workload requests": "W486",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_a_shorter_context_of_the_preset_counts(llmaz: Llmaz) -> None:
         (["phi-4", "--fit", "--resolved"], "--fit can only be used with --backend"),
     ],
 )
-def test_wrong_words(words: list[str], text: str, llmaz: Llmaz) -> None:
+def test_wrong_words(words: list[str], text: str, folder: Path, llmaz: Llmaz) -> None:
     done = llmaz("presets", "show", *words)
     assert done.code == 2
     assert text in done.err

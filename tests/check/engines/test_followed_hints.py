@@ -629,7 +629,7 @@ ADVICE = [
     Advice(
         "E474",
         {"FIELDS": "parallelism: {tensor: 2, hosts: 4}"},
-        r"write (hosts: \d+), or change the sizes; hosts sets nothing, and may be left out",
+        r"write (hosts: \d+), or change the sizes; hosts sets nothing",
         [{"FIELDS": r"parallelism: {tensor: 2, \1}"}],
         INPUT,
     ),
