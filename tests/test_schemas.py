@@ -788,7 +788,7 @@ def test_full_outputs(document: Any) -> None:
         (SVC, "spec.selector", {"a": 0}),
         (PDB, "spec.minAvailable", 1),
         (PDB, "spec.maxUnavailable", -1),
-        (HPA, "spec.minReplicas", 0),
+        (HPA, "spec.minReplicas", -1),
         (HPA, "spec.maxReplicas", ...),
         (HPA, "spec.metrics.0.type", "Pod"),
         (HPA, "spec.metrics.0.type", "Resource"),

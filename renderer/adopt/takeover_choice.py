@@ -35,9 +35,10 @@ Services: TypeAlias = tuple[Document, ...]
 
 
 class TakeoverChoice:
-    """Chooses for the workloads of a run. `wanted_name`: what `--as` says, '' for nothing."""
+    """Chooses for the workloads of a run."""
 
     def __init__(self, workloads: Sequence[ServingWorkload], named: NamedObjects, wanted_name: str) -> None:
+        """`wanted_name`: what `--as` says, '' for nothing."""
         self._wanted: Final = wanted_name
         self._named: Final = named
         names: dict[str, set[str]] = {}

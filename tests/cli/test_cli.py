@@ -473,7 +473,7 @@ def test_manifests_are_checked_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypat
 def test_workloads_are_adopted_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, DEPLOYMENT.encode())
     assert llmaz("adopt", "-").code == 0
-    assert (folder / "adopted" / "llm.yaml").is_file()
+    assert list((folder / "adopted").glob("llm*.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ CONSTANTS = {"LEADER_WORKER_SET": "LeaderWorkerSet", "DEPLOYMENT": "Deployment",
 LISTS = {  # of kinds, for what is no fact about their pods
     HOME: "the table",
     "renderer/kubernetes/wellknown.py": "the words for the kinds that a Playground becomes",
+    "renderer/kubernetes/immutable_fields.py": "the fields of each kind that nobody can change",
+    "renderer/adopt/takeover_choice.py": "the kinds whose controller makes objects of their own name",
     "renderer/check/kinds/keda.py": "targets that KEDA's webhook looks into, whatever others it scales",
     "renderer/diff/live/comparison.py": "objects of a dump that nobody writes by hand",
     "renderer/explain/question.py": "how kubectl calls the kinds that are rendered",
@@ -49,6 +51,7 @@ FIELDS = {  # of a LeaderWorkerSet itself or, as llmaz's own key, of a Service
     "renderer/diff/live/server_fields.py": "a set of one pod with a leader's template alone",
     "renderer/diff/risks/rollout.py": "short names of fields of the set",
     "renderer/explain/field_descriptions.py": "sentences about fields of the set",
+    "renderer/kubernetes/immutable_fields.py": "fields of the set that nobody can change",
     "renderer/kubernetes/server_defaults.py": "what LeaderWorkerSet's webhook fills in",
     "renderer/resolve/apps/leader_spread.py": "keys of what explain says of the set's templates",
     "renderer/resolve/apps/service.py": "the llmaz Service's own key",
@@ -60,6 +63,8 @@ TEMPLATES = {  # paths of pod templates elsewhere
     "renderer/build/model_cache.py": "builds the Job that fills a cache",
     "renderer/build/pool.py": "builds the Deployment of a picker",
     "renderer/check/kinds/karpenter.py": "a NodePool's template is one of nodes",
+    "renderer/check/sync_sources.py": "an ApplicationSet's template is one of Applications",
+    "renderer/kubernetes/secret_makers.py": "a SealedSecret's template is one of a Secret",
     "renderer/nodes/manifests.py": "a NodePool's template is one of nodes",
 }
 
@@ -137,7 +142,7 @@ def test_a_path_of_pods_is_found(text: str) -> None:
     assert [*template_paths(text)] != []
 
 
-@pytest.mark.parametrize(("word", "most"), [("workerTemplate", 12), ("leaderWorkerTemplate", 16)])
+@pytest.mark.parametrize(("word", "most"), [("workerTemplate", 12), ("leaderWorkerTemplate", 17)])
 def test_the_words_of_groups_are_for_fields_of_the_set(word: str, most: int) -> None:
     files = [inside(path) for path in SOURCES if word in path.read_text("utf-8")]
     assert [file for file in files if file not in FIELDS] == []
