@@ -101,7 +101,8 @@ def _renamed(select: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, A
 def test_a_broken_selector_is_found(
     module: Any, values: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "serving_selector", _renamed(module.serving_selector))
+    name = "lasting_selector" if hasattr(module, "lasting_selector") else "serving_selector"
+    monkeypatch.setattr(module, name, _renamed(getattr(module, name)))
     row = {**OTHERS, **values}
     faults = list(rows.faults(row, rows.render(row, tmp_path)))
     assert any("other" in fault for fault in faults), faults

@@ -345,7 +345,7 @@ def lost_budgets(traffic: Traffic, told_codes: Set[str]) -> Iterator[str]:
             continue
         tasks = {app.task for way in traffic.ways if way.key == key for app in way.apps}
         counts = {limit.get("count", "total") for limit in limits}
-        uncounted |= any(counts - COUNTED[task] for task in tasks)
+        uncounted |= any(counts - COUNTED.get(task, set()) for task in tasks)
         costs = {cost["metadataKey"]: cost["type"] for cost in route["spec"].get("llmRequestCosts") or ()}
         rules = [
             (
