@@ -8,15 +8,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from renderer.api import App
-from renderer.diagnostics import Collector, Diagnostic, Origin, Path, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Origin, Path, listed, make_diagnostic
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import as_number, text_at, value_at
+from renderer.kubernetes.json_values import as_number, map_at, text_at, value_at
 from renderer.plan import Body, Plan, Pod, Rollout
-from renderer.resolve import monitoring, pod_defaults
+from renderer.resolve import claims, monitoring, pod_defaults
+from renderer.resolve.context import RunContext
 from renderer.resolve.kube import api_defaults
 from renderer.resolve.pod.cache_containers import WAITING
+from renderer.resolve.workload.claimed import model_labels
 
 _PATH: Path = ("spec", "workload")
+_POD_LABELS = ("podTemplate", "metadata", "labels")
 _QUEUES = {"queue": "kueue.x-k8s.io/queue-name", "priorityClass": "kueue.x-k8s.io/priority-class"}
 _TOPOLOGY = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 _OF_SETS: tuple[Path, ...] = (  # fields that a Deployment has not, in a Playground's and a Service's spec
@@ -33,7 +36,7 @@ _STARTUP_RESERVE = 300
 _FILL_RESERVE = 3_600  # seconds more, where pods wait for a cache that a Job fills
 
 
-def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan:
+def with_workload_settings(context: RunContext, app: App, plan: Plan, diagnostics: Collector) -> Plan:
     """The plan of a workload with what the app says of it."""
     spec: Mapping[str, Any] = app.spec["workload"]
     origin = app.origin(*_PATH)
@@ -45,7 +48,7 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
     if "exclusiveTopology" in spec:
         annotations[_TOPOLOGY] = spec["exclusiveTopology"]
     if spec.get("kind") == wellknown.DEPLOYMENT:
-        plan = _as_deployment(app, plan, origin, diagnostics)
+        plan = _as_deployment(context, app, plan, origin, diagnostics)
     elif "selector" in spec:
         words = {"kind": wellknown.LEADER_WORKER_SET, "field": "selector", "remedy": "write kind: Deployment"}
         diagnostics.add("E335", origin.at("selector", key=True), **words)
@@ -68,7 +71,7 @@ def with_workload_settings(app: App, plan: Plan, diagnostics: Collector) -> Plan
     )
 
 
-def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
+def _as_deployment(context: RunContext, app: App, plan: Plan, origin: Origin, diagnostics: Collector) -> Plan:
     """The plan of a Deployment. Its pods have a label of their own, since variants share all others."""
     if plan.size > 1:
         diagnostics.add("E334", origin.at("kind"), size=plan.size)
@@ -83,6 +86,8 @@ def _as_deployment(app: App, plan: Plan, origin: Origin, diagnostics: Collector)
     selector: Body = app.spec["workload"].get("selector") or {}
     if selector:
         diagnostics.problems += _misleading_selectors(plan, pod, selector, origin.at("selector"))
+        if others := list(_selected_neighbours(context, app, pod, selector)):
+            diagnostics.add("E328", origin.at("selector"), others=f"of {listed(others)}")
     return replace(
         plan,
         kind=wellknown.DEPLOYMENT,
@@ -101,6 +106,21 @@ def _misleading_selectors(plan: Plan, pod: Pod, selector: Body, origin: Origin) 
             yield make_diagnostic("E327", origin.at(key, key=True), label=f"{key}: {value}")
     if plan.name != plan.app:
         yield make_diagnostic("E328", origin, others="of the other workloads of flavorPolicy: variants")
+
+
+def _selected_neighbours(context: RunContext, app: App, pod: Pod, selector: Body) -> Iterator[str]:
+    """The other apps of the namespace whose pods a selector selects, by the labels that all pods of ours have, and
+    those that each app writes into its podTemplate.
+    """
+    own = {*map_at(app.spec, *_POD_LABELS), wellknown.WORKLOAD}
+    common = {key: value for key, value in pod.labels.items() if key not in own}
+    for (namespace, _), other in context.apps.items():
+        model = claims.main_model(context.inputs, other)
+        if namespace != app.namespace or other.label == app.label or model is None:
+            continue
+        labels = {**common, wellknown.NAME: other.label, **model_labels(model), **map_at(other.spec, *_POD_LABELS)}
+        if selector.items() <= labels.items():
+            yield f"{other.kind} '{other.name}'"
 
 
 def _progress_deadline(pod: Pod) -> int | None:

@@ -43,7 +43,7 @@ def _plan_variants(context: RunContext, app: App, diagnostics: Collector) -> lis
     else:
         plans = [make_plan(context, variant, diagnostics) for variant in variants.app_variants(context.inputs, app)]
     if "workload" in app.spec:
-        plans = [workload_settings.with_workload_settings(app, plan, diagnostics) for plan in plans]
+        plans = [workload_settings.with_workload_settings(context, app, plan, diagnostics) for plan in plans]
     if "service" not in app.spec and "gateway" not in app.spec:
         return plans
     return clients.with_clients(app, plans, diagnostics)

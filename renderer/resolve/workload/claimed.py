@@ -78,7 +78,7 @@ def resolve_base(context: RunContext, app: App, diagnostics: Collector) -> AppBa
     fills_caches = not skip_loaders and any(source.cache for source in sources)
     weights = tuple(map(_on_filled_claim, sources)) if fills_caches else sources
     labels = SharedMap({**wellknown.own_labels(app.label, "inference-server")})
-    settings = _pod_settings(context, app, claim, placement, labels | _model_labels(claim.main))
+    settings = _pod_settings(context, app, claim, placement, labels | model_labels(claim.main))
     return AppBase(
         context=context,
         app=app,
@@ -170,7 +170,8 @@ def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
     return replace(weights, claim=cache.claim, sub_path=f"{cache.folder}/{name}", host_path=weights.path, loader=None)
 
 
-def _model_labels(model: OpenModel) -> dict[str, object]:
+def model_labels(model: OpenModel) -> dict[str, object]:
+    """The labels of pods that say which model they run."""
     return {wellknown.MODEL_NAME: model.name, wellknown.MODEL_FAMILY: model.spec["familyName"]}
 
 
