@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, TypeVar
@@ -87,15 +86,11 @@ def find_sync_sources(folder: str, environments: Sequence[Scope]) -> Iterator[Di
     top = repository_top(base, file_system.exists)
     output = os.path.relpath(folder, top).replace(os.sep, "/")
     names = [scope.options.env for scope in environments]
-    for file in file_system.folder(base, (base,), (), folder).files:
-        data = b""
-        with suppress(OSError):
-            data = file.read()
-        if any(word in data for word in sync_sources.WORDS):
-            for document in yamlio.parse(file.name, data)[0]:
-                yield from sync_sources.validate_sync_source(
-                    document, output, names, lambda path: file_system.isfile(os.path.join(top, path))
-                )
+    files = file_system.folder(base, (base,), (), folder).files
+    for document in yamlio.find_objects(yamlio.read_files(files), *sync_sources.WORDS):
+        yield from sync_sources.validate_sync_source(
+            document, output, names, lambda path: file_system.isfile(os.path.join(top, path))
+        )
 
 
 def write(result: RenderResult) -> None:
@@ -213,7 +208,8 @@ def missing_services(scope: Scope, inputs: Inputs) -> list[Diagnostic]:
         return []
     from renderer.check import foreign  # few runs need it
 
-    problems = [*foreign.uncounted_budgets(scope, inputs), *foreign.missing_components(scope, inputs)]
+    releases = cache(lambda: [*foreign.platform_releases(scope)])
+    problems = [*foreign.uncounted_budgets(releases, inputs), *foreign.missing_components(releases, inputs)]
     if passes:
         from renderer.policy import passed_manifests
 

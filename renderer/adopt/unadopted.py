@@ -59,7 +59,8 @@ def _words(document: Document, catalog: EngineCatalog) -> dict[str, str]:
     """The message about an object, and its hint; {} for one that serves no model."""
     value = document.value
     group, kind = kind_of(value)
-    name = f"{kind} {'/'.join(filter(None, (text_at(value, 'metadata', 'namespace'), _name(value))))}"
+    place = (text_at(value, "metadata", key) for key in ("namespace", "name"))
+    name = f"{kind} {'/'.join(filter(None, place))}"
     if is_release(value):
         what = f"{name} gives values to a chart, which adopt does not render"
         return {"what": what, "hint": _RENDER.format(_RENDERED_BY.get(kind, "helm template"))}
@@ -72,7 +73,3 @@ def _words(document: Document, catalog: EngineCatalog) -> dict[str, str]:
         what = f"{name} is no Deployment, StatefulSet or LeaderWorkerSet, which a Playground would replace"
         return {"what": what, "hint": f"write it as one of these first: {_PAGE}#other-workloads"}
     return {}
-
-
-def _name(value: object) -> str:
-    return text_at(map_at(value, "metadata"), "name")

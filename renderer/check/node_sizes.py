@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 from msgspec import Struct
 
-from renderer import yamlio
 from renderer.kubernetes.json_values import map_at, number_at
-from renderer.source.paths import PRESETS
+from renderer.preset_tables import preset_table
 
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _MEBI = 2**20
 
 
@@ -26,9 +23,7 @@ class NodeSize(Struct, frozen=True):
 @cache
 def node_sizes() -> dict[str, NodeSize]:
     """The sizes that are known, by instance type."""
-    with open(os.path.join(PRESETS, "instances.yaml"), "rb") as file:
-        documents, _ = yamlio.parse("presets/instances.yaml", file.read())
-    sizes = map_at(documents[0].value, "spec", "sizes")
+    sizes = map_at(preset_table("instances"), "sizes")
     return {
         name: NodeSize(name, int(number_at(sizes, name, "cpu")), int(number_at(sizes, name, "memory")) * _MEBI)
         for name in sizes

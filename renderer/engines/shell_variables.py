@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 _VARIABLE = r"\$(?:\{([A-Za-z_]\w*)(?::?-[^{}$`\"']*)?\}|([A-Za-z_]\w*))"
 _IN_QUOTES = re.compile(rf"\\.|{_VARIABLE}", re.DOTALL)
 _IN_SCRIPT = re.compile(rf"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|{_VARIABLE}""", re.DOTALL)
+_SETTING = re.compile(r"\b(?:for|read|unset|local|source|eval)\b(.*)", re.DOTALL)
 _ONE_WORD = re.compile(r"[\w./:@=,+%-]+")
 
 
@@ -16,16 +18,23 @@ def fill_in_script(script: str, variables: Mapping[str, str]) -> str:
     script itself gives the variable no other one.
     """
 
+    @cache
+    def is_set(name: str) -> bool:
+        return _sets(script, name)
+
     def value_of(match: re.Match[str]) -> str:
         if match[0][0] == '"':
             return _IN_QUOTES.sub(value_of, match[0])
         name = match[1] or match[2]
         value = variables.get(name, "") if name else ""
-        return value if _ONE_WORD.fullmatch(value) and not _sets(script, name) else match[0]
+        return value if _ONE_WORD.fullmatch(value) and not is_set(name) else match[0]
 
     return _IN_SCRIPT.sub(value_of, script) if "$" in script and variables else script
 
 
 def _sets(script: str, name: str) -> bool:
     """Whether a script may give a variable another value."""
-    return bool(re.search(rf"(?<![\w$]){name}=|\b(?:for|read|unset|local|source|eval)\b[^\n;]*\b{name}\b", script))
+    if re.search(rf"(?<![\w$]){name}=", script):
+        return True
+    settings = (_SETTING.search(command) for command in re.split("[\n;]", script))
+    return any(setting and re.search(rf"\b{name}\b", setting[1]) for setting in settings)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
+from renderer.kubernetes.workloads import DEPLOYMENT, WORKLOADS, kind_of
+
 
 def bound_count(bound: object, replicas: float, *, up: bool) -> int:
     """The replicas that a bound of a rollout comes to: its number, or its percentage of the replicas, rounded up (as
@@ -13,3 +20,13 @@ def bound_count(bound: object, replicas: float, *, up: bool) -> int:
     if not (percent.isascii() and percent.isdigit()):
         return 0
     return int(-(-int(percent) * replicas // 100) if up else int(percent) * replicas // 100)
+
+
+def unavailable_count(body: Mapping[str, Any], replicas: int) -> int:
+    """How many of so many replicas of a workload may be gone at once while a rollout replaces them."""
+    if text_at(body, "spec", "strategy", "type") == "Recreate":
+        return replicas
+    kind = WORKLOADS.get(kind_of(body))
+    bounds = map_at(body, "spec", *kind.rollout) if kind and kind.rollout else {}
+    usual = DEPLOYMENT_ROLLOUT["maxUnavailable"] if kind_of(body) == DEPLOYMENT else 1
+    return bound_count(bounds.get("maxUnavailable", usual), replicas, up=False)

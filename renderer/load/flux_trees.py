@@ -40,9 +40,9 @@ class FluxTree(Struct, frozen=True):
 def read_flux_tree(base: str) -> FluxTree:
     """What the Flux Kustomizations in the repository of a folder fill in."""
     top = tree.repository_top(base, os.path.exists)
-    files = [*_contents(tree.folder(top, (top,), (), None).files)]
+    files = [*yamlio.read_files(tree.folder(top, (top,), (), None).files)]
     kustomizations = [
-        _Kustomization(document, top) for document in _objects(files, _GROUP.encode()) if _is_flux(document)
+        _Kustomization(document, top) for document in yamlio.find_objects(files, _GROUP.encode()) if _is_flux(document)
     ]
     members = _Members()
     for parent in kustomizations:
@@ -53,7 +53,7 @@ def read_flux_tree(base: str) -> FluxTree:
                     child.builds += builds
     substituting = [kustomization for kustomization in kustomizations if kustomization.substitutes]
     names = {name.encode() for kustomization in substituting for name in kustomization.source_names()}
-    sources = [source for source in _objects(files, *names) if text_at(source.value, "kind") in _SOURCES]
+    sources = [source for source in yamlio.find_objects(files, *names) if text_at(source.value, "kind") in _SOURCES]
     variables: dict[str, dict[str, str]] = {}
     for kustomization in substituting:
         values = kustomization.values(sources)
@@ -63,23 +63,6 @@ def read_flux_tree(base: str) -> FluxTree:
                 if known[name] != values.get(name):
                     del known[name]
     return FluxTree(variables)
-
-
-def _contents(files: Iterable[tree.ReadableFile]) -> Iterator[tuple[tree.ReadableFile, bytes]]:
-    """The files that can be read, each with what it holds."""
-    for file in files:
-        try:
-            yield file, file.read()
-        except OSError:
-            continue  # told where it is a manifest
-
-
-def _objects(files: Iterable[tuple[tree.ReadableFile, bytes]], *words: bytes) -> Iterator[Document]:
-    """The objects of the files that hold one of the words."""
-    for file, data in files:
-        if any(word in data for word in words):
-            for document in yamlio.parse(file.name, data)[0]:
-                yield from document.objects
 
 
 def _is_flux(document: Document) -> bool:
@@ -203,7 +186,7 @@ class _Members:
     def _read(self, folder: str) -> Iterator[str]:
         kustomizations = [os.path.join(folder, name) for name in KUSTOMIZATIONS]
         for path in filter(os.path.isfile, kustomizations):
-            for document in _objects(_contents([tree.InputFile(path, path, path)]), b""):
+            for document in yamlio.find_objects(yamlio.read_files([tree.InputFile(path, path, path)]), b""):
                 yield from member_paths(document.value, folder)
             return
         yield from (os.path.join(folder, name) for name in tree.DISK.names(folder, folder))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -117,11 +118,15 @@ class _Filling:
         text = self._text(value, path, path)
         return text if text == value or self._is_quoted(path) else _scalar(text)
 
+    @cached_property
+    def _rows(self) -> Sequence[str]:
+        """The lines of the file."""
+        return self._document.data.decode("utf-8", "replace").split("\n")
+
     def _is_quoted(self, path: Path) -> bool:
         """Whether a value stands in quotes, so that its author means a text."""
         _, line, column = self._document.origin(*source_path(self.moved, path)).place
-        row = self._document.data.decode("utf-8", "replace").split("\n")[line - 1]
-        return row[column - 1 : column] in ("'", '"')
+        return self._rows[line - 1][column - 1 : column] in ("'", '"')
 
     def _key(self, key: Any, path: Path) -> Any:
         if not isinstance(key, str) or _VARIABLE not in key:

@@ -18,7 +18,7 @@ from renderer.load.input_files import count_files, unreadable_folders
 from renderer.load.later_text import fill_documents
 from renderer.load.render_config import render_config
 from renderer.load.render_policy import render_policies
-from renderer.load.run_scope import require_paths
+from renderer.load.run_scope import output_folder, require_paths
 from renderer.source import tree
 from renderer.yamlio import Document
 
@@ -81,7 +81,7 @@ def split_by_cluster(
     """
     base, path = tree.base_of(paths)
     config, problems = render_config(path, os.path.relpath(path) if path else "")
-    output = os.path.abspath(os.path.join(base, str(config.get("output", "dir") or "rendered")))
+    output = os.path.abspath(output_folder(base, config))
     folders = [(os.path.join(output, name, ""), name) for name in environment_names(config.document)]
     places = {document.name: os.path.abspath(document.name) for document in documents}
     owners = {file: name for file, place in places.items() for folder, name in folders if place.startswith(folder)}
@@ -132,7 +132,7 @@ def environment_folders(paths: Sequence[str]) -> EnvironmentFolders:
     base, path = tree.base_of(paths)
     config, _ = render_config(path, "")
     top = tree.repository_top(base, os.path.exists)
-    output = os.path.relpath(os.path.join(base, str(config.get("output", "dir") or "rendered")), top)
+    output = os.path.relpath(output_folder(base, config), top)
     return EnvironmentFolders(top, output.replace(os.sep, "/"), environment_names(config.document))
 
 
@@ -154,5 +154,4 @@ def policies_of(paths: Sequence[str], policy: str = "") -> PolicyTree:
     base, path = tree.base_of(paths)
     policies, problems = render_policies(RenderOptions(policy=policy), base)
     config, _ = render_config(path, os.path.relpath(path) if path else "") if policies else (None, [])
-    output = str((config and config.get("output", "dir")) or "rendered")
-    return PolicyTree(base, os.path.abspath(os.path.join(base, output)), policies, problems)
+    return PolicyTree(base, os.path.abspath(output_folder(base, config)), policies, problems)

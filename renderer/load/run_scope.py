@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
-from renderer.api import RenderOptions, Scope
+from renderer.api import RenderConfig, RenderOptions, Scope
 from renderer.diagnostics import NamedSource, Origin, RenderError, Source, make_diagnostic
 from renderer.load.environments import environment_names, only_environment
 from renderer.load.render_config import parse_override, render_config
 from renderer.load.render_policy import render_policies
 from renderer.source import tree
+
+
+def output_folder(base: str, config: RenderConfig | None) -> str:
+    """The folder of the output, below the base, as RenderConfig names it."""
+    return os.path.join(base, str((config and config.get("output", "dir")) or "rendered"))
 
 
 def scope(options: RenderOptions) -> Scope:
@@ -26,8 +31,7 @@ def scope(options: RenderOptions) -> Scope:
     skipped_keys, env = options.skipped_keys, options.env
     config, problems = render_config(config_path, config_name, overrides, file_system, skipped_keys, env)
     paths = options.paths or (os.path.relpath(base, cwd) if config_path else ".",)
-    default_output = os.path.join(base, str(config.get("output", "dir") or "rendered"))
-    output = default_output if options.output is None else options.output
+    output = output_folder(base, config) if options.output is None else options.output
     folder = os.path.relpath(os.path.abspath(output), cwd)
     if options.compares:
         tree.refuse_links(output)
@@ -40,10 +44,10 @@ def scope(options: RenderOptions) -> Scope:
     pruned_paths = () if "." in keys else tuple(keys)
     if pruned_paths and config_path:
         files = replace(files, other_files=file_system.other_files(base, paths, ignore, folder))
-    output_folder = f"{folder}/{env}" if env else folder
+    env_folder = f"{folder}/{env}" if env else folder
     policies, policy_problems = render_policies(options, base)
     problems += policy_problems
-    return Scope(options, config, config_path, files, output_folder, pruned_paths, tuple(problems), policies=policies)
+    return Scope(options, config, config_path, files, env_folder, pruned_paths, tuple(problems), policies=policies)
 
 
 def require_paths(paths: Iterable[str], exists: Callable[[str], bool]) -> None:

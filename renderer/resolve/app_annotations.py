@@ -39,18 +39,16 @@ def lost_metadata(app: App) -> Iterator[Diagnostic]:
             domain = key.partition("/")[0]
             entry = f"{field}: {{{key}: {json.dumps(value)}}}"
             if key == _QUEUE:
-                hint = f"leave it out, and write workload: {{queue: {value}}} in spec"
+                instead = f"workload: {{queue: {value}}} in spec"
             elif domain in _OF_WORKLOADS:
-                hint = f"leave it out, and write workload: {{{entry}}} in spec"
+                instead = f"workload: {{{entry}}} in spec"
+            elif domain in _OF_PODS and app.kind == "Playground":
+                instead = f"podTemplate: {{metadata: {{{entry}}}}} in spec"
             elif domain in _OF_PODS:
-                hint = f"leave it out, and write podTemplate: {{metadata: {{{entry}}}}} in spec"
-                hint = (
-                    hint
-                    if app.kind == "Playground"
-                    else f"leave it out, and write {entry} in metadata of its templates"
-                )
+                instead = f"{entry} in metadata of its templates"
             else:
                 continue
+            hint = f"leave it out, and write {instead}"
             origin = app.origin("metadata", field, key, key=True)
             yield make_diagnostic("W915", origin, kind=app.kind, what=f"{field[:-1]} '{key}'", hint=hint)
 

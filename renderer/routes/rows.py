@@ -102,9 +102,7 @@ class RouteTable(Struct, frozen=True):
 
     rows: tuple[RouteRow, ...]  # sorted by Gateway, host names and public name
     unrouted: tuple[UnroutedApp, ...]
-    replaced: tuple[
-        resolve.ReplacedName, ...
-    ] = ()  # names to which no route leads, since a ModelRoute leads to the app
+    replaced: tuple[resolve.ReplacedName, ...] = ()  # without a route, since a ModelRoute leads to the app
 
     def by_gateway(self) -> Iterator[tuple[RouteRow, list[RouteRow]]]:
         """The rows grouped by Gateway, host names and authentication: the first row of each group, and all its rows."""

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 _START = re.compile(r"\$\$|\$\{(#?[A-Za-z_][A-Za-z0-9_]*)")
 _DEFAULT = re.compile(":?[-=]")
+_BRACE = re.compile("[{}]")
+_DEEPEST: Final = 16  # variables in the default of others
 
 
 class _Variable(Struct, frozen=True):
@@ -29,15 +32,16 @@ def has_unknown(text: str, values: Mapping[str, str]) -> bool:
     return any(variable.default is None or variable.name not in values for variable in _variables(text))
 
 
-def fill_in(text: str, values: Mapping[str, str]) -> str:
+def fill_in(text: str, values: Mapping[str, str], depth: int = _DEEPEST) -> str:
     """The text with the values of its variables in their places, and with the default of each that has none. A variable
-    with neither stays.
+    with neither stays, and so does one behind so many defaults that are variables.
     """
     parts, end = [], 0
     for variable in _variables(text):
         value = text[variable.start : variable.end]
         if variable.default is not None:
-            value = values.get(variable.name) or fill_in(variable.default, values) or value
+            default = fill_in(variable.default, values, depth - 1) if depth else ""
+            value = values.get(variable.name) or default or value
         parts += [text[end : variable.start], value]
         end = variable.end
     return "".join([*parts, text[end:]])
@@ -62,8 +66,8 @@ def _variables(text: str) -> Iterator[_Variable]:
 def _closing_brace(text: str, start: int) -> int:
     """Where the brace ends that is open at `start`; -1 for nowhere."""
     depth = 1
-    for i in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[i], 0)
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
         if not depth:
-            return i
+            return brace.start()
     return -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from renderer.yamlio.document import BuiltDocument, ChangedDocument, Document, documents, parse, source_path
+from renderer.yamlio.file_search import find_objects, read_files
 from renderer.yamlio.filled_document import FilledDocument
 from renderer.yamlio.limits import MAX_BYTES, MAX_DEPTH, MAX_EXPANDED
 from renderer.yamlio.nested_text import read_nested_texts
@@ -22,9 +23,11 @@ __all__ = [
     "documents",
     "dump",
     "dump_template",
+    "find_objects",
     "is_block",
     "parse",
     "quoted_part",
+    "read_files",
     "read_nested_texts",
     "scalar",
     "source_path",

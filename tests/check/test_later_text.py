@@ -338,6 +338,16 @@ def test_gateways_of_one_name_in_two_clusters(llmaz: Llmaz) -> None:
     assert codes(llmaz("check", ".")) == ["E583"]
 
 
+def test_defaults_in_defaults() -> None:
+    assert fill_in("${A:=${B:=${C:-${APP}}}}", {"APP": "chat"}) == "chat"
+    assert fill_in(nested_defaults(10), {}) == "x"
+    assert fill_in(nested_defaults(20_000), {}) == nested_defaults(19_984)  # no more than anybody writes is filled in
+
+
+def nested_defaults(depth: int) -> str:
+    return "${A:-" * depth + "x" + "}" * depth
+
+
 def test_a_policy_of_gateways_that_are_filled_in(llmaz: Llmaz) -> None:
     policy = """
 apiVersion: gateway.envoyproxy.io/v1alpha1

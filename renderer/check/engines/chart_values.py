@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
-from renderer import yamlio
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Path
 from renderer.kubernetes.json_values import as_text, list_at, map_at, text_at, value_at
-from renderer.source.paths import PRESETS
+from renderer.preset_tables import preset_table
 from renderer.yamlio import Document, read_nested_texts
 
+_NAME = "chart_values"
 _DEEPEST = 30
 _TEMPLATE = "{{"
 _EACH = "*"  # in a path: each item of a list
@@ -123,7 +122,8 @@ def _says_more(values: Mapping[str, Any], shape: Mapping[str, Path]) -> bool:
 def _shapes() -> tuple[Mapping[str, Path], ...]:
     """The shapes of presets/chart_values.yaml, each with the paths of its fields."""
     return tuple(
-        {key: _as_path(path) for key, path in shape.items() if key != "chart"} for shape in _chart_values()["shapes"]
+        {key: _as_path(path) for key, path in shape.items() if key != "chart"}
+        for shape in preset_table(_NAME)["shapes"]
     )
 
 
@@ -134,18 +134,9 @@ def _release_kinds() -> Mapping[tuple[str, str], _ReleaseKind]:
         (release["kind"], release["group"]): _ReleaseKind(
             [_as_path(path) for path in release["values"]], [_as_path(path) for path in release["chart"]]
         )
-        for release in _chart_values()["releases"]
+        for release in preset_table(_NAME)["releases"]
     }
 
 
 def _as_path(text: str) -> Path:
     return tuple(text.split("."))
-
-
-@cache
-def _chart_values() -> Mapping[str, Any]:
-    """What presets/chart_values.yaml says."""
-    with open(os.path.join(PRESETS, "chart_values.yaml"), "rb") as file:
-        documents, _ = yamlio.parse("presets/chart_values.yaml", file.read())
-    spec: Mapping[str, Any] = documents[0].value["spec"]
-    return spec

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from renderer.api import Inputs, RenderConfig, Scope
-from renderer.check.foreign.platform_releases import OUR_CHART, platform_releases
+from renderer.api import Inputs, RenderConfig
+from renderer.check.foreign.platform_releases import OUR_CHART, FindReleases
 from renderer.check.graph import declared_objects
 from renderer.diagnostics import Diagnostic, make_diagnostic
 from renderer.kubernetes.json_values import text_at
@@ -27,12 +27,12 @@ class _Need(Struct, frozen=True):
     effect: str  # without it
 
 
-def missing_components(scope: Scope, inputs: Inputs) -> Iterator[Diagnostic]:
+def missing_components(find_releases: FindReleases, inputs: Inputs) -> Iterator[Diagnostic]:
     """A note for each setting that needs a component of our chart which the tree's own values leave out, and which is
     not declared to exist. Trees without our chart are not judged: nobody knows what their cluster has.
     """
     needs = list(_component_needs(inputs.config))
-    releases = [release for release in platform_releases(scope) if release.chart == OUR_CHART] if needs else []
+    releases = [release for release in find_releases() if release.chart == OUR_CHART] if needs else []
     if not releases:
         return
     external, file = declared_objects(inputs.config), releases[0].place

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -30,23 +31,20 @@ class Release(Struct, frozen=True):
         return not self.is_known or any(value_at(values, *path) for values in self.values)
 
 
+FindReleases: TypeAlias = Callable[[], Sequence[Release]]
+"""The releases of a tree, which are looked for when they are first asked."""
+
+
 def platform_releases(scope: Scope) -> Iterator[Release]:
     """The releases of the tree, in ignored folders too: `llmaz init` ignores those of the platform."""
     tree = scope.tree
     files = scope.options.file_system.folder(tree.base, [tree.base], (), scope.folder).files
-    for file in files:
-        try:
-            data = file.read()
-        except OSError:
-            continue
-        if not any(sign in data for sign in _SIGNS):
-            continue
-        for document in yamlio.parse(file.name, data)[0]:
-            kind = text_at(document.value, "kind")
-            if kind == "Application":
-                yield from _of_application(scope, file.name, document.value)
-            elif kind == "HelmRelease":
-                yield from _of_helm_release(scope, file.name, document.value)
+    for document in yamlio.find_objects(yamlio.read_files(files), *_SIGNS):
+        kind = text_at(document.value, "kind")
+        if kind == "Application":
+            yield from _of_application(scope, document.name, document.value)
+        elif kind == "HelmRelease":
+            yield from _of_helm_release(scope, document.name, document.value)
 
 
 def _of_application(scope: Scope, name: str, value: object) -> Iterator[Release]:

@@ -11,8 +11,9 @@ from typing import TypeVar
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
-from renderer.check.node_sizes import INSTANCE_TYPE, largest_node, node_sizes
+from renderer.check.node_sizes import largest_node, node_sizes
 from renderer.diagnostics import Finding, Path
+from renderer.fit.accelerator_types import INSTANCE_TYPE
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
 from renderer.kubernetes.workloads import WORKLOADS, api_version, containers, pod_templates, stays

@@ -10,9 +10,8 @@ from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
-from renderer.kubernetes.rollouts import bound_count
+from renderer.kubernetes.rollouts import unavailable_count
 from renderer.kubernetes.wellknown import RUNNER
-from renderer.kubernetes.workloads import WORKLOADS
 from renderer.resolve.weight_sources import CACHE_ENV
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
@@ -248,11 +247,7 @@ def leaves_fewer_pods(differing: DifferingField) -> bool:
 def _least_pods(side: ObjectSide) -> int:
     """How many of a workload's pods a rollout leaves ready at least; where something scales it, of one."""
     replicas = int(number_at(side.view, "spec", "replicas", default=1))
-    strategy, *bounds = WORKLOADS[side.key.api_kind].rollout
-    if text_at(side.view, "spec", strategy, "type") == "Recreate":
-        return 0
-    unavailable = value_at(side.view, "spec", strategy, *bounds, "maxUnavailable")
-    return replicas - bound_count(1 if unavailable is None else unavailable, replicas, up=False)
+    return replicas - unavailable_count(side.view, replicas)
 
 
 def is_of_the_kind(differing: DifferingField) -> bool:

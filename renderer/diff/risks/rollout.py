@@ -12,13 +12,13 @@ from renderer.diff.objects import Body, ObjectItem, ObjectKey, app_and_role, is_
 from renderer.diff.risks.kinds import KINDS, ObjectPair, Risk, format_value, marked
 from renderer.kubernetes import disaggregated_sets, quantity, wellknown
 from renderer.kubernetes.immutable_fields import IMMUTABLE_FIELDS
-from renderer.kubernetes.json_values import as_number, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, value_at
+from renderer.kubernetes.rollouts import unavailable_count
 from renderer.kubernetes.workloads import (
     CONTAINERS,
     DEPLOYMENT,
     LEADER_WORKER_SET,
     WORKLOADS,
-    kind_of,
     pod_template,
     template_pattern,
 )
@@ -55,7 +55,7 @@ def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterato
             # An app with roles has no spec.workload, and so no rollout.
             remedy = KINDS["roles"].marked_remedy if _is_of_role(pair) else ""
             count = 0 if together else replicas.get(key, 0)
-            is_down = 0 < count <= _unavailable(pair.after, count)
+            is_down = 0 < count <= unavailable_count(pair.after, count)
             lead = _rollout_of_groups(pair) + (_pause(pair.after) if is_down else "")
             yield Risk("restart", key, text + together, remedy, is_down, lead)
     for what in _queue_refusals(pair):
@@ -66,19 +66,6 @@ def update_risks(pair: ObjectPair, replicas: Mapping[ObjectKey, int]) -> Iterato
             is_plain = not isinstance(was, (dict, list)) and not isinstance(now, (dict, list))
             values = f" {marked(format_value(was))} → {marked(format_value(now))}" if is_plain else ""
             yield Risk("immutable", key, f"{field[-1]}{values}: {why}")
-
-
-def _unavailable(body: Body, count: int) -> int:
-    """How many of so many replicas may be gone at once while they are replaced."""
-    if text_at(body, "spec", "strategy", "type") == "Recreate":
-        return count
-    kind = WORKLOADS.get(kind_of(body))
-    bounds = map_at(body, "spec", *kind.rollout) if kind and kind.rollout else {}
-    bound = bounds.get("maxUnavailable", "25%" if text_at(body, "kind") == DEPLOYMENT[1] else 1)
-    if isinstance(bound, str):
-        share = bound.removesuffix("%")
-        return count * int(share) // 100 if share.isdecimal() else 0
-    return int(as_number(bound))
 
 
 def _pause(body: Body) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from renderer.diff.models import most_replicas
-from renderer.diff.objects import Items
+from renderer.diff.objects import Items, ObjectKey
 from renderer.diff.risks.kinds import Risk, marked
 from renderer.diff.traffic import PublicName, public_names
 
@@ -18,27 +18,30 @@ def overloaded_backends(before: Items, after: Items) -> Iterator[Risk]:
     """
     old_replicas, new_replicas = most_replicas(before), most_replicas(after)
     old_loads: dict[str, float] = {}
+    old_shares: dict[tuple[str, ObjectKey], dict[str, float]] = {}
     for public in public_names(before):
-        loads = _loads(public, old_replicas)
+        old_shares[public.name, public.route] = shares = _shares(public)
+        loads = _loads(shares, _counts(public, shares, old_replicas))
         old_loads[public.name] = max([old_loads.get(public.name, 0.0), *loads.values()])
-    old_shares = {(public.name, public.route): _shares(public) for public in public_names(before)}
     for public in public_names(after):
-        loads, shares = _loads(public, new_replicas), _shares(public)
-        counts = {app: new_replicas.get((public.route.namespace, app), 0) for app in shares}
-        total = sum(counts.values())
-        known = old_loads.get(public.name) or 1 / max(total, 1)
-        was = old_shares.get((public.name, public.route))
-        if len(loads) < 2 or (was == shares and all(_same(public, app, old_replicas, new_replicas) for app in shares)):
+        shares = _shares(public)
+        counts = _counts(public, shares, new_replicas)
+        loads, total = _loads(shares, counts), sum(counts.values())
+        is_as_before = (
+            old_shares.get((public.name, public.route)) == shares and _counts(public, shares, old_replicas) == counts
+        )
+        if len(loads) < 2 or is_as_before:
             continue
+        known = old_loads.get(public.name) or 1 / total
         for app, load in loads.items():
             if load > _MORE * known:
                 part = f"{shares[app]:.0%} of the requests, on {counts[app]} of {total} replicas"
                 yield Risk("share", public.route, f"{marked(public.name)}: {marked(app)} gets {part}")
 
 
-def _same(public: PublicName, app: str, old: Mapping[tuple[str, str], int], new: Mapping[tuple[str, str], int]) -> bool:
-    place = public.route.namespace, app
-    return old.get(place) == new.get(place)
+def _counts(public: PublicName, shares: Iterable[str], replicas: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    """The replicas of each backend, 0 where they are not known."""
+    return {app: replicas.get((public.route.namespace, app), 0) for app in shares}
 
 
 def _shares(public: PublicName) -> dict[str, float]:
@@ -52,8 +55,6 @@ def _shares(public: PublicName) -> dict[str, float]:
     return {app: weight / sum(weights.values()) for app, weight in weights.items()}
 
 
-def _loads(public: PublicName, replicas: Mapping[tuple[str, str], int]) -> dict[str, float]:
+def _loads(shares: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
     """By backend, the part of the requests that each of its replicas gets; nothing where one is not known."""
-    shares = _shares(public)
-    counts = {app: replicas.get((public.route.namespace, app), 0) for app in shares}
     return {app: share / counts[app] for app, share in shares.items()} if all(counts.values()) else {}

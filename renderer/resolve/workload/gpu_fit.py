@@ -27,6 +27,7 @@ from renderer.fit.verdict import (
 from renderer.fit.weights import ModelWeights, missing_weights_fact, read_weights, weights_per_gpu
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
+from renderer.resolve.engine.parallel_sizes import Parallelism
 from renderer.resolve.flavors import Flavor, Placement
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
@@ -79,8 +80,7 @@ def gpu_fit(command: EngineProcess) -> GpuFit | None:
         return None
     accelerator = accelerator_type(run)
     weights = read_weights(facts) if accelerator else None
-    spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
-    if accelerator is None or weights is None or spreads_data:
+    if accelerator is None or weights is None or _spreads_data(parallelism):
         return None
     settings = _settings(run, options, command.args)
     if settings is None:
@@ -125,8 +125,7 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
             return None
         return UncheckedFit(command, FitVerdict(UNCHECKED, 0, 0, 0, missing=missing_weights_fact(facts)))
     largest = run.base.context.inputs.accelerator_types().largest(accelerator.vendor)
-    spreads_data = parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
-    if not largest or weights.gib <= largest.memory_gib or spreads_data or accelerator_type(run):
+    if not largest or weights.gib <= largest.memory_gib or _spreads_data(parallelism) or accelerator_type(run):
         return None
     settings = _settings(run, run.engine.memory, command.args)
     if settings is None:
@@ -136,6 +135,11 @@ def unchecked_fit(command: EngineProcess) -> UncheckedFit | None:
     if share <= largest.memory_gib:
         return None
     return UncheckedFit(command, too_large=TooLarge(weights, share, sizes.tensor * sizes.pipeline, largest))
+
+
+def _spreads_data(parallelism: Parallelism) -> bool:
+    """Whether ranks of data parallelism share weights, or lie on several hosts: nobody knows what each holds."""
+    return parallelism.data > 1 and (parallelism.expert or parallelism.hosts > 1)
 
 
 def _settings(run: EngineRun, options: MemoryOptions, args: Sequence[str]) -> MemorySettings | None:
