@@ -108,7 +108,7 @@ def _obstacles(adopted: AdoptedWorkload) -> Iterator[str]:
         gone = "all of them are" if not rollout.answering else "another is"
         room = _pods(adopted, rollout.replicas)
         yield (
-            f"Its rollouts start no pod before {gone} gone. Without room for {room} more, no way is "
+            f"Its rollouts start no pod before {gone} gone. Without room for {room} more, no way is"
             " without an outage, or at least fewer replicas: old pods have to end first."
         )
     if takeover.held_claims:
