@@ -6,7 +6,6 @@ It is read where an input has a fault.
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -21,6 +20,7 @@ from renderer.kubernetes.wellknown import RUNNER
 from renderer.preset_tables import preset_table
 from renderer.schema_validation import Hint
 from renderer.secrets.words import is_literal_secret
+from renderer.text import escapes
 
 _NAME: Final = "foreign_words"
 _WORD: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -169,7 +169,7 @@ def _inner_text(value: object) -> str:
         return f"[{', '.join(map(_inner_text, value))}]"
     if isinstance(value, str) and value != _OTHERS:
         text = yamlio.scalar(value)
-        return json.dumps(value, ensure_ascii=False) if re.search(r"[,\[\]{}]", text) and text == value else text
+        return escapes.json_text(value) if re.search(r"[,\[\]{}]", text) and text == value else text
     return _OTHERS if value == _OTHERS else yamlio.scalar(value)
 
 

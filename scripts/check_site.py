@@ -51,7 +51,7 @@ def target_of(site: Path, page: Path, link: str) -> tuple[Path, str] | None:
     if (parts.scheme, parts.netloc) not in (("", ""), (root.scheme, root.netloc)):
         return None
     is_absolute = parts.path.startswith("/")
-    relative = unquote(parts.path.removeprefix(root.path) if is_absolute else parts.path)
+    relative = unquote(parts.path.removeprefix(root.path).lstrip("/") if is_absolute else parts.path)
     path = Path(os.path.normpath((site if is_absolute else page.parent) / relative)) if parts.path else page
     return (path / "index.html" if path.is_dir() else path), unquote(parts.fragment)
 

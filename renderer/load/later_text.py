@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -49,11 +49,16 @@ class _Result(Struct):
     unexplained: Sequence[Origin] = ()
 
 
+@lru_cache(maxsize=1)  # the documents of a file, which come one after another, have its text in common
+def _has_variables(data: bytes) -> bool:
+    return _VARIABLE.encode() in data
+
+
 def _fill_document(document: Document, find_variables: FindVariables) -> _Result:
     body = document.value
     if not isinstance(body, dict):
         return _Result(document)
-    has_variables = _VARIABLE.encode() in document.data and not _is_disabled(body)
+    has_variables = _has_variables(document.data) and not _is_disabled(body)
     filling = _Filling(document, find_variables(document) if has_variables else None, has_variables=has_variables)
     if not (filling.is_encrypted or has_variables or _is_unnamed(body)):
         return _Result(document)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic
+from renderer.foreign_words import flow_text
 
 SKIP = "llmaz.io/skip-model-loader"
 _DOMAIN = "llmaz.io"
 INERT = {  # docs/design/operator.md#annotations
     "llmaz.io/model-preheat": "leave it out; nothing loads a model before its pods start",
 }
-
-
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _OF_WORKLOADS = ("kueue.x-k8s.io", "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io")
 _OF_PODS = (
@@ -37,15 +35,15 @@ def lost_metadata(app: App) -> Iterator[Diagnostic]:
     for field in ("labels", "annotations"):
         for key, value in (metadata.get(field) or {}).items():
             domain = key.partition("/")[0]
-            entry = f"{field}: {{{key}: {json.dumps(value)}}}"
+            entry = {field: {key: value}}
             if key == _QUEUE:
-                instead = f"workload: {{queue: {value}}} in spec"
+                instead = f"{flow_text({'workload': {'queue': value}})} in spec"
             elif domain in _OF_WORKLOADS:
-                instead = f"workload: {{{entry}}} in spec"
+                instead = f"{flow_text({'workload': entry})} in spec"
             elif domain in _OF_PODS and app.kind == "Playground":
-                instead = f"podTemplate: {{metadata: {{{entry}}}}} in spec"
+                instead = f"{flow_text({'podTemplate': {'metadata': entry}})} in spec"
             elif domain in _OF_PODS:
-                instead = f"{entry} in metadata of its templates"
+                instead = f"{flow_text(entry)} in metadata of its templates"
             else:
                 continue
             hint = f"leave it out, and write {instead}"

@@ -744,7 +744,7 @@ deployment_settings = st.builds(
         labels=labels,
         annotations=notes,
         rollout=bounds,
-        selector=one_of({"app.kubernetes.io/component": "inference-server"}),
+        selector=one_of({"app": "chat"}),  # `numbered` makes it lead to pods of its own
     ),
     queue,
 )
@@ -944,6 +944,13 @@ def numbered(drawn_input: Input, number: int, config: Node) -> list[Node]:
             documents[-1]["metadata"]["name"] = f"roles-{number}"  # the names of both roles are longer
             if "kind" in spec["disaggregation"]:
                 spec.pop("elasticConfig", None)
+    if "selector" in spec.get("workload", ()):
+        own = {"app": documents[-1]["metadata"]["name"]}
+        spec["workload"] = {**spec["workload"], "selector": own}
+        template = spec.get("podTemplate", {})
+        metadata = template.get("metadata", {})
+        metadata = {**metadata, "labels": {**metadata.get("labels", {}), **own}}
+        spec["podTemplate"] = {**template, "metadata": metadata}
     if "name" in spec.get("service", ()):
         spec["service"] = {**spec["service"], "name": f"{spec['service']['name']}-{number}"}
     if "modelClaim" in spec:

@@ -31,6 +31,7 @@ SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 # By file and function: the number of texts with values in another language, and what quotes them.
 PLACES = {
     "adopt/kserve.py _fill_variable": (1, "a name of presets/kserve.yaml"),
+    "adopt/model_source.py _missing_sources": (1, "what is looked for in a text"),
     "adopt/playground_fields.py _is_named": (2, "what is looked for in a text"),
     "error_pages/terminal.py area_list": (1, "titles of ours, and numbers"),
     "cutover/gitops_tool.py start": (1, "shlex.join"),
@@ -66,6 +67,8 @@ PLACES = {
     "text/escapes.py go_string": (1, "escapes itself"),
     "text/escapes.py go_template_text": (1, "escapes itself"),
     "text/escapes.py _numbered": (1, "a class of our own characters"),
+    "engines/shell_variables.py ": (2, "patterns of ours"),
+    "engines/shell_variables.py _sets": (2, "a name of letters, digits and _"),
     "engines/rules/absent.py _may_have": (1, "re.escape"),
     "engines/rules/absent.py _scripts": (1, "re.escape"),
     "explain/formats.py _listing": (1, "escapes.line, behind a bar that no program reads"),
@@ -91,7 +94,7 @@ PLACES = {
     "resolve/pod/cache_scripts.py ": (6, "scripts of ours; values come as variables"),
     "resolve/rules/handwritten.py ": (1, "re.escape"),
     "resolve/rules/handwritten.py _is_known": (1, "digits"),
-    "resolve/rules/parallelism.py _one_host": (1, "digits"),
+    "resolve/workload/flavor_limits.py limits_of_one_host": (1, "digits"),
     "routes/markdown.py _gateway_section": (3, "escapes.markdown_code"),
     "routes/markdown.py _charts": (1, "escapes.mermaid_label"),
     "routes/markdown.py _chart_edge": (1, "escapes.mermaid_label"),
@@ -121,7 +124,6 @@ QUOTERS = {
     "json.dumps": {
         *("kubernetes/component_versions.py", "schema_validation.py"),  # schemas
         "resolve/model_cache.py",  # hashes
-        "foreign_words.py",  # a word of a hint
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("adopt/open_models.py", "diff/live/leaves.py", "diff/live/command_options.py"),  # what is compared
         *("adopt/pod_patch.py", "check/graph/host_networks.py", "resolve/pod/pod_template.py"),  # the same

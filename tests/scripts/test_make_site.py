@@ -168,3 +168,10 @@ def test_a_site_without_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         f'<a id="x"></a><a href="#x"></a><a href="https://example.com/"></a><a href="{PUBLISHED}">x</a>'
     )
     assert check_site.faults(tmp_path) == ([], 3 - 1)
+
+
+def test_a_site_that_nobody_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its page for unknown addresses links from the root."""
+    monkeypatch.setattr(check_site, "SITE", "")
+    (tmp_path / "index.html").write_text('<a href="/"></a><a href="/gone/"></a>')
+    assert check_site.faults(tmp_path) == (["index.html: /gone/: no such page"], 2)

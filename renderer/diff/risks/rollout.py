@@ -143,12 +143,12 @@ def _short_names(fields: Iterable[str]) -> list[str]:
     """The names of fields without that of the engine's container, and without variables that a loader has from it;
     labels and annotations last.
     """
-    listed = [re.sub(_OF_RUNNER, "", field) for field in fields]
+    listed = dict.fromkeys(re.sub(_OF_RUNNER, "", field) for field in fields)
     shorts = (
         field for field in listed if not re.search(_OF_LOADER, field) or re.sub(_OF_LOADER, r"\1", field) not in listed
     )
     return sorted(
-        (re.sub(_PREFIX, r"\1 ", field) for field in dict.fromkeys(shorts)),
+        (re.sub(_PREFIX, r"\1 ", field) for field in shorts),
         key=lambda field: field.removeprefix(_LEADER).startswith(("labels", "annotations")),
     )
 
