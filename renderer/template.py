@@ -390,7 +390,7 @@ def _source_too_long(source: str, path: tuple[str | int, ...]) -> TemplateError:
 # Python's compiler).
 _FAULTS = (TypeError, ValueError, ArithmeticError, MemoryError, RecursionError, SyntaxError)
 _TYPE_NAMES = {"int": "a number", "float": "a number", "str": "a string", "list": "a list", "bool": "a boolean"}
-_UNSUPPORTED_TYPES = re.compile(
+_UNSUPPORTED_TYPES = (  # as text: few runs need it
     r"(?:unsupported operand type\(s\) for (\S+): |'(\S+)' not supported between instances of )'(\w+)' and '(\w+)'"
 )
 
@@ -400,7 +400,7 @@ def _fault_message(error: Exception) -> str:
     if isinstance(error, (RecursionError, SyntaxError)):
         return "it is nested too deep"
     message = str(error) or type(error).__name__
-    if match := _UNSUPPORTED_TYPES.fullmatch(message):
+    if match := re.fullmatch(_UNSUPPORTED_TYPES, message):
         left, right = (_TYPE_NAMES.get(name, name) for name in match.group(3, 4))
         return f"'{match[1] or match[2]}' does not work with {left} and {right}"
     return "a number has too many digits" if message.startswith("Exceeds the limit") else message

@@ -24,7 +24,7 @@ from renderer.text import patterns
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh"))
 _SCRIPT_OPTION = re.compile(r"-[a-z]*c")
 _SEPARATORS = ";&|()<>\n"
-_PREFIX = re.compile(r"exec|env|nohup|time|[A-Za-z_]\w*=.*", re.DOTALL)
+_PREFIX = r"(?s)exec|env|nohup|time|[A-Za-z_]\w*=.*"
 _UNKNOWN = re.compile(r"[$`]|\{\{|\{%")
 _LONGEST_PORT = 5
 _PORT = re.compile(r"(?:.*:)?(\d{1,5})")
@@ -150,7 +150,7 @@ def _engine_of_line(words: Sequence[Word]) -> Mapping[str, Any] | None:
 
 def _command_end(engine: Mapping[str, Any], words: Sequence[Word]) -> int:
     """The index behind the command of an engine; 0 where the line does not begin with one."""
-    start = next((i for i, word in enumerate(words) if not _PREFIX.fullmatch(word.text)), 0)
+    start = next((i for i, word in enumerate(words) if not re.fullmatch(_PREFIX, word.text)), 0)
     for command in engine.get("commands") or ():
         texts = [word.text for word in words[start : start + len(command)]]
         if texts:
@@ -289,7 +289,7 @@ def _read_line(
 
 def _command_texts(words: Sequence[Word]) -> tuple[str, ...]:
     """A command without what stands before it, such as `exec`; its first word by its last part."""
-    texts = [word.text for word in itertools.dropwhile(lambda word: _PREFIX.fullmatch(word.text), words)]
+    texts = [word.text for word in itertools.dropwhile(lambda word: re.fullmatch(_PREFIX, word.text), words)]
     return tuple([os.path.basename(text) if not i else text for i, text in enumerate(texts)])
 
 

@@ -37,8 +37,8 @@ _TYPES = {
     "object": "a JSON object",
     "count": "a whole number or one like 8k",
 }
-# A thousand is k, 1024 is K; only of the former there may be parts.
-_COUNT = re.compile(r"\s*([0-9]+(\.[0-9]+)?[kmgt]|[0-9]+[KMGT])\s*")
+# Patterns as text: few runs need them. A thousand is k, 1024 is K; only of the former there may be parts.
+_COUNT = r"\s*([0-9]+(\.[0-9]+)?[kmgt]|[0-9]+[KMGT])\s*"
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -48,10 +48,8 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 _BOUND_WORDS = {">": "above", ">=": "of at least", "<": "below", "<=": "of at most"}
 # What C++'s stoi and stof read: the beginning of the text.
 _LEADING_NUMBERS = {
-    "int": re.compile(r"\s*[+-]?[0-9]+"),
-    "float": re.compile(
-        r"\s*[+-]?(inf(inity)?|nan|0x[0-9a-f]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?)", re.IGNORECASE
-    ),
+    "int": r"\s*[+-]?[0-9]+",
+    "float": r"(?i)\s*[+-]?(inf(inity)?|nan|0x[0-9a-f]+|([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?)",
 }
 _MOST_BEGUN = 4  # values that begin with a word, to be listed
 _MAX_INT = 2**31 - 1  # of a C++ int
@@ -346,10 +344,10 @@ def _type_mismatch(style: Dialect, option: Option, value: str) -> str:
         if option.type in ("json", "object"):
             content = json.loads(value)
             return "" if option.type == "json" or isinstance(content, dict) else words
-        if option.type == "count" and _COUNT.fullmatch(value):
+        if option.type == "count" and re.fullmatch(_COUNT, value):
             return ""
         if style.kind == "exact" and option.type in _LEADING_NUMBERS:
-            read = _LEADING_NUMBERS[option.type].match(value)
+            read = re.match(_LEADING_NUMBERS[option.type], value)
             if read is None:
                 return words
             is_large = option.type == "int" and abs(int(read[0])) > _MAX_INT
@@ -380,7 +378,7 @@ def _list_words(words: Sequence[str]) -> str:
 
 def _read_part(option: Option, value: str) -> str:
     """What an engine reads that takes the beginning of a value for the number; '' where that is all of it."""
-    read = _LEADING_NUMBERS[option.type].match(value)
+    read = re.match(_LEADING_NUMBERS[option.type], value)
     return read[0].strip() if read and read[0] != value and read[0].strip() != value.strip() else ""
 
 
@@ -557,7 +555,7 @@ def _given_kind(value: str) -> str:
         return ""
     if value[0] in "{[":
         return "json"
-    return "number" if _COUNT.fullmatch(value) or _LEADING_NUMBERS["float"].fullmatch(value) else "text"
+    return "number" if re.fullmatch(_COUNT, value) or re.fullmatch(_LEADING_NUMBERS["float"], value) else "text"
 
 
 def _glued_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:

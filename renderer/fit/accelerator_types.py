@@ -18,7 +18,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _SHARED = "-SHARED"
 _PART = "-MIG-"
 _ALONE = ("none", "1")  # what labels say of a card that nobody shares
-_PROFILE = re.compile(r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?")  # of an instance, and its media and graphics
+_PROFILE = r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?"  # of an instance, and its media and graphics
 _ALIKE = 1.05  # memory of two cards' instances that counts as the same: what is within 5 % nobody knows (docs/fit.md)
 
 
@@ -111,7 +111,7 @@ class AcceleratorTypes:
         """The instance of a divided card; None for a profile that nobody knows, and for one that several cards have
         with different memory where the card is not known.
         """
-        if not (match := _PROFILE.fullmatch(profile)):
+        if not (match := re.fullmatch(_PROFILE, profile)):
             return None
         sizes = {text_at(row, "card"): number_at(row, "memoryGiB", match[1]) for row in self._parts}
         known = [size for size in sizes.values() if size]

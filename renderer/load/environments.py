@@ -26,7 +26,7 @@ from renderer.yamlio import Document
 # The kinds that an environment patches, and the key of their patches.
 SECTIONS = {"Playground": "playgrounds", "Service": "services", "OpenModel": "models", "ModelRoute": "routes"}
 _ENVIRONMENTS = ("spec", "environments")
-_NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")  # of an environment, as its schema has it
+_NAME = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"  # of an environment, as its schema has it
 _FIXED = (("environments",), ("output", "dir"))  # keys that no environment can change
 MAX_ENVIRONMENTS: Final = 100  # each takes a run of its own
 
@@ -418,4 +418,4 @@ def _from_problems(config: Document) -> list[Diagnostic]:
 def _environment_values(config: Document) -> dict[str, object]:
     """The entries of `environments` by name; entries with bad names (they become folders) or values are left out."""
     environments = map_at(config.value, "spec", "environments")
-    return {key: value for key, value in environments.items() if _NAME.fullmatch(key) and _is_patch(value)}
+    return {key: value for key, value in environments.items() if re.fullmatch(_NAME, key) and _is_patch(value)}

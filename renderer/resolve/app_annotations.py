@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from renderer.api import App, OpenModel
 from renderer.diagnostics import Diagnostic, make_diagnostic
-from renderer.foreign_words import flow_text
 
 SKIP = "llmaz.io/skip-model-loader"
 _DOMAIN = "llmaz.io"
@@ -34,19 +34,20 @@ def lost_metadata(app: App) -> Iterator[Diagnostic]:
     metadata = app.document.value["metadata"]
     for field in ("labels", "annotations"):
         for key, value in (metadata.get(field) or {}).items():
-            domain = key.partition("/")[0]
-            entry = {field: {key: value}}
+            domain, entry, where = key.partition("/")[0], {field: {key: value}}, "spec"
             if key == _QUEUE:
-                instead = f"{flow_text({'workload': {'queue': value}})} in spec"
+                instead: Mapping[str, Any] = {"workload": {"queue": value}}
             elif domain in _OF_WORKLOADS:
-                instead = f"{flow_text({'workload': entry})} in spec"
+                instead = {"workload": entry}
             elif domain in _OF_PODS and app.kind == "Playground":
-                instead = f"{flow_text({'podTemplate': {'metadata': entry}})} in spec"
+                instead = {"podTemplate": {"metadata": entry}}
             elif domain in _OF_PODS:
-                instead = f"{flow_text(entry)} in metadata of its templates"
+                instead, where = entry, "metadata of its templates"
             else:
                 continue
-            hint = f"leave it out, and write {instead}"
+            from renderer.foreign_words import flow_text  # few runs need it
+
+            hint = f"leave it out, and write {flow_text(instead)} in {where}"
             origin = app.origin("metadata", field, key, key=True)
             yield make_diagnostic("W915", origin, kind=app.kind, what=f"{field[:-1]} '{key}'", hint=hint)
 

@@ -16,6 +16,10 @@ _PART = re.compile(
     """,
     re.VERBOSE,
 )
+# What most of them hold, each in one match: a pair or an item of plain scalars without blanks, and what ends it.
+_PLAIN = r"(-{0,2}[A-Za-z0-9_./][A-Za-z0-9_./-]{0,100})"
+_PAIR = re.compile(rf"([A-Za-z][A-Za-z0-9_./-]{{0,60}}): +{_PLAIN}(?:, *|(\}}))")
+_ITEM = re.compile(rf"{_PLAIN}(?:, *|(\]))")
 _COLON = re.compile(r" *: +")
 _MARK = re.compile(r" *(?:(,) *|([\]}]))")
 _COMMENT = re.compile(r" *(?: #[ -~]*)?")
@@ -45,6 +49,14 @@ def _value(text: str, position: int, depth: int) -> tuple[object, int]:
     mark: str | None = ","
     while mark:
         if opening == "{":
+            while pair := _PAIR.match(text, position):
+                word, plain, end = pair.groups()
+                key, position = KEYS[word], pair.end()
+                if key in collection:
+                    raise UncertainError(text)
+                collection[key] = VALUES[plain]
+                if end:
+                    return collection, position
             part = _part(text, position)
             bracket, double, single, plain = part.groups()
             position = part.end()
@@ -54,6 +66,12 @@ def _value(text: str, position: int, depth: int) -> tuple[object, int]:
                 raise UncertainError(text)
             collection[key], position = _value(text, colon.end(), depth - 1)
         else:
+            while scalar := _ITEM.match(text, position):
+                plain, end = scalar.groups()
+                position = scalar.end()
+                collection.append(VALUES[plain])
+                if end:
+                    return collection, position
             item, position = _value(text, position, depth - 1)
             collection.append(item)
         match = _MARK.match(text, position)

@@ -106,6 +106,7 @@ PLACES = {
     "secrets/words.py ": (1, "patterns of ours"),
     "source/tree.py glob": (4, "re.escape"),
     "template.py _jinja_expression": (1, "an expression is what it is"),
+    "yamlio/inline_values.py ": (2, "patterns of ours"),
     "yamlio/located_reader.py _key_words": (1, "words of a message"),
     "yamlio/writer.py ": (3, "patterns of ours"),
     "yamlio/writer.py _string_text": (4, "the writer of YAML itself"),

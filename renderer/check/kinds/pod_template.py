@@ -11,7 +11,7 @@ from typing import TypeVar
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
-from renderer.check.node_sizes import largest_node, node_sizes
+from renderer.check.node_sizes import NodeSize, largest_node, node_sizes
 from renderer.diagnostics import Finding, Path
 from renderer.fit.accelerator_types import INSTANCE_TYPE
 from renderer.kubernetes import quantity
@@ -82,9 +82,11 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
         if container["name"] in names:
             yield Finding("E520", (*path, "name"), {"what": "container", "name": container["name"]})
         names.add(container["name"])
-        yield from (finding.below(*path) for finding in _container(container, volumes))
+        for finding in _container(container, volumes):
+            yield finding.below(*path)
         if "resources" in container:
-            yield from (finding.below(*path) for finding in _oversized(spec, as_map(container["resources"])))
+            for finding in _oversized(spec, as_map(container["resources"])):
+                yield finding.below(*path)
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
         if stays(path, container):
@@ -153,35 +155,39 @@ _SIGNS = [
     "-sas",
     "_sas",
     "@",
-    *(
-        "sk-",
-        "hf_",
-        "ghp_",
-        "gho_",
-        "ghu_",
-        "ghs_",
-        "ghr_",
-        "glpat",
-        "nvapi",
-        "npm_",
-        "xox",
-        "akia",
-        "asia",
-        "aiza",
-        "eyj",
-    ),
 ]
+# The beginnings of secrets that have a shape of their own, and how long the shortest of them is.
+_SHAPE_SIGNS = [
+    "sk-",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "glpat",
+    "nvapi",
+    "npm_",
+    "xox",
+    "akia",
+    "asia",
+    "aiza",
+    "eyj",
+]
+_SHORTEST_SHAPE = 15
 
 
-def _may_be_secret(text: str) -> bool:
-    return any(map(text.lower().__contains__, _SIGNS))
+def _may_be_secret(text: str, longest: int) -> bool:
+    """Whether a text, whose longest word has so many characters, may hold a secret."""
+    contains = text.lower().__contains__
+    return any(map(contains, _SIGNS)) or (longest >= _SHORTEST_SHAPE and any(map(contains, _SHAPE_SIGNS)))
 
 
 @_cache_shared
 def _has_plain_secret(entry: Body) -> bool:
     """Whether a variable of the environment holds a secret, or an URL with one."""
     name, value = entry["name"], entry.get("value")
-    if not (value and _may_be_secret(f"{name} {value}")):
+    if not (value and _may_be_secret(f"{name} {value}", len(as_text(value)))):
         return False
     from renderer.secrets.detection import find_url_secrets, has_secret_shape  # few runs need it
     from renderer.secrets.words import is_literal_secret
@@ -191,7 +197,7 @@ def _has_plain_secret(entry: Body) -> bool:
 
 def _plain_secrets(args: Sequence[str]) -> Sequence[tuple[int, str]]:
     """The secrets in a command line, those of options and of URLs: the index of each, and its option."""
-    if not _may_be_secret(" ".join(args)):
+    if not _may_be_secret(" ".join(args), max(map(len, args), default=0)):
         return ()
     from renderer.secrets.detection import find_secrets, find_url_secrets, has_secret_shape  # few runs need it
 
@@ -227,7 +233,8 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
         field = as_map(as_map(entry["valueFrom"]).get("fieldRef"))
         if field and field.get("apiVersion", "") not in ("", "v1"):
             yield Finding("E528", ("env", i, "valueFrom", "fieldRef", "apiVersion"), {"version": field["apiVersion"]})
-    yield from _command_lines(container)
+    if "command" in container and (program := _line_words(container)):
+        yield Finding("E529", ("command", 0), program)
     for key in ("command", "args"):
         for index, name in _plain_secrets(as_texts(container[key])) if key in container else ():
             words = {"name": name, "what": f"the option '{name}'" if name else "this command line"}
@@ -244,37 +251,31 @@ def _container(container: Body, volumes: set[object]) -> Iterator[Finding]:
             if mount["name"] not in volumes:
                 yield Finding("E521", ("volumeMounts", i, "name"), {"name": mount["name"]})
     for key in _PROBES:
-        for action, name in _named_probe_ports(probe) if isinstance(probe := container.get(key), dict) else ():
-            if name not in ports:
-                yield Finding("E522", (key, action, "port"), {"name": name})
+        if isinstance(probe := container.get(key), dict):
+            for action, name in _named_probe_ports(probe):
+                if name not in ports:
+                    yield Finding("E522", (key, action, "port"), {"name": name})
+            if "exec" in probe and (program := _line_words(as_map(probe["exec"]))):
+                yield Finding("E529", (key, "exec", "command", 0), program)
+    for hook, program in _hook_programs(as_map(container["lifecycle"])) if "lifecycle" in container else ():
+        yield Finding("E529", ("lifecycle", hook, "exec", "command", 0), program)
     if isinstance(sides := container.get("resources"), dict):
         yield from _resource_findings(sides)
 
 
-def _command_lines(container: Body) -> Iterator[Finding]:
-    """A finding for each program with a whole command line for its name: no shell takes it apart, so the container's
-    runtime looks for a file of that name (https://kubernetes.io/docs/tasks/inject-data-application/
-    define-command-argument-container/).
-    """
-    if "command" in container and (words := _line_words(container)):
-        yield Finding("E529", ("command", 0), words)
-    for key in _PROBES:
-        if key in container and (words := _handler_words(as_map(container[key]))):
-            yield Finding("E529", (key, "exec", "command", 0), words)
-    for hook, handler in as_map(container["lifecycle"]).items() if "lifecycle" in container else ():
-        if words := _handler_words(as_map(handler)):
-            yield Finding("E529", ("lifecycle", hook, "exec", "command", 0), words)
-
-
-def _handler_words(handler: Body) -> dict[str, str]:
-    """Those words for what a probe or a hook runs."""
-    return _line_words(as_map(handler["exec"])) if "exec" in handler else {}
+@_cache_shared
+def _hook_programs(lifecycle: Body) -> list[tuple[str, dict[str, str]]]:
+    """The hooks that run a whole command line as a program, with the words of the message."""
+    handlers = [(hook, as_map(handler)) for hook, handler in lifecycle.items()]
+    programs = [(hook, _line_words(as_map(handler["exec"]))) for hook, handler in handlers if "exec" in handler]
+    return [(hook, words) for hook, words in programs if words]
 
 
 @_cache_shared
 def _line_words(holder: Body) -> dict[str, str]:
-    """The words of the message about a command whose first item is a whole command line; {} for another. A path may
-    have blanks in it.
+    """The words of the message about a command whose first item is a whole command line: no shell takes it apart, so
+    the container's runtime looks for a file of that name (https://kubernetes.io/docs/tasks/inject-data-application/
+    define-command-argument-container/). {} for another. A path may have blanks in it.
     """
     program = "".join(as_texts(holder.get("command"))[:1])
     words = program.split(None, 2)
@@ -328,18 +329,26 @@ def _resources(sides: Body) -> Iterator[Finding]:
             yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
 
 
-def _oversized(spec: Body, sides: Body) -> Iterator[Finding]:
+def _oversized(spec: Body, sides: Body) -> Sequence[Finding]:
     """A finding for a container's CPUs or memory, which it requests or, without a request, limits, above what its node
     has: one of the instance type that the pod selects, else the largest.
     """
+    if selected := node_sizes().get(text_at(spec, "nodeSelector", INSTANCE_TYPE)) if "nodeSelector" in spec else None:
+        return list(_above(sides, selected, f"an instance of type {selected.instance_type}"))
+    return _above_largest_node(sides)
+
+
+@_cache_shared
+def _above_largest_node(sides: Body) -> Sequence[Finding]:
+    return list(_above(sides, largest_node(), "the largest node that we know"))
+
+
+def _above(sides: Body, node: NodeSize, where: str) -> Iterator[Finding]:
     requests, limits = as_map(sides.get("requests")), as_map(sides.get("limits"))
-    selected = node_sizes().get(as_text(as_map(spec.get("nodeSelector")).get(INSTANCE_TYPE, "")))
-    node = selected or largest_node()
     for name, most in (("cpu", node.cpu), ("memory", node.memory)):
         side, amounts = ("requests", requests) if name in requests else ("limits", limits)
         if name in amounts and _is_above(amounts[name], most):
             words = _oversized_words(name, amounts[name], most)
-            where = f"an instance of type {node.instance_type}" if selected else "the largest node that we know"
             yield Finding("W532", ("resources", side, name), {**words, "where": where})
 
 

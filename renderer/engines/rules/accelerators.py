@@ -19,16 +19,8 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     is_given = not line.options.isdisjoint(engine.parallel_options)  # the preset gives some, too
     overridden = is_given and not given_options(engine.style, written).isdisjoint(engine.parallel_options)
     last = last_given_number(engine.style, written, engine.size_options) if overridden else None
-    hint = f"raise {subject.limits}, or lower the number{subject.over_pods}"
-    params = {"count": accelerator.number, "name": accelerator.resource, "hint": hint}
-    if count < accelerator.number:
-        params["name"] = f"{accelerator.resource}, which count as one: parts of accelerators cannot work together"
-        params["hint"] = "request 1 of them and lower the number to 1, or request whole accelerators"
-    needed = last.value if last is not None and last.value > count else _used_by(line, overridden=overridden)
-    if subject.raised and needed and accelerator.group and (raised := subject.raised(needed)):
-        params["hint"] = f"{raised}, or lower the number{subject.over_pods}"
     if last is not None and last.value > count:
-        yield make_diagnostic("E416", last.origin, option=last.option, size=last.value, **params)
+        yield make_diagnostic("E416", last.origin, option=last.option, **_words_of_too_many(line, last.value))
         return
     used = _used_by(line, overridden=overridden)
     if used is None or used == count:
@@ -36,13 +28,24 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     multipliers = frozenset(engine.multipliers)
     shared = (last_given_number(engine.style, written, multipliers) if overridden else None) or last
     if used > count and shared is not None:
-        yield make_diagnostic("E416", shared.origin, option=shared.option, size=used, **params)
+        yield make_diagnostic("E416", shared.origin, option=shared.option, **_words_of_too_many(line, used))
     elif used < count and (origin := shared.origin if shared else line.shared.origin):
         hint = f"lower {subject.limits}, or use all of them with {subject.ways} parallelism"
         if shared and last is None:
             option = min(engine.size_options)
             hint = f"your own size removes the derived one: set {option} too, or lower {subject.limits}"
         yield make_diagnostic("W236", origin, size=used, count=count, name=accelerator.resource, hint=hint)
+
+
+def _words_of_too_many(line: EngineLine, size: int) -> dict[str, object]:
+    """The words of the error about a number of accelerators that the pod does not have."""
+    accelerator, subject = line.shared.accelerator, line.subject
+    words = {"size": size, "count": accelerator.number, "name": accelerator.resource}
+    if not accelerator.group:
+        words["name"] = f"{accelerator.resource}, which count as one: parts of accelerators cannot work together"
+        return {**words, "hint": "request 1 of them and lower the number to 1, or request whole accelerators"}
+    way = subject.raised(size) if subject.raised else ""
+    return {**words, "hint": f"{way or f'raise {subject.limits}'}, or lower the number{subject.over_pods}"}
 
 
 def _used_by(line: EngineLine, *, overridden: bool) -> int | None:

@@ -24,8 +24,8 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
-_ADDRESS = re.compile(r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?")
-_LOOPBACK = re.compile(r"127(\.\d+){3}|localhost|::1")
+_ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
+_LOOPBACK = r"127(\.\d+){3}|localhost|::1"
 
 
 @rule(of=EngineProcess, when=lambda command: command.run.engine.reserved_env)
@@ -50,9 +50,9 @@ def _reserved_variables(
         if (name := str(entry.get("name"))) not in engine.reserved_env:
             continue
         hint = engine.reserved_env[name]
-        address = _ADDRESS.fullmatch(str(entry.get("value"))) if name in engine.address_variables else None
+        address = re.fullmatch(_ADDRESS, str(entry.get("value"))) if name in engine.address_variables else None
         if address and address["port"] == str(engine.constant["Port"]):
-            if not _LOOPBACK.fullmatch(address["host"].strip("[]")):
+            if not re.fullmatch(_LOOPBACK, address["host"].strip("[]")):
                 continue
             hint = "probes and the Service connect to the IP address of the pod; leave it out"
         yield make_diagnostic("E406", origin.at(i, "name"), option=name, hint=hint)

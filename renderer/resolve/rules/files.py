@@ -17,14 +17,14 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 
 _IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
 # Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides.
-_OUTSIDE_VOLUMES = re.compile(r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/")
+_OUTSIDE_VOLUMES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/"
 _ADAPTER = "lora"  # in the names of options that load adapters
 _PROVIDED = {
     False: "provide it with a volume of podTemplate",
     True: "claim the adapter as an OpenModel, with role: lora in modelClaims; "
     "or provide it with a volume of podTemplate",
 }
-_PATH = re.compile(r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)")
+_PATH = r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)"
 
 
 @rule(of=PlannedPod, when=lambda planned: planned.run.engine.templated)
@@ -41,9 +41,9 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
     is_known_image = runner in _known_containers(planned)
     for name, text, origin in named:
-        for path in map(posixpath.normpath, _PATH.findall(text)):
+        for path in map(posixpath.normpath, re.findall(_PATH, text)):
             volume = volume_at(runner, path)
-            if not volume and is_known_image and not _OUTSIDE_VOLUMES.match(path):
+            if not volume and is_known_image and not re.match(_OUTSIDE_VOLUMES, path):
                 yield make_diagnostic("W481", origin, option=name, path=path, hint=_PROVIDED[_ADAPTER in name])
             if not is_empty_dir(pod, volume) or volume in written:
                 continue

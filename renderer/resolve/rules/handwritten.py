@@ -21,12 +21,12 @@ from renderer.resolve.weight_sources import MODELS_FOLDER
 from renderer.resolve.workload.handwritten_pod import TemplatePod, WrittenPod
 from renderer.text.suggestions import closest
 
-_LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)")
+_LOCAL_PORT = r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?!\d)"
 _CLIENT = re.compile(r"\b(?:curl|wget)\b")
 _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1")
 # Of sidecars that a mesh adds to a pod: their admin ports, which hooks of others ask to end.
 _MESH_PORTS = frozenset((*range(15000, 15100), 3500, 4190, 4191, 9901, 19000))
-_MODEL_PATH = re.compile(rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])")
+_MODEL_PATH = rf"(?:^|[=,:\"'\s]){re.escape(MODELS_FOLDER)}([^\s=,:;\"'*?\[\]{{}}]++)(?![*?\[{{])"
 
 
 @rule(of=TemplatePod)
@@ -84,7 +84,7 @@ def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     if VOLUME in written_volumes(written.pod, loaders):
         return
     for word in written.command.words:
-        for match in _MODEL_PATH.finditer(word.text) if word.known else ():
+        for match in re.finditer(_MODEL_PATH, word.text) if word.known else ():
             path = posixpath.normpath(MODELS_FOLDER + match[1])
             if volume_at(runner, path) != VOLUME or any(_overlap(path, loaded) for loaded in paths):
                 continue
@@ -149,7 +149,7 @@ def _asked_ports(handler: object) -> Iterator[tuple[int, Path]]:
     texts = texts_at(handler, "exec", "command")
     if any(_CLIENT.search(text) for text in texts):
         for i, text in enumerate(texts):
-            for match in _LOCAL_PORT.finditer(text):
+            for match in re.finditer(_LOCAL_PORT, text):
                 yield int(match[1]), ("exec", "command", i)
 
 

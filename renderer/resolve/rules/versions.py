@@ -40,7 +40,11 @@ def contradicting_image(run: EngineRun) -> Iterator[Diagnostic]:
         yield make_diagnostic("E400", origin, backend=engine.runtime.name, **words)
 
 
-@rule(of=EngineRun, when=lambda run: run.engine.runtime.ours)
+def _may_name_tag(run: EngineRun) -> bool:
+    return run.engine.runtime.ours and ("version" in run.backend_config or "podTemplate" in run.base.app.spec)
+
+
+@rule(of=EngineRun, when=_may_name_tag)
 def tag_of_another_form(run: EngineRun) -> Iterator[Diagnostic]:
     """A warning for a version, or the tag of an image in a preset's repository, with a `v` in front that the tags there
     do not have, or without theirs.
