@@ -35,6 +35,7 @@ class ForeignKey(Struct, frozen=True):
     kind: str | Sequence[str]
     key: str | Sequence[str]
     has: Sequence[str] = ()
+    mapping: bool = False
     pattern: str = ""
     where: Mapping[str, str] = {}
     write: Mapping[str, Any] = {}
@@ -197,7 +198,10 @@ def _items(value: object) -> str:
     """A command line, or a map of options, as a list of arguments in YAML."""
     args = value.split() if isinstance(value, str) else []
     for name, own in value.items() if isinstance(value, dict) else ():
-        args += [f"--{str(name).lstrip('-')}", *([] if own is True else [str(own)])]
+        shown = _OTHERS if is_literal_secret(str(name), str(own)) else str(own)
+        args += [f"--{str(name).lstrip('-')}", *([] if own is True else [shown])]
+    while len(_inner_text(args)) > _LONGEST:
+        args = [*args[:-1], _OTHERS] if args[-1] != _OTHERS else [*args[:-2], _OTHERS]
     return _inner_text(args)
 
 
@@ -205,6 +209,8 @@ def _is_meant(foreign: ForeignKey, words: dict[str, Any]) -> bool:
     """Whether a value is what an entry is about; what its pattern holds is added to the words."""
     value = words["value"]
     first = value[0] if isinstance(value, list) and value else value
+    if foreign.mapping and not (isinstance(value, dict) and all(map(_is_scalar, value.values()))):
+        return False
     if not all(isinstance(first, dict) and first.get(name) is not None for name in foreign.has):
         return False
     if not all(re.fullmatch(pattern, str(words.get(name, ""))) for name, pattern in foreign.where.items()):
@@ -218,6 +224,10 @@ def _is_meant(foreign: ForeignKey, words: dict[str, Any]) -> bool:
         group = match[1] or ""
         words |= {"1": group, **({"number": int(group)} if group.isdigit() else {})}
     return match is not None
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float))
 
 
 def _filled(template: Any, words: Mapping[str, Any]) -> Any:

@@ -240,5 +240,20 @@ def test_a_misspelt_command(word: str, command: str, llmaz: Llmaz) -> None:
     assert f"No such command '{word}': did you mean '{command}'?" in llmaz(word).err
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["presets", "search"], "llmaz presets list does that"),
+        (["presets", "lst"], "did you mean 'list'?"),
+        (["argocd", "apps"], "known: application, "),
+        (["flux", "source"], "known: kustomization"),
+    ],
+)
+def test_an_unknown_command_of_a_group(words: list[str], hint: str, llmaz: Llmaz) -> None:
+    done = llmaz(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"No such command '{words[1]}': {hint}" in done.err
+
+
 def test_an_unknown_command_lists_all(llmaz: Llmaz) -> None:
     assert f"known: {', '.join(sorted(cli.list_commands(None)))}" in llmaz("nonesuch").err  # type: ignore[arg-type]

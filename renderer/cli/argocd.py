@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from renderer.cli.console import INVALID, examples, exit_with, print_line, report, report_failures, require_values, run
+from renderer.cli.console import (
+    INVALID,
+    Group,
+    examples,
+    exit_with,
+    print_line,
+    report,
+    report_failures,
+    require_values,
+    run,
+)
 from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
@@ -49,6 +59,7 @@ def location_options(default: str, help_text: str) -> Callable[[Callable[..., ob
 
 
 @click.group(
+    cls=Group,
     short_help="Print the Applications for Argo CD.",
     epilog=examples("llmaz argocd health", "llmaz argocd application --revision main"),
 )

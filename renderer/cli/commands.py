@@ -14,14 +14,13 @@ import click
 
 from renderer import __version__
 from renderer.cli import standard_streams
-from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, examples, report_failures
+from renderer.cli.console import INTERRUPT_MESSAGE, INTERRUPTED, Group, examples, report_failures
 
 _EPILOG = (
     "Exit codes. 0: fine. 1: stale files (render --check), differences (diff --exit-code), fields that are "
     "lost or unexplained (diff --live --strict). 2: invalid input or usage. 3: internal fault.\n\n"
     + examples("llmaz init --cpu-demo", "llmaz render --check")
 )
-_SHORT = 5  # letters: of fewer one may be wrong, not two
 _COMMANDS = {  # command → module and function
     "init": "init.init",
     "render": "render.render",
@@ -43,20 +42,12 @@ _COMMANDS = {  # command → module and function
 }
 
 
-class Commands(click.Group):
+class Commands(Group):
     """The commands, each imported when it is used."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """The names in alphabetical order."""
         return sorted(_COMMANDS)
-
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises UsageError for another word, with what does that."""
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f"No such command '{args[0]}': {_command_hint(args[0])}", context)
-        return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> object:
         """Runs the command. Raises UsageError for an option that it does not have, with what does that."""
@@ -76,21 +67,6 @@ class Commands(click.Group):
         module, _, function = _COMMANDS[name].partition(".")
         command: click.Command = getattr(import_module(f"renderer.cli.{module}"), function)
         return command
-
-
-def _command_hint(word: str) -> str:
-    """What to run in place of a word that is no command: what a command of that name does elsewhere, or the command
-    that is spelt nearly so.
-    """
-    from renderer.foreign_words import command_hint  # few runs need it
-    from renderer.text.suggestions import within_letters
-
-    if hint := command_hint(word):
-        return hint
-    names = sorted(_COMMANDS)
-    begun = [name for name in names if name.startswith(word.lower())]
-    close = begun[0] if len(begun) == 1 else within_letters(word.lower(), names, 1 if len(word) < _SHORT else 2)
-    return f"did you mean '{close}'?" if close else f"known: {', '.join(names)}"
 
 
 @click.group(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from renderer.result import RenderResult
 
 INTERRUPT_MESSAGE = "interrupted; no file is half written, run again to finish"
+_SHORT = 5  # letters: of fewer one may be wrong, not two
 FORMATS = ("text", "json", "github", "sarif", "gitlab")
 STALE, INVALID, FAULT, INTERRUPTED = 1, 2, 3, 130
 
@@ -51,6 +52,33 @@ def complete_words(
         return [CompletionItem(word) for word in sorted(known_words()) if word.lower().startswith(incomplete.lower())]
 
     return complete
+
+
+class Group(click.Group):
+    """A group of commands."""
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises UsageError for another word, with what does that."""
+        names = self.list_commands(context)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command '{args[0]}': {_command_hint(args[0], names)}", context)
+        return super().resolve_command(context, args)
+
+
+def _command_hint(word: str, names: Sequence[str]) -> str:
+    """What to run in place of a word that is none of these commands: what a command of that name does elsewhere, or
+    the command that is spelt nearly so.
+    """
+    from renderer.foreign_words import command_hint  # few runs need it
+    from renderer.text.suggestions import within_letters
+
+    if hint := command_hint(word):
+        return hint
+    begun = [name for name in names if name.startswith(word.lower())]
+    close = begun[0] if len(begun) == 1 else within_letters(word.lower(), names, 1 if len(word) < _SHORT else 2)
+    return f"did you mean '{close}'?" if close else f"known: {', '.join(names)}"
 
 
 # Options of commands that read input, with short help.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from renderer.cli.console import ENV, SET, complete_files, examples, exit_with, report, report_failures
 from renderer.cli.standard_streams import write
+
+_FIELDS = ("apiVersion", "kind", "metadata", "spec")  # at the top of objects
 
 
 @click.command(
@@ -34,6 +38,9 @@ def explain(what: str, paths: tuple[str, ...], form: str, show: bool, overrides:
 
     FIELD is a path as in error messages. List items can be selected by name: spec.containers[model-runner].image.
     """
+    for path in paths:
+        if path.split(".")[0].partition("[")[0] in _FIELDS and not os.path.exists(path):
+            raise click.UsageError(f"There is no file '{path}'. A field stands behind the object: {what}.{path}")
     with report_failures():
         from renderer import load
         from renderer.api import RenderOptions

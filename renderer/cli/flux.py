@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from renderer.cli.argocd import location_options, print_bodies
-from renderer.cli.console import examples, report_failures, require_values
+from renderer.cli.console import Group, examples, report_failures, require_values
 
 _REVISION = "A branch, a tag that looks like v1.2.3, a commit of 40 digits, or refs/NAME."
 
 
 @click.group(
+    cls=Group,
     short_help="Print the Kustomizations for Flux.",
     epilog=examples("llmaz flux kustomization", "llmaz flux kustomization --revision main"),
 )

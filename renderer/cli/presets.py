@@ -9,6 +9,7 @@ import click
 from renderer.cli.console import (
     INVALID,
     STALE,
+    Group,
     complete_files,
     complete_words,
     examples,
@@ -45,7 +46,7 @@ def _accelerators() -> list[str]:
     return list(accelerator_types().by_name)
 
 
-@click.group(epilog=examples("llmaz presets list", 'llmaz presets show "$BACKEND"'))
+@click.group(cls=Group, epilog=examples("llmaz presets list", 'llmaz presets show "$BACKEND"'))
 def presets() -> None:
     """Show and copy the presets: backends, models, loaders, pickers."""
 

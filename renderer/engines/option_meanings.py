@@ -28,6 +28,7 @@ class Meaning(Struct, frozen=True):
     note: str = ""
     always: Sequence[str] = ()  # engines that do this without an option
     variable: str = ""  # of the engine without options
+    shapes: str = ""  # what of an answer has a field of its own with it
 
 
 class Offer(Struct, frozen=True):
@@ -38,6 +39,7 @@ class Offer(Struct, frozen=True):
     option: str = ""
     note: str = ""  # how the value of `option` differs
     always: bool = False  # it does the same without an option
+    by_owner: Sequence[tuple[str, str]] = ()  # where it means several things: the name of an engine, and what says that
 
 
 @cache
@@ -62,15 +64,24 @@ def find_offer(list_path: str, options: OptionList, word: str) -> Offer | None:
         return None
     names = preset_table(_NAME)["engines"]
     nothing = Offer([names[owner] for owner in owners], names.get(engine, ""))
-    offers = []
+    offers, by_owner = [], []
     for owner in owners:
         if meaning := _meanings().get((owner, folded)):
             option = next((name for name in meaning.options.get(engine, ()) if _takes(options, name, meaning)), "")
             form = meaning.forms.get(engine, "") if option else ""
             note = meaning.note if form == meaning.forms.get(owner, "") or not form else form
+            by_owner += [(names[owner], option)] if option else []
             offers.append(Offer(nothing.owners, nothing.engine, option, note, engine in meaning.always))
     # Where it means one thing in one engine and another one elsewhere, nobody knows which was meant.
-    return offers[0] if offers and len({(offer.option, offer.always) for offer in offers}) == 1 else nothing
+    if offers and len({(offer.option, offer.always) for offer in offers}) == 1:
+        return offers[0]
+    return Offer(nothing.owners, nothing.engine, by_owner=by_owner)
+
+
+@cache
+def shaping_options() -> Sequence[Meaning]:
+    """The options without which a part of an answer stands in its text."""
+    return [meaning for row in preset_table(_NAME)["meanings"] if (meaning := Meaning(**row)).shapes]
 
 
 def find_variables(args: Iterable[str], prefix: str) -> dict[str, str]:

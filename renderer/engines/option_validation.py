@@ -488,7 +488,8 @@ def _foreign_hint(rules: OptionRules, head: str, value: str) -> str:
     if offer.always:
         return f"{owned}: leave it out; {offer.engine} does that by itself"
     if not offer.option:
-        return f"{owned}: leave it out"
+        ways = [f"or write '{option}' where {owner}'s is meant" for owner, option in offer.by_owner]
+        return ", ".join([f"{owned}: leave it out", *ways])
     option = rules.option_list.options[offer.option]
     words = [f"{owned}; {offer.engine}'s is '{offer.option}'", *filter(None, [offer.note])]
     text_behind = value if name == head else head[len(name) + 1 :]

@@ -518,7 +518,8 @@ def device_resource(inputs: Inputs, device_class: str) -> str:
 def _resource_hint(inputs: Inputs, resource: str) -> str:
     """What to do about an unknown resource."""
     names = [*inputs.own_accelerators, *(row["name"] for row in inputs.accelerators if "name" in row)]
-    if match := closest(resource, names, 0.85):
+    without_domain = (name for name in names if name.replace(".com/", "/") == resource)
+    if match := next(without_domain, "") or closest(resource, names, 0.85):
         return f"did you mean '{match}'?"
     return f"if it is an accelerator, set its vendor in RenderConfig: accelerators: {{{resource}: {{vendor: …}}}}"
 

@@ -443,6 +443,11 @@ DISK_LIMIT = ("resources", "limits", "ephemeral-storage")
 of_engine("E486", "weights above the disk", DISK_LIMIT, command=KNOWN_MODEL, resources=SMALL_DISK)
 SMALL_MEMORY: Body = {"limits": {**ONE, "memory": "8Gi"}}
 of_engine("E488", "cache above the memory", ("command", 4), "--kv-offloading-size=64", resources=SMALL_MEMORY)
+TINY_MEMORY: Body = {"limits": {**ONE, "memory": "64M"}}
+of_engine("W491", "memory of a typing error", ("resources", "limits", "memory"), resources=TINY_MEMORY)
+RDMA: Body = {"limits": {**ONE, "rdma/ib": 1}}
+of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib"), resources=RDMA)
+of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
 NOT_READY = {"httpGet": {"path": "/healthz", "port": 8010}}
 of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path"), readinessProbe=NOT_READY)
 of_engine("N472", "code from a moving source", ("command", 4), "--trust-remote-code")

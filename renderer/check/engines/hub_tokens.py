@@ -1,4 +1,4 @@
-"""Secrets with the tokens that hubs ask for before they give away the weights of a model."""
+"""Secrets with the credentials that hubs and buckets ask for before they give away the weights of a model."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.kubernetes.secret_makers import SECRET_MAKERS, made_secret
 
 _TOKEN = "TOKEN"  # noqa: S105 - in the key, as in HF_TOKEN
+_BUCKET = "ACCESS_KEY"  # in the key, as in AWS_ACCESS_KEY_ID: without it nothing is loaded
 
 
 def unseen_tokens(
@@ -22,18 +23,18 @@ def unseen_tokens(
     neighbours: Neighbours,
     declared: Callable[[str, str, str], bool],
 ) -> Iterator[Diagnostic]:
-    """A note, at the first of them, about Secrets that pods take the token for a gated model from, and that neither are
-    in the set, nor made by an object of it, nor `declared` (kind, namespace and name) to exist elsewhere.
+    """A note, at the first of them, about Secrets that pods take the token for a gated model from, or the keys of a
+    bucket, and that neither are in the set, nor made by an object of it, nor `declared` (kind, namespace and name) to
+    exist elsewhere.
     """
     made_secrets = set(_made_secrets(neighbours))
     unseen: dict[tuple[str, str], Origin] = {}
     for engine in engines:
-        if not _is_gated(engine, catalog):
-            continue
+        is_gated = _is_gated(engine, catalog)
         for reference in named_objects(engine.pod, engine.pod_path):
-            place = engine.namespace, reference.name
-            is_token = reference.kind == "Secret" and _TOKEN in reference.key.upper()
-            if not is_token or place in made_secrets or neighbours.find("Secret", *place) or declared("Secret", *place):
+            place, key = (engine.namespace, reference.name), reference.key.upper()
+            is_asked = reference.kind == "Secret" and ((is_gated and _TOKEN in key) or _BUCKET in key)
+            if not is_asked or place in made_secrets or neighbours.find("Secret", *place) or declared("Secret", *place):
                 continue
             unseen.setdefault(place, engine.document.origin(*reference.path))
     if unseen:

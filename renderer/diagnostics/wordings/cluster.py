@@ -190,7 +190,8 @@ CLUSTER: Final[dict[str, Wording]] = {
         "external: [{declare}] in RenderConfig",
     ),
     "N533": Wording(
-        "gated models get their token from Secrets that are not in the manifests, so these were not checked: {secrets}",
+        "models get the token of a hub, or the keys of a bucket, from Secrets that are not in the manifests, so these "
+        "were not checked: {secrets}",
         "declare those that exist in the cluster as external: {declare}",
     ),
     "N534": Wording(

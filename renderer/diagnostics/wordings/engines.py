@@ -50,7 +50,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W235": Wording("{option}: {why}"),
     "W474": Wording(
         "{factors} makes each replica {hosts} hosts with {each} each{fit}",
-        "for one host {remedy}; if several hosts are meant, write hosts: {hosts} beside it",
+        "for one host {remedy}; if several hosts are meant, write hosts: {meant} beside it",
     ),
     "W236": Wording(
         "only {size} of {count} {name} work, the others idle",
@@ -223,6 +223,20 @@ ENGINES: Final[dict[str, Wording]] = {
     "E483": Wording(
         "{what}: that takes compute capability {least}{most}, and the pod runs on {card}, so {engine} does not start",
         "{hint}",
+    ),
+    "W482": Wording(
+        "{option} {value} needs weights that are stored as {format}, and those of the model are {stored}: {engine} "
+        "finds no settings for them, and does not start",
+        "leave {option} out, or serve a repository with weights in {format}",
+    ),
+    "N482": Wording(
+        "{name} requests {resource} without the capability IPC_LOCK: where the container runtime bounds locked memory, "
+        "RDMA finds too little",
+        "{hint}",
+    ),
+    "W491": Wording(
+        "{name} may have {memory} of memory, and no engine starts in that: the kernel kills it",
+        "did you mean {meant}? Leave the limit out where nobody knows how much is needed",
     ),
     "W484": Wording(
         "{name} shares its accelerator with other pods, and takes {percent} % of the memory: the next one that starts "

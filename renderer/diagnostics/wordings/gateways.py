@@ -262,6 +262,11 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "without a version the AI gateway asks {host} for /rerank, and its path is /v2/rerank",
         "write version: v2",
     ),
+    "W686": Wording(
+        "the engine of '{name}' leaves {what} in the text of its answers, and that of '{other}', behind the same name, "
+        "gives them a field of their own: clients get one or the other",
+        "give the engine of '{name}' the {option} of its model, or leave that of '{other}' out",
+    ),
     "W683": Wording(
         "{share} leave the cluster: this provider has neither weight nor priority, so it shares them with "
         "'{other}' by weight 1",

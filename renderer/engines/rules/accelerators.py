@@ -72,5 +72,9 @@ def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:
 
 def heads_words(heads: int, size: int) -> dict[str, object]:
     """The words of the warning about attention heads that are not divisible by a tensor parallel size."""
-    fits = max(divisor for divisor in range(1, size) if heads % divisor == 0)
-    return {"size": size, "heads": heads, "fits": fits}
+    return {"size": size, "heads": heads, "fits": fitting_size(heads, size)}
+
+
+def fitting_size(heads: int, size: int) -> int:
+    """The largest tensor parallel size up to `size` by which the attention heads are divisible."""
+    return max(divisor for divisor in range(1, size + 1) if heads % divisor == 0)

@@ -17,10 +17,17 @@ from renderer.engines.rules.accelerators import accelerators_used
 from renderer.engines.running_engine import EngineLine, HeldCache, RunningEngine
 from renderer.engines.version_order import version_key
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import as_text, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import as_map, as_text, list_at, map_at, maps_at, number_at, text_at, value_at
 from renderer.plan import Container
 
 _BESIDE = 16  # GiB that an engine needs beside such a cache
+_LEAST = 256 * 2**20  # bytes that Python and the libraries of an engine, or the smallest model, need
+_RDMA = "rdma/"  # what the device plugins of RDMA begin their resources with
+_LOCK = "IPC_LOCK"
+_LOCK_HINT = (
+    "write capabilities: [IPC_LOCK] in the flavor, or securityContext: {capabilities: {add: [IPC_LOCK]}} in the "
+    "container; PodSecurity baseline and restricted refuse it"
+)
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where engines look for it
 
 
@@ -60,6 +67,30 @@ def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     if size is not None and max(size, line.shared.size) > 1 and line.shared.origin:
         words = {"name": line.subject.name, "count": line.shared.accelerator.number}
         yield make_diagnostic("W428", line.shared.origin, **words)
+
+
+@rule(of=RunningEngine, when=lambda running: running.container.resources.get("limits"))
+def tiny_memory(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for a limit of memory in which no engine starts, such as 64M for 64G."""
+    memory = text_at(running.container.resources, "limits", "memory")
+    if not memory or not 2**20 <= (size := _bytes(memory)) < _LEAST:  # W524 has those below
+        return
+    if origin := running.origin_of((*running.path, "resources", "limits", "memory")):
+        likely_amount = memory.replace("M", "G") if "M" in memory else f"{math.ceil(size / 2**20)}Gi"
+        yield make_diagnostic("W491", origin, name=running.line.subject.name, memory=memory, meant=likely_amount)
+
+
+@rule(of=RunningEngine, when=lambda running: _RDMA in "".join(map_at(running.container.resources, "limits")))
+def unlocked_memory(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A note where a container with a device for RDMA may lock no more memory than any other."""
+    container = running.container
+    limits = map_at(container.resources, "limits")
+    resource = next((name for name in limits if name.startswith(_RDMA) and limits[name] not in (0, "0")), "")
+    security = as_map(container.security_context)
+    if not resource or security.get("privileged") or _LOCK in list_at(security, "capabilities", "add"):
+        return
+    if origin := running.origin_of((*running.path, "resources", "limits", resource)) or running.line.shared.where():
+        yield make_diagnostic("N482", origin, name=running.line.subject.name, resource=resource, hint=_LOCK_HINT)
 
 
 @cache

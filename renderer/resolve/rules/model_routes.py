@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
+from renderer.engines.option_meanings import Meaning, shaping_options
+from renderer.plan import Plan
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
+from renderer.resolve.tasks import CHAT
 from renderer.resolve.traffic.model_route_records import (
     AppBackend,
     BackendWorkloads,
@@ -147,6 +150,31 @@ def unsaid_share(shares: RouteShares) -> Iterator[Diagnostic]:
             share = f"{shares.shares[i].weight} of {total} requests"
             origin = shares.route.item.origin("spec", "backends", i, "provider")
             yield make_diagnostic("W683", origin, share=share, other=other)
+
+
+@rule(of=RouteShares, when=lambda shares: len(shares.route.first_backends) > 1 and not shares.route.off)
+def uneven_answers(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for an engine that leaves in the text of its answers what another engine behind the same name gives a
+    field of its own: clients get one or the other by chance.
+    """
+    item, plans = shares.route.item, {plan.app: plan for plan in shares.plans if plan.task == CHAT}
+    names = [backend.get("playground") or backend.get("service") or "" for backend in item.spec["backends"]]
+    for meaning in shaping_options():
+        shaped = {name: _is_shaped(plans[name], meaning) for name in names if name in plans}
+        able = next((name for name, is_shaped in shaped.items() if is_shaped), "")
+        unable = next((name for name, is_shaped in shaped.items() if is_shaped is False), "")
+        if able and unable:
+            index, option = names.index(unable), meaning.options[plans[unable].backend][0]
+            field = "playground" if "playground" in item.spec["backends"][index] else "service"
+            words = {"name": unable, "other": able, "what": meaning.shapes, "option": option}
+            yield make_diagnostic("W686", item.origin("spec", "backends", index, field), **words)
+
+
+def _is_shaped(plan: Plan, meaning: Meaning) -> bool | None:
+    """Whether an engine has such an option; None for one that needs none, or of which nobody knows."""
+    options = meaning.options.get(plan.backend)
+    args = (plan.leader or plan.worker).containers[0].args
+    return None if options is None else any(arg.partition("=")[0] in options for arg in args)
 
 
 @rule(of=RouteShares)

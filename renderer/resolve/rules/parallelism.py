@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from renderer import template
 from renderer.api import OpenModel
 from renderer.diagnostics import Diagnostic, counted, make_diagnostic, quoted, rule
+from renderer.engines.rules.accelerators import fitting_size
 from renderer.fit.verdict import CONTEXT, FITS, WEIGHTS
-from renderer.kubernetes.json_values import maps_at
+from renderer.kubernetes.json_values import maps_at, number_at
 from renderer.kubernetes.wellknown import RANK_PORTS
 from renderer.resolve.engine.parallel_sizes import SIZE_WORDS, factors
 from renderer.resolve.flavors import param_origin
@@ -133,9 +134,15 @@ def unasked_hosts(command: EngineProcess) -> Iterator[Diagnostic]:
     words = {"hosts": parallelism.hosts, "factors": factors(parallelism), "size": parallelism.size}
     words["each"] = f"{pod_count} {run.size.accelerator.resource}" if pod_count else "no accelerator"
     words["fit"] = ", and the model fits on one" if verdict == FITS else ""
-    remedy = limits_of_one_host(run, parallelism.size) + (
-        " and leave pipeline out" if "tensor" not in sizes and above_one[0] == "pipeline" else ""
-    )
+    heads = int(number_at(run.base.claim.main.spec, "facts", "attention", "heads"))
+    tensor = fitting_size(heads, parallelism.tensor) if heads else parallelism.tensor  # against_facts tells others
+    remedy = limits_of_one_host(run, parallelism.size // parallelism.tensor * tensor)
+    words["meant"] = str(parallelism.hosts)
+    if tensor != parallelism.tensor:
+        remedy += f" and tensor: {tensor}"
+        words["meant"] = f"{-(-parallelism.hosts * tensor // parallelism.tensor)} and tensor: {tensor}"
+    elif "tensor" not in sizes and above_one[0] == "pipeline":
+        remedy += " and leave pipeline out"
     yield make_diagnostic("W474", app.origin("spec", "parallelism", above_one[0]), **words, remedy=remedy)
 
 

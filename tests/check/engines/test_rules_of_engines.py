@@ -13,7 +13,18 @@ from msgspec import Struct
 
 from renderer.diagnostics import Diagnostic, rules
 from renderer.diagnostics.rules import Rule, rules_about
-from renderer.engines.rules import absent, accelerators, cards, disk, limits, memory, options, variables, words
+from renderer.engines.rules import (
+    absent,
+    accelerators,
+    cards,
+    disk,
+    limits,
+    memory,
+    options,
+    variables,
+    weight_formats,
+    words,
+)
 from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import map_at
 from tests.conftest import Llmaz, Outcome
@@ -77,6 +88,13 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     memory.cache_above_memory: (
         Fault("E488", ["--kv-offloading-size", "64"], memory="8Gi", not_of={"Playground": "tests/errors/E488-*"}),
+    ),
+    memory.tiny_memory: (Fault("W491", memory="64M", not_of={"Playground": "tests/errors/W491-*"}),),
+    memory.unlocked_memory: (
+        Fault("N482", not_of=dict.fromkeys(KINDS, "a note, in tests/errors/N482-* and tests/check/test_every_kind.py")),
+    ),
+    weight_formats.other_format: (
+        Fault("W482", not_of=dict.fromkeys(KINDS, "tests/errors/W482-* and test_every_kind: a model with facts")),
     ),
     variables.unread_variables: (
         Fault("W475", variable="VLLM_USE_V1"),
