@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from renderer import pipeline, yamlio
 from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read_workload
 from renderer.adopt.commented_text import commented_text
-from renderer.adopt.file_names import EXTRA, LATER, FileNames
+from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
@@ -48,6 +48,7 @@ from renderer.adopt.unadopted import unadopted
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
+from renderer.diff.live.takeovers import LATER
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from renderer.adopt.free_names import FreeNames
+from renderer.diff.live.takeovers import LATER
 from renderer.kubernetes.json_values import text_at
 from renderer.source.kustomizations import KUSTOMIZATIONS
 from renderer.source.paths import CONFIG, POLICY
@@ -13,8 +14,6 @@ from renderer.source.tree import PACKAGE_FOLDERS
 
 EXTRA: Final = "extra"
 """The folder of objects that stay as they are."""
-LATER: Final = "later"
-"""The folder of Services that move when the new pods are ready."""
 _OUTPUT = "rendered"  # the folder of the output, where llmaz.yaml names none
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))}
 # What a program reads as its own, or Windows has a device of.

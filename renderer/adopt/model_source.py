@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
-from renderer.adopt.pod_changes import is_ours
 from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes.json_values import as_map, maps_at, text_at, texts_at
+from renderer.kubernetes.workloads import is_rendered
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
@@ -174,7 +174,9 @@ def _own_step(container: AdoptedContainer, template: Body) -> tuple[str, str]:
     file that it is made of, '' for one that is pulled; ('', '') without such a step.
     """
     names = {text_at(body, "name") for body in maps_at(container.engine.runtime.spec, "engine", "initContainers")}
-    for body in maps_at(template, "spec", "initContainers") if is_ours(template) and "pulls" in container.entry else ():
+    for body in (
+        maps_at(template, "spec", "initContainers") if is_rendered(template) and "pulls" in container.entry else ()
+    ):
         if text_at(body, "name") in names and len(words := texts_at(body, "args")) == 2:
             return words[0], words[1]
     return "", ""
@@ -204,7 +206,7 @@ def _of_uri(model: ServedModel, below: str, revision: str) -> ModelSource:
 
 def _loaded(template: Body, opened: str) -> ModelSource | None:
     """The weights that a loader of ours brings; None without one, or where it brings others."""
-    if not opened.startswith(_LOADED) and not is_ours(template):
+    if not opened.startswith(_LOADED) and not is_rendered(template):
         return None
     loader = next((body for body in maps_at(template, "spec", "initContainers") if body.get("name") == _LOADER), None)
     values = {text_at(variable, "name"): text_at(variable, "value") for variable in maps_at(loader or {}, "env")}

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from renderer.adopt import pod_changes
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.pod_changes import EnginePort, is_reserved
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at, value_at
-from renderer.kubernetes.workloads import selects
+from renderer.kubernetes.workloads import is_rendered, selects
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -28,7 +27,7 @@ _SERVICE_FIELDS: Mapping[str, Sequence[object]] = {
 
 def is_ours(document: Document) -> bool:
     """Whether llmaz has rendered an object, and renders it again."""
-    return pod_changes.is_ours(document.value)
+    return is_rendered(document.value)
 
 
 def is_service(document: Document) -> bool:

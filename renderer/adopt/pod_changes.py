@@ -14,7 +14,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.server_defaults import constants
 from renderer.kubernetes.wellknown import RUNNER
-from renderer.kubernetes.workloads import containers
+from renderer.kubernetes.workloads import containers, is_rendered
 
 Body = Mapping[str, Any]
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
@@ -91,16 +91,11 @@ def kept_metadata(template: Body) -> dict[str, Any]:
     return {"metadata": metadata} if metadata else {}
 
 
-def is_ours(body: Body) -> bool:
-    """Whether llmaz has rendered the template of a pod, or an object."""
-    return text_at(body, "metadata", "labels", wellknown.MANAGED_BY).startswith("llmaz")
-
-
 def own_containers(pod: Body, template: Body, rendered: Body) -> dict[str, Any]:
     """The pod without what llmaz adds to every one that it renders: loaders and the like, and the hardening of
     containers of others. `template`: the pod as it was read; `rendered`: what a draft of it renders to.
     """
-    if not is_ours(template):
+    if not is_rendered(template):
         return dict(pod)
     spec = dict(map_at(pod, "spec"))
     own_names = {text_at(body, "name") for body in maps_at(rendered, "spec", "initContainers")}
@@ -121,7 +116,7 @@ def _without_hardening(container: Body) -> Body:
 def lost_labels(template: Body) -> Sequence[str]:
     """The labels that are lost: only a renderer may set them, and the workload has them from somebody else."""
     labels = map_at(template, "metadata", "labels")
-    if is_ours(template):
+    if is_rendered(template):
         return []
     return [key for key in labels if key.startswith(_RESERVED_LABELS) and key not in _WRITTEN_LABELS]
 

@@ -7,15 +7,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from renderer.adopt import pod_changes
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.adoption import Adoption
-from renderer.adopt.file_names import LATER
 from renderer.diagnostics import counted, listed
+from renderer.diff.live.takeovers import LATER
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.rollouts import bound_count
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
+from renderer.kubernetes.workloads import is_rendered
 from renderer.text import escapes
 from renderer.yamlio import Document
 
@@ -58,7 +58,7 @@ class _Rollout(Struct, frozen=True):
 
 def takeover_text(adoption: Adoption) -> str:
     """What is done in which order, and for each workload its name and what it needs; '' where nothing is taken over."""
-    foreign = [adopted for adopted in adoption.workloads if not pod_changes.is_ours(adopted.workload.document.value)]
+    foreign = [adopted for adopted in adoption.workloads if not is_rendered(adopted.workload.document.value)]
     lines: list[str] = []
     moves = any(adopted.takeover.moving for adopted in foreign)
     for title, steps, is_update in (

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from renderer.adopt import pod_changes
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.neighbours import NamedObjects, is_ours
 from renderer.adopt.pod_changes import EnginePort, is_reserved
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.adopt.takeover import Takeover
 from renderer.diagnostics import Collector
+from renderer.diff.live.takeovers import SUFFIX
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
+from renderer.kubernetes.workloads import is_rendered
 from renderer.yamlio import Document
 
 SAME: Final = "same"
 """What `--as` says for the name that a workload has."""
-_SUFFIX: Final = "-llmaz"
 _LONGEST: Final = 50  # characters of a name, so that those of its Services and pods are none too long
 _LONGEST_LABEL: Final = 63
 _SERVING: Final = "inference-server"
@@ -54,7 +54,7 @@ class TakeoverChoice:
 
     def of(self, workload: ServingWorkload, diagnostics: Collector) -> Takeover:
         """How the workload is taken over. Raises Stop where that is not possible as `--as` wants it."""
-        reason = "" if pod_changes.is_ours(workload.document.value) else _OTHER_NAME.get(workload.kind, "")
+        reason = "" if is_rendered(workload.document.value) else _OTHER_NAME.get(workload.kind, "")
         origin, claims = workload.document.origin("metadata", "name"), self._held_claims(workload)
         services, shared = self._services_of(workload)
         if self._wanted in (SAME, workload.name) or not (reason or self._wanted):
@@ -102,7 +102,7 @@ class TakeoverChoice:
     def _name(self, workload: ServingWorkload, diagnostics: Collector) -> str:
         """A name that no workload of the namespace has."""
         namespace, name = workload.key
-        wanted_name = self._wanted or name[: _LONGEST - len(_SUFFIX)].rstrip("-.") + _SUFFIX
+        wanted_name = self._wanted or name[: _LONGEST - len(SUFFIX)].rstrip("-.") + SUFFIX
         free = self._free[namespace].take(wanted_name)
         if self._wanted and free != wanted_name:
             diagnostics.stop("E959", workload.document.origin("metadata", "name"), what="workload", name=wanted_name)

@@ -25,7 +25,7 @@ from renderer.diagnostics import counted, has_errors
 
 @click.command(
     cls=TrailingPathsCommand,
-    short_help="Print the steps from llmaz's operator to rendered manifests.",
+    short_help="Print the steps from what runs to rendered manifests.",
     epilog=examples("llmaz cutover dump -- tree", "llmaz cutover dump --gitops flux -- tree"),
 )
 @click.argument("dumps", nargs=-1, required=True, metavar="DUMP...", shell_complete=complete_files)
@@ -49,10 +49,12 @@ from renderer.diagnostics import counted, has_errors
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.pass_context
 def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form: str, **flags: Any) -> None:
-    """Print the commands that move the cluster of DUMP from llmaz's operator to rendered manifests.
+    """Print the commands that move the cluster of DUMP from llmaz's operator, or from workloads that llmaz adopt has
+    taken over, to rendered manifests.
 
     DUMP: files or folders with the output of kubectl get --show-managed-fields -o yaml, for the operator and all
-    objects that it created. PATHS, as for render, are the input that replaces the operator. No command is run.
+    objects that it created, or for the workloads and the Services, autoscalers and policies beside them. PATHS, as for
+    render, are the input that takes their place. No command is run.
     """
     with report_failures():
         from renderer import load, pipeline
@@ -60,9 +62,11 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
         from renderer.cutover.formats import FORMS
         from renderer.cutover.gitops_tool import TOOLS
         from renderer.cutover.steps import plan_cutover
+        from renderer.cutover.takeover_steps import find_takeover_plan
         from renderer.load.manifest_tree import manifests
 
-        dump, problems = read_dump(manifests(dumps), dumps)
+        files = manifests(dumps)
+        dump, problems = read_dump(files, dumps)
         if not has_errors(problems, flags["strict"]):
             paths = trailing_paths(context)
             options = load.for_one_environment(
@@ -72,9 +76,14 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
             problems += result.problems
     if not has_errors(problems, flags["strict"]):
         with report_failures():
-            steps = plan_cutover(dump, result, TOOLS[gitops], options)
-            problems += steps.problems
-            text = FORMS[form](steps)
+            if dump.is_empty:
+                steps, more = find_takeover_plan(files.documents, result, dumps, TOOLS[gitops], options)
+                problems += more
+                text = FORMS[form](steps) if steps else ""
+            else:
+                cutover_steps = plan_cutover(dump, result, TOOLS[gitops], options)
+                problems += cutover_steps.problems
+                text = FORMS[form](cutover_steps)
     if failed := report(problems, "text", flags["strict"]):
         print_line("text", counted(failed, "error"))
         exit_with(INVALID)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.wellknown import CLUSTER_SCOPED, DEPLOYMENT, HPA, LEADER_WORKER_SET
-from renderer.kubernetes.workloads import containers, pod_templates
+from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, pod_templates
 from renderer.load.hand_written import Manifests
 from renderer.yamlio import Document
 
@@ -145,7 +145,8 @@ def read_dump(files: Manifests, paths: Sequence[str]) -> tuple[ClusterDump, list
         for document in (*workloads, *autoscalers, *services, *dump.installation)
         if not all(NAME.fullmatch(part) for part in name_of(document) if part)
     ]
-    if dump.is_empty and not problems:
+    is_foreign = any(kind_of(document.value) in WORKLOADS for document in objects)  # which `adopt` may have taken over
+    if dump.is_empty and not is_foreign and not problems:
         problems += [make_diagnostic("E981", Origin(NamedSource(path))) for path in paths]
     return dump, problems
 

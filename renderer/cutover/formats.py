@@ -6,21 +6,27 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from renderer.cutover.steps import Cutover, CutoverModel
+from renderer.cutover.takeover_steps import TakeoverPlan
 from renderer.diagnostics import counted
+from renderer.diff.live.takeovers import Replacement, name_of
 from renderer.text import escapes
 
 _WIDTH = 110
 _MOST_NAMES = 1_000  # of pods; a dump may ask for any number of them
 
 
-def text(cutover: Cutover) -> str:
+def text(cutover: Cutover | TakeoverPlan) -> str:
     """The steps as lines for a shell: all that is no command begins with `#`."""
     return "".join(f"{escapes.line(row)}\n" for row in _rows(cutover))
 
 
-def _rows(cutover: Cutover) -> Iterator[str]:
-    count = counted(len(cutover.models), "model")
-    yield f"# From llmaz's operator to {cutover.tool.title}: {count}. Lines without # are commands. None has been run."
+def _rows(cutover: Cutover | TakeoverPlan) -> Iterator[str]:
+    if isinstance(cutover, TakeoverPlan):
+        what = f"From what runs to what {cutover.tool.title} applies"
+        count = counted(len(cutover.moves) + len(cutover.updates), "workload")
+    else:
+        what, count = f"From llmaz's operator to {cutover.tool.title}", counted(len(cutover.models), "model")
+    yield f"# {what}: {count}. Lines without # are commands. None has been run."
     for number, step in enumerate(cutover.steps, 1):
         yield "#"
         yield f"# {number}. {step.title}"
@@ -29,11 +35,19 @@ def _rows(cutover: Cutover) -> Iterator[str]:
             yield line.text if line.is_command else f"# {line.text}"
 
 
-def to_json(cutover: Cutover) -> str:
+def to_json(cutover: Cutover | TakeoverPlan) -> str:
     """The steps, and what happens to the pods of each model, for programs."""
-    record = {
-        "models": [_model_record(model) for model in cutover.models],
-        "left": ["/".join(name) for name in cutover.left],
+    if isinstance(cutover, TakeoverPlan):
+        record: dict[str, object] = {
+            "moves": [_takeover_record(takeover) for takeover in cutover.moves],
+            "updates": [_takeover_record(takeover) for takeover in cutover.updates],
+        }
+    else:
+        record = {
+            "models": [_model_record(model) for model in cutover.models],
+            "left": ["/".join(name) for name in cutover.left],
+        }
+    record |= {
         "steps": [
             {
                 "title": step.title,
@@ -44,6 +58,18 @@ def to_json(cutover: Cutover) -> str:
         ],
     }
     return escapes.json_text(record, indent=2) + "\n"
+
+
+def _takeover_record(takeover: Replacement) -> Mapping[str, object]:
+    namespace, name = name_of(takeover.running)
+    return {
+        "namespace": namespace,
+        "kind": takeover.running.get("kind"),
+        "name": name,
+        "newKind": takeover.rendered.get("kind"),
+        "newName": name_of(takeover.rendered)[1],
+        "services": [name_of(service)[1] for service in takeover.services],
+    }
 
 
 def _model_record(model: CutoverModel) -> Mapping[str, object]:

@@ -40,7 +40,7 @@ from renderer.kubernetes.json_values import (
     number_at,
     text_at,
 )
-from renderer.kubernetes.wellknown import GROUPS, WORKER_INDEX
+from renderer.kubernetes.wellknown import GROUPS, MANAGED_BY, WORKER_INDEX
 
 Body: TypeAlias = Mapping[str, Any]
 Kind: TypeAlias = tuple[str, str]  # API group and name
@@ -398,6 +398,11 @@ def maps_in(value: object, path: Path = ()) -> Iterator[tuple[Path, Body]]:
     for key, item in items:
         if isinstance(item, (dict, list)):
             yield from maps_in(item, (*path, key))
+
+
+def is_rendered(body: Body) -> bool:
+    """Whether llmaz has rendered an object, or the template of a pod."""
+    return text_at(body, "metadata", "labels", MANAGED_BY).startswith("llmaz")
 
 
 def selects(selector: Body, labels: Mapping[str, object]) -> bool:

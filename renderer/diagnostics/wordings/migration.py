@@ -27,9 +27,9 @@ MIGRATION: Final[dict[str, Wording]] = {
         "add its Playground to the tree, or name its folder after --",
     ),
     "E981": Wording(
-        "the dump has nothing of llmaz's operator: no object that it made, no custom resource, no part of the operator",
-        "dump the cluster in which the operator runs, LeaderWorkerSets and Playgrounds of all namespaces; llmaz adopt "
-        "prints the steps for workloads of others",
+        "the dump has nothing of llmaz's operator, and no workload in whose place the tree has another",
+        "dump the cluster in which the operator runs, LeaderWorkerSets and Playgrounds of all namespaces; or workloads "
+        "of others, beside the tree that llmaz adopt wrote for them",
     ),
     "E982": Wording(
         "this is {what}, not a Kubernetes object",

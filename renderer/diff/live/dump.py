@@ -13,6 +13,7 @@ from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, has_e
 from renderer.diff.fields import same
 from renderer.diff.live.comparison import compare_live, object_key
 from renderer.diff.live.records import ADDED, LiveReport
+from renderer.diff.live.takeovers import find_takeovers, moving_services, name_of
 from renderer.diff.objects import ObjectKey
 from renderer.kubernetes.json_values import text_at
 from renderer.load.index import engine_catalog
@@ -46,7 +47,14 @@ def compare_dump(dumps: Sequence[str], options: RenderOptions) -> LiveComparison
         for text in rendered.texts
         for document in yamlio.parse(text.path, text.text.encode("utf-8", "surrogateescape"))[0]
     ]
-    report = compare_live(files.documents, bodies, engine_catalog(scopes[1][0].config))
+    scope = scopes[1][0]
+    later = [document.value for document in moving_services(scope.tree.files)]
+    live = [document.value for document in files.documents if isinstance(document.value, dict)]
+    takeovers = find_takeovers(live, bodies, later)
+    names = {name_of(takeover.running): name_of(takeover.rendered)[1] for takeover in takeovers}
+    rendered_keys = {object_key(body) for body in bodies}
+    bodies += [body for body in later if object_key(body) not in rendered_keys]
+    report = compare_live(files.documents, bodies, engine_catalog(scope.config), names)
     if all(item.state == ADDED for item in report.objects):
         count = counted(len(files.documents), "object")
         problems.extend(make_diagnostic("E970", Origin(NamedSource(path)), count=count) for path in dumps)
