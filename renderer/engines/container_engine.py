@@ -14,10 +14,14 @@ from renderer.engines.handwritten_command import (
     EngineCommand,
     Word,
     find_program,
+    port_in,
     read_engine_command,
     table_entry,
+    usual_port,
 )
 from renderer.engines.running_engine import EngineLine, LineStart, SharedAccelerators, Subject
+from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.variable_references import plain_variables
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
 
@@ -104,6 +108,20 @@ def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping
     """`facts` of our preset for the model that the command line names; empty where it names none that is known."""
     known = (catalog.model_facts(word.text) for word in recognised.command.words)
     return next(filter(None, known), {})
+
+
+def listening_port(recognised: RecognisedEngine, container: Mapping[str, object]) -> int | None:
+    """The port on which the engine of a container listens; None where it is not known."""
+    command, entry = recognised.command, table_entry(recognised.engine.runtime.name)
+    if command.ports or command.hides_options:
+        return command.port if not command.hides_options else None
+    variables = plain_variables(container)
+    named = [text_at(variable, "name") for variable in maps_at(container, "env")]
+    says_more = any(name in named and not port_in(variables.get(name, "")) for name in entry.get("portVariables") or ())
+    settings_file = any(word.text.partition("=")[0] in (entry.get("settingsFile") or ()) for word in command.arguments)
+    if says_more or settings_file or container.get("envFrom"):
+        return None
+    return usual_port(entry, variables, is_own_image=recognised.is_own_image)
 
 
 def _known_text(word: Word) -> str:

@@ -132,4 +132,6 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     takes_turns: Callable[[], bool] = lambda: False  # whether the pod shares a card with other pods, each in its turn
     weights_folder: Callable[[], str] = str  # where the pod writes them, '' where that is not known
     claim_size: Callable[[str], str] = lambda name: ""  # what a claim of that name requests, '' where it is not known
+    is_whole: bool = True  # nobody adds to the pod, such as a chart or the controller of an unknown kind
+    port: Callable[[], int | None] = lambda: None  # on which the engine listens, None where that is not known
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown

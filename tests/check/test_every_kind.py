@@ -214,6 +214,13 @@ OTHERS_PLACE = ("topologySpreadConstraints", 0, "labelSelector")
 of_pod("W503", "spread over pods of others", {"topologySpreadConstraints": [OTHERS]}, OTHERS_PLACE)
 
 
+@fault("W329", "name of a Service on the network of the node", ALL_SORTS)
+def unknown_name(spot: Spot) -> Planted:
+    spot.spec["hostNetwork"] = True
+    spot.container["args"] = ["--url=http://thing/v1"]
+    return [service(80, model="another")], (*spot.container_path, "args", 0)
+
+
 @fault("W355", "port of the node")
 def node_port(spot: Spot) -> Planted:
     spot.spec["hostNetwork"] = True
@@ -498,6 +505,11 @@ def whole_line(spot: Spot) -> Planted:
 LIVE, READY = {"httpGet": {"path": "/health", "port": 8010}}, {"httpGet": {"path": "/health", "port": 9999}}
 of_engine("W452", "impatient probe", ("livenessProbe",), livenessProbe=LIVE)
 of_engine("W453", "probe of another port", ("readinessProbe", "httpGet", "port"), readinessProbe=READY)
+BY_TLS = {"httpGet": {"path": "/health", "port": 8010, "scheme": "HTTPS"}}
+of_engine("E495", "probe by HTTPS", ("readinessProbe", "httpGet", "scheme"), readinessProbe=BY_TLS)
+of_engine("E495", "probe by HTTP", ("livenessProbe", "httpGet", "scheme"), "--ssl-certfile=/a", livenessProbe=LIVE)
+of_engine("W495", "start of 30 s", ("startupProbe",), command=KNOWN_MODEL, startupProbe=LIVE)
+of_engine("W496", "image for an accelerator", ("image",))
 of_engine("N454", "no hook", (), lifecycle=None)
 of_engine("W309", "unknown user", ("securityContext", "runAsUser"), securityContext={"runAsUser": 1234})
 
@@ -568,6 +580,11 @@ EXCEPTIONS = (
         ("E416 *", "W236 *"),
         ("* of groups/*", "Ray*/head/*", "Ray*/workers/*"),
         "how an engine spreads over several pods is not known",
+    ),
+    Excepted(
+        ("W496 *",),
+        ("* of groups/*", "Ray*/head/*", "Ray*/workers/*"),
+        "another pod of the group may have the accelerators",
     ),
     Excepted(("E555 *", "W555 *", "W556 *"), ("Pod/*", "PodTemplate/*"), "E572 refuses its autoscaler as a whole"),
     Excepted(("E551 *",), (*NOT_SCALED, "DisaggregatedSet*"), "it has no replicas; those of a role are W391"),

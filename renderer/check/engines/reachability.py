@@ -8,10 +8,10 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.check.finding import Body
 from renderer.diagnostics import Diagnostic, Path, counted, make_diagnostic, rule
-from renderer.engines.handwritten_command import port_in, table_entry, usual_port
+from renderer.engines.container_engine import listening_port
+from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.server_defaults import constants
-from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.workloads import WORKLOADS, containers, kind_of, stays
 
 _LOADS = 120  # seconds that a small model takes at least, with its image and its start
@@ -137,17 +137,7 @@ def _is_undrained(container: EngineContainer) -> bool:
 
 def engine_port(container: EngineContainer) -> int | None:
     """The port on which the engine listens; None where it is not known."""
-    command = container.recognised.command
-    entry = table_entry(container.recognised.engine.runtime.name)
-    if command.ports or command.hides_options:
-        return command.port if not command.hides_options else None
-    variables = plain_variables(container.body)
-    named = [text_at(variable, "name") for variable in maps_at(container.body, "env")]
-    says_more = any(name in named and not port_in(variables.get(name, "")) for name in entry.get("portVariables") or ())
-    settings_file = any(word.text.partition("=")[0] in (entry.get("settingsFile") or ()) for word in command.arguments)
-    if says_more or settings_file or container.body.get("envFrom"):
-        return None
-    return usual_port(entry, variables, is_own_image=container.recognised.is_own_image)
+    return listening_port(container.recognised, container.body)
 
 
 @rule(of=EngineContainer)

@@ -20,7 +20,7 @@ from renderer.check.finding import Body
 from renderer.check.graph import ExternalObjects
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, counted, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.container_engine import Surroundings, engine_line, known_facts
+from renderer.engines.container_engine import Surroundings, engine_line, known_facts, listening_port
 from renderer.engines.downloads import download_folder
 from renderer.engines.rules import run_rules_or_stop
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -108,6 +108,8 @@ def _running_engine(
         takes_turns=partial(catalog.take_turns, map_at(container.body, "resources", "limits"), pod),
         weights_folder=partial(download_folder, container.recognised, container.body),
         claim_size=partial(_claim_size, container, neighbours),
+        is_whole=container.replica is not None,
+        port=partial(listening_port, container.recognised, container.body),
         facts=partial(known_facts, catalog, container.recognised),
     )
 

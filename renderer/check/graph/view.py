@@ -179,8 +179,8 @@ class ObjectView:
         return not namespace or namespace in self.once("namespaces", _namespaces)
 
     def missing(self, kind: str, namespace: str, name: str, path: Path, hint: str = "") -> Finding:
-        """The finding that an object is not known, a note where a chart may make it. `hint`: the advice, where it is
-        not to correct the name.
+        """The finding that an object is not known, a note where a chart may make it, and for a Gateway of a namespace
+        that is not in the set, as another repository has them. `hint`: the advice, where it is not to correct the name.
         """
         bare_kind = kind.partition(".")[0]
         declaration = "/".join(filter(None, (bare_kind, namespace, name)))
@@ -188,7 +188,8 @@ class ObjectView:
         where = f" in namespace '{namespace}'" if namespace and kind not in _CLUSTER else ""
         hint = hint or self._near(kind, namespace, name)
         words = {"kind": bare_kind, "name": name, "where": where, "hint": f"{hint}; {declare}" if hint else declare}
-        return Finding("N580" if self.external.may_be_made(namespace) else "E580", path, words)
+        is_elsewhere = kind == "Gateway" and not hint and not self.holds(namespace)
+        return Finding("N580" if is_elsewhere or self.external.may_be_made(namespace) else "E580", path, words)
 
     def unseen(self, kind: str, namespace: str, name: str, path: Path) -> Iterator[Finding]:
         """A note, at the first reference to it, about an object that need not be in the set."""

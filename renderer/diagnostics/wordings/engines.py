@@ -238,6 +238,19 @@ ENGINES: Final[dict[str, Wording]] = {
         "{name} may have {memory} of memory, and no engine starts in that: the kernel kills it",
         "did you mean {meant}? Leave the limit out where nobody knows how much is needed",
     ),
+    "E495": Wording(
+        "the {probe} asks by {asked}, but {name} answers by {scheme} alone: no such probe succeeds",
+        "{hint}",
+    ),
+    "W495": Wording(
+        "{name} is restarted {seconds} s after its start, while {work}",
+        "write failureThreshold: {least} in its startupProbe",
+    ),
+    "W496": Wording(
+        "{name} asks for no accelerator, and {image} is built for one: unless its node gives it one unasked, {engine} "
+        "does not start",
+        "give it limits: {{{resource}: 1}}, take an image for CPUs, or name the runtimeClassName that gives it one",
+    ),
     "W484": Wording(
         "{name} shares its accelerator with other pods, and takes {percent} % of the memory: the next one that starts "
         "there finds too little",

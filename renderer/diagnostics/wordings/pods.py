@@ -286,6 +286,10 @@ PODS: Final[dict[str, Wording]] = {
         "pending",
         "give them different nodes, or leave hostNetwork out",
     ),
+    "W329": Wording(
+        "with hostNetwork the pod looks up '{name}' in the DNS of its node, which does not know it",
+        "write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
+    ),
     "E358": Wording(
         "'{name}', in {file}:{line}, has the name of a StatefulSet that LeaderWorkerSet makes for workers of '{app}'",
         "give one of them another name",

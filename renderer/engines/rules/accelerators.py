@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import given_options, last_given_number, last_number
-from renderer.engines.running_engine import EngineLine, KnownEngine
+from renderer.engines.handwritten_command import table_entry
+from renderer.engines.running_engine import EngineLine, KnownEngine, RunningEngine
+from renderer.kubernetes.json_values import as_map, as_text, map_at, maps_at, text_at, texts_at, value_at
+from renderer.preset_tables import preset_table
+from renderer.text import patterns
+
+_DEVICE_FIELDS = ("resourceClaims", "runtimeClassName", "resources")  # of a pod
 
 
 @rule(of=EngineLine, when=lambda line: line.shared.accelerator.resource)
@@ -78,3 +84,50 @@ def heads_words(heads: int, size: int) -> dict[str, object]:
 def fitting_size(heads: int, size: int) -> int:
     """The largest tensor parallel size up to `size` by which the attention heads are divisible."""
     return max(divisor for divisor in range(1, size + 1) if heads % divisor == 0)
+
+
+def _may_lack_accelerator(running: RunningEngine) -> object:
+    shared = running.line.shared
+    return not shared.accelerator.resource and shared.hosts == 1 and "accelerated" in table_entry(running.line.backend)
+
+
+@rule(of=RunningEngine, when=_may_lack_accelerator)
+def missing_accelerator(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for an image that is built for accelerators in a pod that asks for none. Silent where anything may give
+    it one: a claim, a runtime class, a resource or an annotation that nobody knows, devices of the node.
+    """
+    line, container, table = running.line, running.container, map_at(table_entry(running.line.backend), "accelerated")
+    name, _, tag = container.image.partition("@")[0].rpartition("/")[2].partition(":")
+    if not running.is_whole or not line.is_own_image() or name not in map_at(table, "images"):
+        return
+    if patterns.fits_any(tag, texts_at(table, "cpuTags")) or accelerators_used(line.engine, line.args) is None:
+        return
+    cpu_options = {line.engine.style.name(option) for option in texts_at(table, "cpuOptions")}
+    if line.hides_options or not line.options.isdisjoint(cpu_options) or _has_device(running):
+        return
+    if origin := running.origin_of((*running.path, "image")) or line.shared.where():
+        of_tag = (row for row in maps_at(table, "tags") if patterns.fits(tag, text_at(row, "tag")))
+        resource = text_at(next(of_tag, {}), "resource") or value_at(table, "images", name)
+        words = {
+            "name": line.subject.name,
+            "image": container.image,
+            "engine": line.engine.names.engine or line.backend,
+        }
+        yield make_diagnostic("W496", origin, resource=resource, **words)
+
+
+def _has_device(running: RunningEngine) -> bool:
+    """Whether the pod may get an accelerator by something else than a limit that is known."""
+    pod, container = running.pod, running.container
+    if any(pod.rest.get(field) for field in _DEVICE_FIELDS) or pod.scheduler_name not in ("", "default-scheduler"):
+        return True
+    if any("/" in name for side in ("limits", "requests") for name in map_at(container.resources, side)):
+        return True
+    if container.resources.get("claims") or as_map(container.security_context).get("privileged"):
+        return True
+    sign_table = preset_table("accelerators")["given"]
+    if any(patterns.fits_any(key.lower(), sign_table["metadata"]) for key in (*pod.annotations, *pod.labels)):
+        return True
+    if any(patterns.fits_any(as_text(variable.get("name")), sign_table["variables"]) for variable in container.env):
+        return True
+    return any(text_at(volume, "hostPath", "path").startswith("/dev") for volume in pod.volumes)

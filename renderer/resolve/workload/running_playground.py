@@ -23,6 +23,7 @@ from renderer.engines.running_engine import (
 )
 from renderer.kubernetes.json_values import as_text, map_at, text_at
 from renderer.kubernetes.variable_references import as_process_sees, plain_variables
+from renderer.resolve.engine import ports
 from renderer.resolve.engine.engine_variants import is_own_image, own_repositories
 from renderer.resolve.engine.kv_offloading import KVOffloading
 from renderer.resolve.engine.parallel_sizes import own_size_origin
@@ -127,6 +128,7 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
             planned.run.base.context.known_engines.take_turns, planned.run.base.placement.limits, planned.pod
         ),
         weights_folder=partial(_weights_folder, planned),
+        port=lambda: ports.engine_port(planned.app),
         facts=lambda: map_at(planned.run.base.claim.main.spec, "facts"),
     )
 

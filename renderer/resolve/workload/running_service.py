@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from renderer.diagnostics import Origin
-from renderer.engines.container_engine import Surroundings, engine_line, known_facts, recognise
+from renderer.engines.container_engine import Surroundings, engine_line, known_facts, listening_port, recognise
 from renderer.engines.downloads import download_folder
 from renderer.engines.handwritten_command import Word
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -54,6 +54,7 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                     base.context.known_engines.take_turns, map_at(container.resources, "limits"), template_pod.pod
                 ),
                 weights_folder=partial(download_folder, recognised, _body(container)),
+                port=partial(listening_port, recognised, {"env": list(container.env), **container.rest}),
                 facts=partial(known_facts, base.context.known_engines, recognised),
             )
     return None

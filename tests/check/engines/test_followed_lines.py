@@ -35,6 +35,7 @@ def sglang(*args: str, version: str = "0.5.10", command: Sequence[str] = LAUNCH)
     return SGLANG.format(version), command, args
 
 
+GPU = {"resources": {"limits": {"example.com/gpu": 1}}}  # that no rule counts
 # By code, lines of which each has a fault with that code: image, command and arguments.
 FAULTS: Mapping[str, Sequence[Line]] = {
     "E430": [
@@ -347,7 +348,12 @@ def test_each_hint_is_followed(folder: Path, llmaz: Llmaz) -> None:
     for code, lines in (*FAULTS.items(), *UNCERTAIN.items()):
         for image, command, args in lines:
             name = f"{code.lower()}-{len(containers)}"
-            containers[name] = {"image": image, "args": list(args), **({"command": list(command)} if command else {})}
+            containers[name] = {
+                "image": image,
+                "args": list(args),
+                **GPU,
+                **({"command": list(command)} if command else {}),
+            }
             codes[name] = code
     first = told(llmaz, containers)
     assert {

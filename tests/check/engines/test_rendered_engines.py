@@ -17,6 +17,7 @@ CASES = sorted(path.parent for path in (TESTS / "cases").glob("*/expected"))
 # Codes of `check` that stand for another one of `render`.
 TOLD_OTHERWISE = {
     ("pod-template-accelerators", "W236"): "W212, since the number is the podTemplate's",
+    ("pod-template-with-likely-mistakes", "W496"): "W212, since a podTemplate deletes the flavor's limits",
     ("options-not-checked", "N454"): "nothing: the runtime is the reader's own, and has no hook",
     ("version-of-own-images", "N454"): "the same",
 }

@@ -21,6 +21,7 @@ from renderer.engines.rules import (
     limits,
     memory,
     options,
+    probes,
     variables,
     weight_formats,
     words,
@@ -70,6 +71,17 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     accelerators.wrong_number: (
         Fault("E416", ["--tensor-parallel-size", "4"], accelerators=2),
         Fault("W236", ["--tensor-parallel-size", "2"], accelerators=4),
+    ),
+    accelerators.missing_accelerator: (
+        Fault(
+            "W496", not_of=dict.fromkeys(KINDS, "tests/errors/W496-* and test_every_kind: a pod without accelerators")
+        ),
+    ),
+    probes.other_scheme: (
+        Fault("E495", not_of=dict.fromkeys(KINDS, "tests/errors/E495-* and test_every_kind: it has probes")),
+    ),
+    probes.hasty_start: (
+        Fault("W495", not_of=dict.fromkeys(KINDS, "tests/errors/W495-* and test_every_kind: it has probes")),
     ),
     cards.unable_cards: (
         Fault("E483", ["--dtype", "bfloat16"], nodes={"nvidia.com/gpu.product": "Tesla-T4"}),
