@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from renderer.admission.server_view import server_value, server_view
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.api_types import POD_TEMPLATE
+from renderer.kubernetes.api_types import POD_TEMPLATE, type_at
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
-from renderer.kubernetes.server_defaults import complete_leader_worker_set
+from renderer.kubernetes.server_defaults import FILLING_PARTS, complete_leader_worker_set
 from renderer.kubernetes.workloads import WORKLOADS, Kind, PodRole, kind_of, pod_templates
 
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
@@ -44,7 +45,7 @@ def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
     """The object in a form of which both sides can be compared. Of a LeaderWorkerSet with pods of two templates, and of
     one pod, the template of the leader is always written out.
     """
-    view = copy.deepcopy(dict(server_view(body)))
+    view: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(server_view(body)))  # a copy
     view.pop("status", None)
     metadata = {key: value for key, value in map_at(view, "metadata").items() if key in _METADATA and value}
     if text_at(view, "kind") not in wellknown.CLUSTER_SCOPED:
@@ -79,8 +80,38 @@ def is_default(view: Mapping[str, Any], place: Path) -> bool:
     parent = value_at(view, *place[:-1])
     if not isinstance(parent, dict) or place[-1] not in parent:
         return False
-    filled: object = comparable(_surroundings(view, place))
-    return bool(value_at(filled, *(0 if isinstance(part, int) else part for part in place)) == parent[place[-1]])
+    if template := next((path for path in template_paths(view) if place[: len(path)] == path != place), ()):
+        return _is_default_in_pod(value_at(view, *template), place[len(template) :])
+    filled: object = comparable(_surroundings(_without_pods(view), place))
+    return bool(value_at(filled, *_in_outline(place)) == parent[place[-1]])
+
+
+def _is_default_in_pod(template: object, place: Path) -> bool:
+    """The same of a place in the template of a pod, of which nothing outside it decides. It is asked of the map that
+    holds the value, or of what fills in fields of its parts too: so it takes no time for the rest of the pod.
+    """
+    depths = [depth for depth, part in enumerate(place) if isinstance(part, str)]  # of maps
+    depth = next((depth for depth in depths if type_at(*place[:depth]) in FILLING_PARTS), depths[-1])
+    owner, below = type_at(*place[:depth]), place[depth:]
+    if not owner:
+        return False  # the keys of a map are the user's own
+    filled = server_value(owner, _surroundings(value_at(template, *place[:depth]), below))
+    return bool(value_at(filled, *_in_outline(below)) == value_at(template, *place))
+
+
+def _in_outline(place: Path) -> Path:
+    return tuple(0 if isinstance(part, int) else part for part in place)
+
+
+def _without_pods(view: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object with empty templates of pods, which decide about no default outside them."""
+    emptied = dict(view)
+    for path in template_paths(view):
+        value: dict[str, Any] = emptied
+        for part in path[:-1]:
+            value[part] = value = dict(value[part])
+        value[path[-1]] = {}
+    return emptied
 
 
 def _surroundings(value: Any, place: Path) -> Any:
