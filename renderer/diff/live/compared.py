@@ -186,7 +186,7 @@ class LivePair:
         """Whether a workload of another kind takes its place."""
         return self.theirs.key.kind != self.ours.key.kind
 
-    @property
+    @cached_property
     def of_operator(self) -> bool:
         """Whether theirs is what the llmaz operator makes of its custom resources."""
         labels = [map_at(pod.template, "metadata", "labels") for pod in self.theirs.pods.values()]

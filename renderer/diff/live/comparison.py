@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -227,7 +228,7 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, show
         path_text(key, _roots(pair)),
         old.value if old else ABSENT,
         new.value if new else ABSENT,
-        *shown.values(key, old, new),
+        partial(shown.values, key, old, new),
         kind,
         rule,
         deviation,
@@ -250,11 +251,10 @@ def _join(
     is_theirs = first.ours is ABSENT
     leaf, side = (theirs[key], shown.pair.theirs) if is_theirs else (ours[key], shown.pair.ours)
     place = leaf.place[: len(leaf.place) - (len(key) - len(top))]
-    value, hidden = value_at(side.view, *place), value_at(shown.body(side), *place)
-    joined = replace(first, path=path_text(top, _roots(shown.pair)))
+    value, path = value_at(side.view, *place), path_text(top, _roots(shown.pair))
     if is_theirs:
-        return replace(joined, theirs=value, theirs_shown=hidden)
-    return replace(joined, ours=value, ours_shown=hidden)
+        return replace(first, path=path, theirs=value, hide_secrets=lambda: (shown.at(side, place), ABSENT))
+    return replace(first, path=path, ours=value, hide_secrets=lambda: (ABSENT, shown.at(side, place)))
 
 
 class Shown:
@@ -270,6 +270,10 @@ class Shown:
         if id(side) not in self._bodies:
             self._bodies[id(side)] = hide_secrets(side.view)
         return self._bodies[id(side)]
+
+    def at(self, side: ObjectSide, place: Path) -> object:
+        """The value at a place of an object, with its secrets hidden."""
+        return value_at(self.body(side), *place)
 
     def _secrets(self, side: ObjectSide, container: Path) -> list[str]:
         """The values of a container's variables that are hidden."""
@@ -297,7 +301,7 @@ class Shown:
         last = key[-1]
         if not last.startswith(OPTION):
             is_start = last == "command" and isinstance(leaf.value, str)  # the words before an engine's options
-            return leaf.value if is_start else value_at(self.body(side), *leaf.place)
+            return leaf.value if is_start else self.at(side, leaf.place)
         value = str(leaf.value)
         for secret in self._secrets(side, leaf.place[:-2]):
             value = value.replace(secret, HIDDEN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Final
 
 from renderer.diff.fields import ABSENT
@@ -27,61 +26,36 @@ class DifferingField:
         self.is_filled_in: Final = bool(theirs and ours and is_default(pair.theirs.view, theirs.place))
         is_default_of_ours = theirs and ours and not self.is_filled_in and is_default(pair.ours.view, ours.place)
         self.ours: Final = None if is_default_of_ours else ours
-
-    @property
-    def added(self) -> bool:
-        """Whether ours alone has it."""
-        return self.theirs is None
-
-    @property
-    def dropped(self) -> bool:
-        """Whether theirs alone has it."""
-        return self.ours is None
-
-    @property
-    def value(self) -> Any:
-        """Ours, or theirs where ours is absent."""
-        leaf = self.ours or self.theirs
-        return leaf.value if leaf else ABSENT
-
-    @cached_property
-    def pods(self) -> PodPair | None:
-        """The pod templates that the field is in."""
-        return self.pair.pods.get(self.key[0][1:]) if self.key[0].startswith("@") else None
-
-    @property
-    def path(self) -> Key:
-        """The path in the pod or the object."""
-        return self.key[1:] if self.pods else self.key
-
-    @property
-    def container(self) -> str:
-        """The container that it is in, '' for none."""
+        self.added: Final = theirs is None  # whether ours alone has it
+        self.dropped: Final = self.ours is None  # whether theirs alone has it
+        leaf = self.ours or theirs
+        self.value: Final[Any] = leaf.value if leaf else ABSENT  # ours, or theirs where ours is absent
+        # The pod templates that the field is in.
+        self.pods: Final = pair.pods.get(key[0][1:]) if key[0].startswith("@") else None
+        # The path in the pod or the object.
+        self.path: Final = key[1:] if self.pods else key
         path = self.path
-        return path[2][1:-1] if self.pods and len(path) > 3 and path[1] in CONTAINERS else ""
-
-    @property
-    def field(self) -> Key:
-        """The path in the container, or else in the pod or the object."""
-        return self.path[3:] if self.container else self.path
-
-    @property
-    def option(self) -> str:
-        """The option of an engine that it is, '' for none."""
-        last = self.key[-1]
-        return last.removeprefix(OPTION) if last.startswith(OPTION) else ""
-
-    @property
-    def commands(self) -> tuple[command_options.ContainerCommand, command_options.ContainerCommand] | None:
-        """The engines of both sides in the container that it is in, where they are compared by their options."""
-        if not self.pods or self.container not in self.pods.commands:
-            return None
-        return self.pods.theirs.engines[self.pods.commands[self.container]], self.pods.ours.engines[self.container]
+        # The container that it is in, '' for none.
+        self.container: Final = path[2][1:-1] if self.pods and len(path) > 3 and path[1] in CONTAINERS else ""
+        # The path in the container, or else in the pod or the object.
+        self.field: Final = path[3:] if self.container else path
+        # The option of an engine that it is, '' for none.
+        self.option: Final = key[-1].removeprefix(OPTION) if key[-1].startswith(OPTION) else ""
+        # The engines of both sides in the container that it is in, where they are compared by their options.
+        self.commands: Final = _commands(self.pods, self.container)
 
     @property
     def of_loader(self) -> bool:
         """Whether it is in a container that brings weights."""
-        return is_loader(self.container) and self.path[1] == "initContainers"
+        return bool(self.container) and self.path[1] == "initContainers" and is_loader(self.container)
 
     def __str__(self) -> str:
         return path_text(self.key, {})
+
+
+def _commands(
+    pods: PodPair | None, container: str
+) -> tuple[command_options.ContainerCommand, command_options.ContainerCommand] | None:
+    if not pods or container not in pods.commands:
+        return None
+    return pods.theirs.engines[pods.commands[container]], pods.ours.engines[container]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -26,8 +26,7 @@ class Difference(Struct, frozen=True):
     path: str  # in words: `spec.template.spec.containers[model-runner].args: --port`
     theirs: object  # as it runs
     ours: object  # as it is rendered
-    theirs_shown: object  # with secrets hidden
-    ours_shown: object  # likewise
+    hide_secrets: Callable[[], tuple[object, object]]  # both, as they may be printed: few reports print them all
     kind: str  # one of CLASSES
     rule: str = ""  # the name of the rule that explains it
     deviation: int = 0  # its number in docs/deviations.md, 0 without one

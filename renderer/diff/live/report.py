@@ -85,9 +85,7 @@ def _difference(difference: Difference, show_values: bool) -> dict[str, object]:
 
 
 def _sides(difference: Difference, show_values: bool) -> tuple[object, object]:
-    if show_values:
-        return difference.theirs, difference.ours
-    return difference.theirs_shown, difference.ours_shown
+    return (difference.theirs, difference.ours) if show_values else difference.hide_secrets()
 
 
 def _object(item: LiveObject, show_values: bool, brief: bool) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _without_pods(view: Mapping[str, Any]) -> Mapping[str, Any]:
     """An object with empty templates of pods, which decide about no default outside them."""
     emptied = dict(view)
     for path in template_paths(view):
-        value: dict[str, Any] = emptied
+        value: dict[Any, Any] = emptied
         for part in path[:-1]:
             value[part] = value = dict(value[part])
         value[path[-1]] = {}
