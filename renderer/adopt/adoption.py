@@ -123,7 +123,6 @@ class _Draft(Struct):
 
     adopted: AdoptedWorkload
     shared: SharedModel
-    flavor: str
     playground: CommentedBody
     beside: list[Document]  # Services and autoscalers that stay as they are
     moving: list[_Copy]  # Services that lead to its pods when these are ready
@@ -294,9 +293,9 @@ class _Run:
         if adopted.workload.hosts > 1:
             group, autoscaler = draft_group(adopted, shared.name, flavor), named.autoscaler_of(adopted)
             beside = [*selecting, *([autoscaler] if autoscaler else [])]
-            self.drafts.append(_Draft(adopted, shared, flavor, group, beside, moving, diagnostics))
+            self.drafts.append(_Draft(adopted, shared, group, beside, moving, diagnostics))
             return {id(service) for service in takeover.moving}
-        playground = draft_playground(adopted, shared.name, claims_flavor=len(shared.flavors) > 1)
+        playground = draft_playground(adopted, shared.name, flavor if len(shared.flavors) > 1 else "")
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), {id(service) for service in takeover.moving}
@@ -318,7 +317,7 @@ class _Run:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
         others = [service for service in selecting if id(service) not in used]
-        self.drafts.append(_Draft(adopted, shared, flavor, playground, others, moving, diagnostics))
+        self.drafts.append(_Draft(adopted, shared, playground, others, moving, diagnostics))
         return used
 
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:

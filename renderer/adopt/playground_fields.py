@@ -53,14 +53,14 @@ class CommentedBody(Struct):
     comments: dict[Path, str]
 
 
-def draft_playground(adopted: AdoptedWorkload, model_name: str, *, claims_flavor: bool) -> CommentedBody:
-    """The Playground without arguments, variables and podTemplate: what they come on top of. `claims_flavor`: the
-    OpenModel has flavors of other workloads too.
+def draft_playground(adopted: AdoptedWorkload, model_name: str, flavor: str = "") -> CommentedBody:
+    """The Playground without arguments, variables and podTemplate: what they come on top of. `flavor`: its own of those
+    that the OpenModel has, '' for the only one.
     """
     workload, container = adopted.workload, adopted.container
     claim: dict[str, object] = {"modelName": model_name}
-    if claims_flavor:
-        claim["inferenceFlavors"] = [adopted.flavor["name"]]
+    if flavor:
+        claim["inferenceFlavors"] = [flavor]
     spec: dict[str, Any] = {}
     if workload.replicas is not None and "elasticConfig" not in workload.spec:
         spec["replicas"] = workload.replicas

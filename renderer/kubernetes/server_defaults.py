@@ -293,8 +293,8 @@ RULES: Final[Mapping[str, Callable[[Value], None]]] = {
 }
 """By type, what is filled in by what else the value has. They change the map that they are given, and nothing below it
 that they did not copy."""
-FILLING_PARTS: Final = frozenset({"core.Volume"})
-"""Those types of a pod whose rule fills in fields of a part of theirs."""
+FILLING_PARTS: Final = RULES.keys() - {"core.Container", "core.PodSpec", "core.ServicePort"}
+"""Those types whose rule may fill in fields of a part of theirs, too."""
 
 
 def complete_leader_worker_set(spec: Value) -> None:

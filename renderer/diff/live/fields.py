@@ -39,11 +39,9 @@ def pair_leaves(pair: LivePair) -> tuple[Leaves, Leaves]:
 def _object_leaves(side: ObjectSide, pair: LivePair) -> Iterator[tuple[Key, Leaf]]:
     is_ours = side is pair.ours
     templates = {pods.ours.place if is_ours else pods.theirs.place for pods in pair.pods.values()}
-    for key, leaf in flatten(
-        {field: value for field, value in side.view.items() if field not in _IDENTITY}, (), (), _by_number
-    ):
-        if not any(key[: len(place)] == place for place in templates):
-            yield key, _with_target_port(key, leaf, side, pair) if side.key.kind == "Service" else leaf
+    fields = {field: value for field, value in side.view.items() if field not in _IDENTITY}
+    for key, leaf in flatten(fields, (), (), _by_number, templates):
+        yield key, _with_target_port(key, leaf, side, pair) if side.key.kind == "Service" else leaf
     for role, pods in pair.pods.items():
         yield from PodLeaves(pods, f"@{role}", is_ours=is_ours).fields()
 

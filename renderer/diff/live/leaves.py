@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -31,11 +31,25 @@ Leaves: TypeAlias = dict[Key, Leaf]
 Namer: TypeAlias = Callable[[Key, Mapping[str, Any]], str]
 
 
-def flatten(value: object, key: Key, place: Path, name_item: Namer) -> Iterator[tuple[Key, Leaf]]:
-    """The fields below a value. `name_item`: what an item goes by in a list; '' for the name that it has."""
+def flatten(
+    value: object, key: Key, place: Path, name_item: Namer, skipped: Set[Path] = frozenset()
+) -> list[tuple[Key, Leaf]]:
+    """The fields below a value. `name_item`: what an item goes by in a list; '' for the name that it has. `skipped`:
+    places without those below them.
+    """
+    leaves: list[tuple[Key, Leaf]] = []
+    _flatten(value, key, place, name_item, skipped, leaves)
+    return leaves
+
+
+def _flatten(
+    value: object, key: Key, place: Path, name_item: Namer, skipped: Set[Path], leaves: list[tuple[Key, Leaf]]
+) -> None:
+    if place in skipped:
+        return
     if isinstance(value, dict) and value:
         for field, item in value.items():
-            yield from flatten(item, (*key, str(field)), (*place, str(field)), name_item)
+            _flatten(item, (*key, str(field)), (*place, str(field)), name_item, skipped, leaves)
     elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         known: dict[str, int] = {}  # how often a name was given
         for i, item in enumerate(value):
@@ -45,11 +59,12 @@ def flatten(value: object, key: Key, place: Path, name_item: Namer) -> Iterator[
                 name += " again" if count == 1 else f" again {count}"
             known[name] = 1
             if key[-1] in _WHOLE:
-                yield (*key, f"[{name}]"), Leaf(item, (*place, i))
+                leaves.append(((*key, f"[{name}]"), Leaf(item, (*place, i))))
             else:
-                yield from flatten(_without_name(key[-1], item), (*key, f"[{name}]"), (*place, i), name_item)
+                below = _without_name(key[-1], item)
+                _flatten(below, (*key, f"[{name}]"), (*place, i), name_item, skipped, leaves)
     else:
-        yield key, Leaf(value, place)
+        leaves.append((key, Leaf(value, place)))
 
 
 @cache

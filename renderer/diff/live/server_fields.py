@@ -11,7 +11,7 @@ import msgspec
 from renderer.admission.server_view import server_value, server_view
 from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.api_types import POD_TEMPLATE, type_at
+from renderer.kubernetes.api_types import POD_TEMPLATE, api_types, types_below
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import FILLING_PARTS, complete_leader_worker_set
 from renderer.kubernetes.workloads import WORKLOADS, Kind, PodRole, kind_of, pod_templates
@@ -80,38 +80,34 @@ def is_default(view: Mapping[str, Any], place: Path) -> bool:
     parent = value_at(view, *place[:-1])
     if not isinstance(parent, dict) or place[-1] not in parent:
         return False
-    if template := next((path for path in template_paths(view) if place[: len(path)] == path != place), ()):
-        return _is_default_in_pod(value_at(view, *template), place[len(template) :])
-    filled: object = comparable(_surroundings(_without_pods(view), place))
+    template = next((path for path in template_paths(view) if place[: len(path)] == path != place), ())
+    kind = POD_TEMPLATE if template else api_types().kinds.get(f"{view.get('apiVersion')}/{view.get('kind')}", "")
+    if kind and place[:1] != ("metadata",) and len(place) > 1:
+        return _is_default_of_type(kind, value_at(view, *template), place[len(template) :])
+    filled: object = comparable(_surroundings(view, place))
     return bool(value_at(filled, *_in_outline(place)) == parent[place[-1]])
 
 
-def _is_default_in_pod(template: object, place: Path) -> bool:
-    """The same of a place in the template of a pod, of which nothing outside it decides. It is asked of the map that
-    holds the value, or of what fills in fields of its parts too: so it takes no time for the rest of the pod.
+def _is_default_of_type(name: str, value: object, place: Path) -> bool:
+    """The same of a place in a value of a type of the server's, of which nothing outside it decides. It is asked of the
+    map that holds the place, or of what fills in fields of its parts too: so it takes no time for the rest.
     """
-    depths = [depth for depth, part in enumerate(place) if isinstance(part, str)]  # of maps
-    depth = next((depth for depth in depths if type_at(*place[:depth]) in FILLING_PARTS), depths[-1])
-    owner, below = type_at(*place[:depth]), place[depth:]
+    types = [(name, 0)]  # of the maps that the place is in, each with its depth
+    for depth, part in enumerate(place[:-1], 1):
+        if isinstance(part, str):
+            name = types_below(name).get(part, "")
+        if isinstance(place[depth], str):
+            types.append((name, depth))
+    owner, depth = next((entry for entry in types if entry[0] in FILLING_PARTS), types[-1])
     if not owner:
         return False  # the keys of a map are the user's own
-    filled = server_value(owner, _surroundings(value_at(template, *place[:depth]), below))
-    return bool(value_at(filled, *_in_outline(below)) == value_at(template, *place))
+    below = place[depth:]
+    filled = server_value(owner, _surroundings(value_at(value, *place[:depth]), below))
+    return bool(value_at(filled, *_in_outline(below)) == value_at(value, *place))
 
 
 def _in_outline(place: Path) -> Path:
     return tuple(0 if isinstance(part, int) else part for part in place)
-
-
-def _without_pods(view: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An object with empty templates of pods, which decide about no default outside them."""
-    emptied = dict(view)
-    for path in template_paths(view):
-        value: dict[Any, Any] = emptied
-        for part in path[:-1]:
-            value[part] = value = dict(value[part])
-        value[path[-1]] = {}
-    return emptied
 
 
 def _surroundings(value: Any, place: Path) -> Any:
