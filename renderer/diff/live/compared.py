@@ -181,6 +181,14 @@ class LivePair:
                 some["worker"] = some["leader"]
         return {role: PodPair(old[role], new[role]) for role in old if role in new}
 
+    @cached_property
+    def roots(self) -> Mapping[str, str]:
+        """What stands for the beginning of the paths in each pod: the path in theirs."""
+        return {
+            f"@{role}": ".".join(map(str, pods.theirs.place if role in self.theirs.pods else pods.ours.place))
+            for role, pods in self.pods.items()
+        }
+
     @property
     def other_kind(self) -> bool:
         """Whether a workload of another kind takes its place."""

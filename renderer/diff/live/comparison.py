@@ -225,7 +225,7 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, show
         elif differing.dropped:
             kind = LOST
     return Difference(
-        path_text(key, _roots(pair)),
+        path_text(key, pair.roots),
         old.value if old else ABSENT,
         new.value if new else ABSENT,
         partial(shown.values, key, old, new),
@@ -233,14 +233,6 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, show
         rule,
         deviation,
     )
-
-
-def _roots(pair: LivePair) -> dict[str, str]:
-    """What stands for the beginning of the paths in each pod: the path in theirs."""
-    return {
-        f"@{role}": ".".join(map(str, pods.theirs.place if role in pair.theirs.pods else pods.ours.place))
-        for role, pods in pair.pods.items()
-    }
 
 
 def _join(
@@ -251,7 +243,7 @@ def _join(
     is_theirs = first.ours is ABSENT
     leaf, side = (theirs[key], shown.pair.theirs) if is_theirs else (ours[key], shown.pair.ours)
     place = leaf.place[: len(leaf.place) - (len(key) - len(top))]
-    value, path = value_at(side.view, *place), path_text(top, _roots(shown.pair))
+    value, path = value_at(side.view, *place), path_text(top, shown.pair.roots)
     if is_theirs:
         return replace(first, path=path, theirs=value, hide_secrets=lambda: (shown.at(side, place), ABSENT))
     return replace(first, path=path, ours=value, hide_secrets=lambda: (ABSENT, shown.at(side, place)))

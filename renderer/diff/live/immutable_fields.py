@@ -11,9 +11,9 @@ from renderer.kubernetes.workloads import kind_of
 def is_immutable(differing: DifferingField) -> bool:
     """Whether the API server refuses our value in the object that runs, which has the name and the kind of ours."""
     pair = differing.pair
-    fields = IMMUTABLE_FIELDS.get(kind_of(pair.ours.body), {})
-    is_update = not pair.other_kind and pair.theirs.key.name == pair.ours.key.name
-    return is_update and any(differing.key[: len(path)] == path for path in fields)
+    if pair.other_kind or pair.theirs.key.name != pair.ours.key.name:
+        return False
+    return any(differing.key[: len(path)] == path for path in IMMUTABLE_FIELDS.get(kind_of(pair.ours.body), {}))
 
 
 def is_of_another_kind(differing: DifferingField) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +14,7 @@ from renderer.diagnostics import Path
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.api_types import POD_TEMPLATE, api_types, types_below
 from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
-from renderer.kubernetes.server_defaults import FILLING_PARTS, complete_leader_worker_set
+from renderer.kubernetes.server_defaults import FILLING_PARTS, RULES, complete_leader_worker_set
 from renderer.kubernetes.workloads import WORKLOADS, Kind, PodRole, kind_of, pod_templates
 
 _METADATA: Final = ("name", "namespace", "labels", "annotations")
@@ -58,7 +59,10 @@ def comparable(body: Mapping[str, Any]) -> dict[str, Any]:
             complete_leader_worker_set(spec)
             _name_only_template(spec)
         for path in template_paths(view):
-            _set(view, path, _comparable_template(value_at(view, *path)))
+            template = map_at(view, *path)
+            if not _type_of(view):  # a kind of the server's own is complete already
+                template = server_value(POD_TEMPLATE, template)
+            _set(view, path, {**template, "metadata": _without_bookkeeping(map_at(template, "metadata"))})
     return view
 
 
@@ -80,10 +84,13 @@ def is_default(view: Mapping[str, Any], place: Path) -> bool:
     parent = value_at(view, *place[:-1])
     if not isinstance(parent, dict) or place[-1] not in parent:
         return False
+    if place == ("metadata", "namespace"):
+        return parent["namespace"] == "default" and text_at(view, "kind") not in wellknown.CLUSTER_SCOPED
+    name = _type_of(view)
     template = next((path for path in template_paths(view) if place[: len(path)] == path != place), ())
-    kind = POD_TEMPLATE if template else api_types().kinds.get(f"{view.get('apiVersion')}/{view.get('kind')}", "")
-    if kind and place[:1] != ("metadata",) and len(place) > 1:
-        return _is_default_of_type(kind, value_at(view, *template), place[len(template) :])
+    if template or (name and len(place) > 1):
+        name = POD_TEMPLATE if template else name
+        return _is_default_of_type(name, value_at(view, *template), place[len(template) :])
     filled: object = comparable(_surroundings(view, place))
     return bool(value_at(filled, *_in_outline(place)) == parent[place[-1]])
 
@@ -102,8 +109,20 @@ def _is_default_of_type(name: str, value: object, place: Path) -> bool:
     if not owner:
         return False  # the keys of a map are the user's own
     below = place[depth:]
-    filled = server_value(owner, _surroundings(value_at(value, *place[:depth]), below))
+    has_rule = owner in RULES
+    filled = server_value(owner, _surroundings(value_at(value, *place[:depth]), below)) if has_rule else _empty(owner)
     return bool(value_at(filled, *_in_outline(below)) == value_at(value, *place))
+
+
+@cache
+def _empty(name: str) -> Mapping[str, Any]:
+    """What the server makes of nothing, of a type whose defaults do not depend on each other."""
+    return server_value(name, {})
+
+
+def _type_of(view: Mapping[str, Any]) -> str:
+    """The type of an object, '' for a kind that is not the server's own."""
+    return api_types().kinds.get(f"{view.get('apiVersion')}/{view.get('kind')}", "")
 
 
 def _in_outline(place: Path) -> Path:
@@ -140,12 +159,6 @@ def _without_bookkeeping(metadata: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(cleaned.get(field), dict):
             cleaned[field] = {key: value for key, value in cleaned[field].items() if key not in _BOOKKEEPING}
     return {key: value for key, value in cleaned.items() if value}
-
-
-def _comparable_template(template: object) -> dict[str, Any]:
-    view = dict(server_value(POD_TEMPLATE, template))
-    view["metadata"] = _without_bookkeeping(map_at(view, "metadata"))
-    return view
 
 
 def _drop_assigned(kind: str, spec: dict[str, Any]) -> None:
