@@ -5,9 +5,10 @@ Corpora of 10, 1,000 and 10,000 models (a file with an OpenModel and a Playgroun
 four accelerators, 20 namespaces with a Gateway each), rendered with all checks and routes on; and one more of 1,000, of
 which 300 are in pool mode and 100 reached by ModelRoutes, each over two of them and a provider. The 1,000 are rendered
 once more under a RenderPolicy, in turns with runs without one, and once more with a warning in every other file (the
-loud corpus), in turns with the quiet one. Every figure is a median; targets are ratios within this run. Inputs are in
-memory, and whatever writes gets a folder that never was: some file systems look at each file that was deleted in the
-last minutes before they make a new one. helm renders the same manifests from one chart over one values file (compared
+loud corpus), in turns with the quiet one. Deployments with a Service each are adopted, 500 and 3,000 of them. Every
+figure is a median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that
+never was: some file systems look at each file that was deleted in the last minutes before they make a new one. helm
+renders the same manifests from one chart over one values file (compared
 object by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
@@ -349,6 +350,44 @@ def engines(size: int, lines: list[Line]) -> None:
     )
 
 
+SERVICE = """\
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: app-{i}, namespace: team-{team}}}
+spec: {{selector: {{app: app-{i}}}, ports: [{{name: http, port: 80, targetPort: 8000}}]}}
+"""
+
+
+def adopted(few: int, many: int, lines: list[Line]) -> None:
+    """Adopts Deployments that run an engine with a Service each, few and many of them in turns, and adds to `lines` how
+    the time grows, and how long the report of many is.
+    """
+    commands: dict[int, list[str]] = {}
+    for size in (few, many):
+        texts = []
+        for i in range(size):
+            place = {"i": i, "team": i % NAMESPACES}
+            deployment = DEPLOYMENT.format(**place, length=4096 + i, image="vllm/vllm-openai:v0.33.0")
+            texts.append(deployment + SERVICE.format(**place))
+        (WORK / f"adopt-{size}.yaml").write_text("---\n".join(texts))
+        commands[size] = [*LLMAZ, "adopt", f"adopt-{size}.yaml", "-o", f"adopted-{size}"]
+    costs: dict[int, list[Cost]] = {few: [], many: []}
+    for _ in range(3):
+        for size, samples in costs.items():
+            fresh(f"adopted-{size}")
+            samples.append(cost(commands[size]))
+    for size, samples in costs.items():
+        wall, cpu = (statistics.median(getattr(sample, name) for sample in samples) for name in ("wall", "cpu"))
+        row(size, "adopt", Timing(wall, cpu))
+    user = {size: statistics.median(sample.user for sample in samples) for size, samples in costs.items()}
+    lines.append(_most(f"adopt of {many:,} Deployments / {few:,}, user CPU", user[many] / user[few], many / few * 1.1))
+    fresh(f"adopted-{many}")
+    report = WORK / "adopt.txt"
+    length = (len(run(*commands[many], into=report).encode()) + report.stat().st_size) / 1e6
+    lines.append(Line(f"text of adopt of {many:,} Deployments, MB", length, "<= 1", length <= 1))
+
+
 def corpus(size: int, mixed: bool = False) -> Path:
     folder = WORK / f"in-{size}"
     fresh(folder.name)
@@ -666,6 +705,7 @@ def measured(size: int, helm: str, kustomize: str, lines: list[Line], mixed: boo
         loud(size, lines)
         judged(size, lines)
         engines(size, lines)
+        adopted(500, 3_000, lines)
         fits(size, lines)
     if size == 10_000:
         print(f"{'':>10}fresh / plain write {new / write:.2f}, unchanged / plain read {unchanged / read:.2f}")

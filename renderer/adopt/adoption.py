@@ -75,6 +75,7 @@ class AdoptedObject(Struct, frozen=True):
     state: str  # ADOPTED, IN_PART or REFUSED; '' for objects beside the workloads
     becomes: str  # such as "Playground chat and OpenModel small in chat.yaml"
     key: Key | None = None  # namespace and name of a workload that is rendered
+    group: str = ""  # of objects beside the workloads with which the same is done, such as "in later/"
 
 
 class Adoption(Struct):
@@ -376,9 +377,9 @@ class _Run:
         for copy in sorted(self.extra, key=lambda copy: _identity(copy.body)):
             self.paths[id(copy)] = names.of_object(copy.body, EXTRA)
 
-    def _say(self, document: Document, becomes: str) -> None:
+    def _say(self, document: Document, becomes: str, group: str = "") -> None:
         self.adoption.beside.append(document)
-        self.adoption.objects.append(AdoptedObject(_shown(document.value), "", becomes))
+        self.adoption.objects.append(AdoptedObject(_shown(document.value), "", becomes, group=group))
 
     # Writing
 
@@ -493,12 +494,12 @@ class _Run:
             self.adoption.files[path] = yamlio.dump(body)
             self.adoption.rendered.append(body)
             self.adoption.problems += copy.problems
-            self._say(copy.document, f"{path}, for when the pods of {name} are ready")
+            self._say(copy.document, f"{path}, for when the pods of {name} are ready", f"in {LATER}/")
 
     def _finish(self, draft: _Draft) -> None:
         workload = draft.adopted.workload
         for document, becomes in self.replaced.get(draft.adopted.key, ()):
-            self._say(document, becomes)
+            self._say(document, becomes, "in Playgrounds")
         loses = workload.title in self.losing or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
         app, model = f"{draft.playground.body['kind']} {draft.adopted.takeover.name}", f"OpenModel {draft.shared.name}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.adoption import Adoption
@@ -17,6 +18,7 @@ from renderer.kubernetes.rollouts import bound_count
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.kubernetes.workloads import is_rendered
 from renderer.text import escapes
+from renderer.text.folding import folded
 from renderer.yamlio import Document
 
 _SET_ROLLOUT: Final = {"maxUnavailable": 1, "maxSurge": 0}
@@ -56,8 +58,10 @@ class _Rollout(Struct, frozen=True):
         return max(self.replicas - self.unavailable, 0)
 
 
-def takeover_text(adoption: Adoption) -> str:
-    """What is done in which order, and for each workload its name and what it needs; '' where nothing is taken over."""
+def takeover_text(adoption: Adoption, *, brief: bool = False) -> str:
+    """What is done in which order, and for each workload its name and what it needs; '' where nothing is taken over.
+    `brief`: for the first of those that are alike but for their names, with the number of the others.
+    """
     foreign = [adopted for adopted in adoption.workloads if not is_rendered(adopted.workload.document.value)]
     lines: list[str] = []
     moves = any(adopted.takeover.moving for adopted in foreign)
@@ -67,23 +71,43 @@ def takeover_text(adoption: Adoption) -> str:
     ):
         if workloads := [adopted for adopted in foreign if adopted.takeover.is_update is is_update]:
             lines += ["", title]
-            lines += [f"  {line}" for adopted in workloads for line in _workload_lines(adopted)]
+            lines += [f"  {line}" for line in _workloads_lines(workloads, brief)]
             lines += [f"  {i}. {step.format(later=LATER)}" for i, step in enumerate(steps, 1)]
     return escapes.lines("\n".join(lines) + "\n") if lines else ""
 
 
-def _workload_lines(adopted: AdoptedWorkload) -> Iterator[str]:
-    workload, takeover = adopted.workload, adopted.takeover
-    why = f", since {takeover.reason}" if takeover.reason else ""
-    selector_note = ", with workload.selector" if takeover.selector else ""
-    labels = ", ".join(f"{key}: {value}" for key, value in takeover.labels.items())
-    pods = f" (its pods have {labels})" if labels else ""
-    yield f"{workload.title} → {takeover.name}{pods}{why}{selector_note}: {_needs(adopted)}"
-    for line in _obstacles(adopted):
-        yield f"  {line}"
-    if takeover.shared and not takeover.is_update:
-        names = _names(takeover.shared)
-        yield f"  Service {names} leads to pods of other workloads too: it stays, and asks new pods when ready."
+def _workloads_lines(workloads: Sequence[AdoptedWorkload], brief: bool) -> Iterator[str]:
+    told = [_Told.of(adopted) for adopted in workloads]
+    for item, others in folded(told, lambda item: replace(item, names="") if brief else None):
+        yield f"{item.names}{item.what}"
+        for line in item.more:
+            yield f"  {line}"
+        if others:
+            yield f"  and {others:,} more like it: -v"
+
+
+class _Told(Struct, frozen=True):
+    """What is said of a workload."""
+
+    names: str  # its own and those of the new one
+    kind: str
+    what: str
+    more: tuple[str, ...]
+
+    @staticmethod
+    def of(adopted: AdoptedWorkload) -> _Told:
+        workload, takeover = adopted.workload, adopted.takeover
+        why = f", since {takeover.reason}" if takeover.reason else ""
+        selector_note = ", with workload.selector" if takeover.selector else ""
+        labels = ", ".join(f"{key}: {value}" for key, value in takeover.labels.items())
+        names = f"{workload.title} → {takeover.name}" + (f" (its pods have {labels})" if labels else "")
+        more = [*_obstacles(adopted)]
+        if takeover.shared and not takeover.is_update:
+            shared = _names(takeover.shared)
+            more.append(
+                f"Service {shared} leads to pods of other workloads too: it stays, and asks new pods when ready."
+            )
+        return _Told(names, workload.kind, f"{why}{selector_note}: {_needs(adopted)}", tuple(more))
 
 
 def _needs(adopted: AdoptedWorkload) -> str:

@@ -21,7 +21,9 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import counted
 
 if TYPE_CHECKING:
-    from renderer.adopt.adoption import Adoption
+    from collections.abc import Iterator, Sequence
+
+    from renderer.adopt.adoption import AdoptedObject, Adoption
     from renderer.diff.live.records import LiveReport
 
 _SHOWN = 5  # objects that are left alone
@@ -73,7 +75,12 @@ def _name(context: click.Context, option: click.Parameter, name: str) -> str:
     help="The name of the new workload, or same: a Deployment keeps its name and its selector, and a rollout replaces "
     "its pods. Default: another name where the old workload cannot be changed into the new one.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Also list the differences that a rule explains.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also list the differences that a rule explains, and each of the objects that are alike.",
+)
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How problems are printed."
 )
@@ -97,9 +104,9 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, name:
         if adoption.files:
             write_files(folder, adoption.files)
         live_report = _compare(adoption) if adoption.rendered and (adoption.workloads or adoption.beside) else None
-    report(adoption.problems, form, strict=False)
-    for item in adoption.objects:
-        print_line(form, f"{item.state or 'beside':8} {item.name} → {item.becomes}")
+    report(adoption.problems, form, brief=not verbose)
+    for line in _object_lines(adoption.objects, brief=not verbose):
+        print_line(form, line)
     if adoption.left:
         more = f" and {len(adoption.left) - _SHOWN} more" if len(adoption.left) > _SHOWN else ""
         print_line(form, f"left     {', '.join(adoption.left[:_SHOWN])}{more}")
@@ -112,11 +119,23 @@ def adopt(paths: tuple[str, ...], folder: str, strict: bool, release: str, name:
         from renderer.adopt.steps import takeover_text
         from renderer.diff.live.report import live_text
 
-        write(live_text(live_report, brief=not verbose) + takeover_text(adoption))
+        write(live_text(live_report, brief=not verbose) + takeover_text(adoption, brief=not verbose))
     files, adopted = counted(len(adoption.files), "file"), counted(states.count("adopted"), "object")
     print_line(form, f"{adopted} adopted, {states.count('in part')} in part, {refused} refused → {folder}/: {files}")
     loses = adoption.loses or bool(live_report and live_report.lost)
     exit_with(STALE if loses or (strict and live_report and live_report.unexplained) else 0)
+
+
+def _object_lines(objects: Sequence[AdoptedObject], *, brief: bool) -> Iterator[str]:
+    """What becomes of each object; `brief`: of those beside the workloads with which the same is done, of the first,
+    with the number of the others.
+    """
+    from renderer.text.folding import folded
+
+    for item, others in folded(objects, lambda item: (item.group or None) if brief else None):
+        yield f"{item.state or 'beside':8} {item.name} → {item.becomes}"
+        if others:
+            yield f"         and {others:,} more {item.group}: -v"
 
 
 def _compare(adoption: Adoption) -> LiveReport:

@@ -96,3 +96,41 @@ def test_the_table_names_each_input(golden: Golden) -> None:
         lost = [line.partition(": ")[2].partition(" [")[0] for line in lines if "[W95" in line]
         rows.append(f"| {name} | {'<br>'.join([*became, *dict.fromkeys(lost)]) or lines[1]} |\n")
     golden("adopt/table.md", "# What becomes of each input of `llmaz adopt`\n\n" + _HEAD + "".join(rows))
+
+
+MANY = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: app-{i}, namespace: llm}}
+spec:
+  selector: {{matchLabels: {{app: app-{i}}}}}
+  template:
+    metadata: {{labels: {{app: app-{i}}}}}
+    spec:
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.33.0
+          args: [--model, Qwen/Qwen3-8B, --port, "8000"]
+          resources: {{limits: {{nvidia.com/gpu: 1}}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: app-{i}, namespace: llm}}
+spec: {{selector: {{app: app-{i}}}, ports: [{{port: 80, targetPort: 8000}}]}}
+"""
+
+
+def test_what_holds_of_each_of_many_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    """With its first place and the number of the others; what became of each workload is one line, and -v has all."""
+    monkeypatch.chdir(tmp_path)
+    count, sentence = 12, "The preset's command starts the same engine."
+    (tmp_path / "many.yaml").write_text("---\n".join(MANY.format(i=i) for i in range(count)), "utf-8")
+    done = llmaz("adopt", "many.yaml", "-o", "brief")
+    assert done.out.count(sentence) == done.out.count("since the selector") == 1
+    assert done.out.count("and 11 more") == 4  # Deployments, Services, Services that ours adds, new names
+    assert done.err.count("→ later/") == done.err.count("and 11 more in later/: -v") == 1
+    assert all(f"adopted  Deployment llm/app-{i} → Playground app-{i}-llmaz" in done.err for i in range(count))
+    done = llmaz("adopt", "many.yaml", "-o", "verbose", "-v")
+    assert done.out.count(sentence) == done.out.count("since the selector") == done.err.count("→ later/") == count
+    assert "more" not in done.err
+    assert texts(tmp_path / "brief") == texts(tmp_path / "verbose")

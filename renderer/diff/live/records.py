@@ -49,6 +49,12 @@ class LiveObject(Struct, frozen=True):
         names = [str(key) for key in (self.theirs, self.ours) if key]
         return " → ".join(dict.fromkeys(names))
 
+    @property
+    def kind(self) -> str:
+        """Of ours, or of theirs where ours is absent."""
+        key = self.ours or self.theirs
+        return key.kind if key else ""
+
     def of_kind(self, kind: str) -> list[Difference]:
         """The differences of a class."""
         return [difference for difference in self.differences if difference.kind == kind]
