@@ -8,8 +8,8 @@ once more under a RenderPolicy, in turns with runs without one, and once more wi
 loud corpus), in turns with the quiet one. Deployments with a Service each are adopted, 500 and 3,000 of them. Every
 figure is a median; targets are ratios within this run. Inputs are in memory, and whatever writes gets a folder that
 never was: some file systems look at each file that was deleted in the last minutes before they make a new one. helm
-renders the same manifests from one chart over one values file (compared
-object by object); kustomize builds them as resources. Exit status 0 whatever the figures are: they are for reading.
+renders the same manifests from one chart over one values file (compared object by object); kustomize builds them as
+resources. Exit status 0 whatever the figures are: they are for reading.
 
 `--against COMMIT` compares with an older commit instead: it is checked out and installed below build/, and both render
 the same corpora in turns.
