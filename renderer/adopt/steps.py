@@ -77,8 +77,8 @@ def takeover_text(adoption: Adoption, *, brief: bool = False) -> str:
 
 
 def _workloads_lines(workloads: Sequence[AdoptedWorkload], brief: bool) -> Iterator[str]:
-    told = [_Told.of(adopted) for adopted in workloads]
-    for item, others in folded(told, lambda item: replace(item, names="") if brief else None):
+    items = [_Told.of(adopted) for adopted in workloads]
+    for item, others in folded(items, lambda item: replace(item, names="") if brief else None):
         yield f"{item.names}{item.what}"
         for line in item.more:
             yield f"  {line}"

@@ -16,10 +16,10 @@ def folded(items: Sequence[_Item], group: Callable[[_Item], Hashable]) -> Iterat
     """
     groups = [group(item) for item in items]
     counts = Counter(groups)
-    told: set[Hashable] = set()
+    known: set[Hashable] = set()
     for item, name in zip(items, groups, strict=True):
         if name is None or counts[name] < _LEAST:
             yield item, 0
-        elif name not in told:
-            told.add(name)
+        elif name not in known:
+            known.add(name)
             yield item, counts[name] - 1
