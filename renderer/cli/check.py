@@ -143,7 +143,7 @@ def check(
     unchecked.show(form, verbose=verbose)
     count = sum(len(manifest_set.documents) for manifest_set in sets)
     print_line(form, f"{counted(count - len(unjudged), 'object')} checked, {counted(failed, 'error')}")
-    exit_with(INVALID if failed or not count else 0)
+    exit_with(INVALID if failed or not (count or files.chart_values) else 0)
 
 
 class _ManifestSet(Struct):
@@ -176,7 +176,8 @@ class _Unchecked:
             if id(document) not in rendered and is_release(document.value)
         ]
         self._files = (
-            ("not a Kubernetes object", files.others),
+            ("not a Kubernetes object", [name for name in files.others if name not in files.chart_values]),
+            ("values of a chart, which llmaz adopt reads", files.chart_values),
             ("part of a kustomization", files.patches),
             ("chart, which Helm has to render first", files.charts),
         )

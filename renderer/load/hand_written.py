@@ -12,6 +12,8 @@ from renderer import yamlio
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic, naming_file, read_error
 from renderer.kubernetes.json_values import as_map
 from renderer.kubernetes.sync_sources import is_sync_source
+from renderer.load.kustomize_patches import KustomizePatches
+from renderer.preset_tables import preset_table
 from renderer.source import tree
 from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
 from renderer.yamlio import Document
@@ -28,6 +30,7 @@ class Manifests(Struct, frozen=True):
     charts: Sequence[str] = ()  # folders that Helm has to render first
     patches: list[str] = []  # files that a kustomization names as a part of it
     others: list[str] = []  # files without an object
+    chart_values: list[str] = []  # those among them with values of a chart that adopt reads
     # By name of a file: the folders of the kustomizations that take it.
     # A file that none takes has its own folder, where an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
@@ -57,12 +60,15 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             documents, problems = yamlio.parse(file.name, data, disputes=True)
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
                 for document in documents:
-                    manifests.documents.extend(document.objects or [document])  # an empty List
+                    objects = document.objects or [document]  # an empty List
+                    manifests.documents.extend(kustomizations.patches.applied(item, file.path) for item in objects)
                 if file.path in kustomizations.takers:
                     manifests.kustomizations[file.name] = kustomizations.takers[file.path]
                 manifests.problems.extend(problems)
             elif documents or problems:
                 manifests.others.append(file.name)
+                if any(_are_chart_values(document.value) for document in documents):
+                    manifests.chart_values.append(file.name)
     if any(is_sync_source(document.value) for document in manifests.documents):
         for document in manifests.documents:
             manifests.kustomizations.setdefault(document.name, {os.path.dirname(document.name)})
@@ -78,6 +84,14 @@ def _holds_objects(documents: Sequence[Document], broken: bytes) -> bool:
     if not all(fields) and not any(names & {"metadata", "spec"} for names in fields):
         is_meant = False  # configuration of another program, such as Talos
     return is_meant or bool(_VERSION.search(broken))
+
+
+def _are_chart_values(value: object) -> bool:
+    """Whether a document has the section with engines of the chart that presets/production_stack.yaml describes, as it
+    is, or one level below where the chart is part of another.
+    """
+    section = preset_table("production_stack")["section"]
+    return any(section in as_map(values) for values in (value, *as_map(value).values()))
 
 
 def _object_fields(value: object) -> set[str]:
@@ -102,13 +116,16 @@ class _Kustomizations:
     def __init__(self, files: Sequence[tree.InputFile]) -> None:
         self.takers: dict[str, set[str]] = {}  # the folders of those that name it as a resource
         named: set[str] = set()
+        by_folder: dict[str, list[Document]] = {}
         for file in files:
             folder = os.path.dirname(file.path)
-            for document in _readable_documents(file):
+            by_folder[folder] = [*_readable_documents(file)]
+            for document in by_folder[folder]:
                 named |= part_paths(document.value, folder)
                 for path in resource_paths(document.value, folder):
                     self.takers.setdefault(path, set()).add(folder)
         self.parts = named - self.takers.keys()  # patches, configuration or contents
+        self.patches = KustomizePatches(by_folder)
 
 
 def _readable_documents(file: tree.InputFile) -> Sequence[Document]:

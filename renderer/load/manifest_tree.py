@@ -40,7 +40,7 @@ def manifests(paths: Sequence[str]) -> Manifests:
     if patterns := [tree.glob(pattern) for pattern in config.get("ignore") or ()]:
         result = replace(result, ignored=frozenset(_ignored_names(input_tree, paths, patterns)))
     result.problems[:0] = unreadable_folders(input_tree)
-    if not result.documents and not result.problems:
+    if not (result.documents or result.problems or result.chart_values):
         count = count_files(result.file_count)
         result.problems.extend(make_diagnostic("E125", Origin(NamedSource(path)), files=count) for path in paths)
     return result

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert, structs
 
+from renderer.check.engines.chart_mounts import mounts_of_no_container
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, engine_containers
 from renderer.check.engines.device_claims import claimed_devices
@@ -51,8 +52,9 @@ def validate_engines(
                 hint = f"if its chart is in a folder, use --charts DIR; otherwise {hint}"
             words = {"kind": kind, "name": text_at(release.value, "metadata", "name"), "hint": hint}
             yield make_diagnostic("N517", release.origin(*paths[0]), count=counted(count, "engine"), **words)
-    for _, problems in read:
+    for release, problems in read:
         yield from problems
+        yield from mounts_of_no_container(release)
     diagnostics = Collector()
     for container in engines:
         line = engine_line_of(container, catalog, neighbours)

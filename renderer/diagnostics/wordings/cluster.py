@@ -198,6 +198,10 @@ CLUSTER: Final[dict[str, Wording]] = {
         "what is to be filled in here was not checked, and no Flux Kustomization of the tree fills it in ({count})",
         "if nothing else does, a cluster gets the text as it is: pipe the manifests through flux envsubst",
     ),
+    "W546": Wording(
+        "the mounts of '{volume}' name the {what} '{name}', which the values do not have: the chart leaves them out",
+        "{hint}",
+    ),
     "E580": Wording("there is no {kind} '{name}'{where}", "{hint}"),
     "N580": Wording("the {kind} '{name}'{where} is not in the manifests, so it was not checked"),
     "W580": Wording("failureMode FailOpen does nothing: without its picker the pool answers 500", "write FailClose"),

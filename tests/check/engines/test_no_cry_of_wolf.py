@@ -124,3 +124,15 @@ def test_a_missing_hook_is_told_once(option: str, tmp_path: Path, llmaz: Llmaz) 
     text = outcome.err + outcome.out
     assert text.count("N454") == 1
     assert "'vllm' of Deployment one has no preStop hook, nor have 2 other engines" in text
+
+
+def test_values_that_adopt_reads_are_something_to_check(llmaz: Llmaz, folder: Path) -> None:
+    model = "{name: blue, repository: vllm/vllm-openai, tag: v0.24.0, modelURL: org/blue}"
+    for name, text in (("values.yaml", "{}"), ("parent.yaml", "vllm-stack: {}")):
+        (folder / name).write_text(text.replace("{}", f"{{servingEngineSpec: {{modelSpec: [{model}]}}}}", 1))
+        done = llmaz("check", ".")
+        assert (done.code, "values of a chart, which llmaz adopt reads" in done.err) == (0, True)
+        (folder / name).unlink()
+    (folder / "values.yaml").write_text("servingEngine: {modelSpec: []}\n")
+    done = llmaz("check", ".")
+    assert (done.code, "[E125]" in done.err) == (2, True)
