@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 from renderer import pipeline, yamlio
 from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read_workload
+from renderer.adopt.api_keys import plain_app
+from renderer.adopt.beside import tell_selections, tell_used
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.hub_token import HubToken, default_token
@@ -163,6 +165,7 @@ class _Run:
         self.converted: list[ConvertedObject] = []
         self.namespaces: set[str] = set()  # of the workloads that are adopted
         self.names: set[Key] = set()  # of the apps that are adopted
+        self.left: list[Document] = []  # objects that stay where they are
         self.others: Sequence[Document] = ()  # objects that are no workloads that can be read
         self.unknown: list[ServingWorkload] = []  # workloads without a known engine
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
@@ -223,9 +226,11 @@ class _Run:
                 self._refuse(_shown(item.body), diagnostics)
             else:
                 known.add(identity)
-                self.converted.append(replace(item, body=plain_body(item.document, diagnostics)))
+                self.converted.append(replace(item, body=plain_app(item.document, diagnostics)))
                 self.adoption.problems += diagnostics.problems
-                self.losing |= {_shown(item.body)} if diagnostics.problems else set()
+                self.losing |= (
+                    {_shown(item.body)} if any(problem.warning for problem in diagnostics.problems) else set()
+                )
         self.names |= {key for kind, key in known if kind in _APPS}
 
     def _adopted(self, workload: ServingWorkload, findings: Sequence[Diagnostic]) -> AdoptedWorkload | None:
@@ -251,7 +256,8 @@ class _Run:
         self.namespaces.add(adopted.key[0])
         tell_lost_fields(workload.document, workload.kind, diagnostics)
         self.adoption.problems += diagnostics.problems
-        self.losing |= {workload.title} if diagnostics.problems else set()
+        if any(problem.warning for problem in diagnostics.problems):
+            self.losing.add(workload.title)
         return adopted
 
     def _with_takeovers(
@@ -342,6 +348,7 @@ class _Run:
             value = document.value
             kind, (namespace, name) = identity = _identity(value)
             if not is_beside(document) or [*invalid_names(namespace, name)]:
+                self.left.append(document)
                 self.adoption.left.append(_shown(value))
             elif (copy := _copy(document)).problems and is_config_map(document):
                 problem = make_diagnostic("W957", document.origin("metadata", "name"), name=name)
@@ -411,6 +418,10 @@ class _Run:
         for draft in self.drafts:
             self._move_services(draft, services)
             self._finish(draft)
+        self.adoption.problems += tell_selections(
+            self.left, [draft.adopted for draft in self.drafts], self.adoption.rendered
+        )
+        self.adoption.problems += tell_used(self.left, self.adoption.rendered)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}
         for item in self.converted:
             loses = self._shown_path(item) in failing or _shown(item.body) in self.losing

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from renderer.adopt import pod_schema
+from renderer.adopt.api_keys import refer_to_secret
 from renderer.adopt.go_expressions import fill_expressions
 from renderer.adopt.plain_secrets import tell_secret_address, without_secrets
 from renderer.adopt.server_defaults import SERVER_METADATA
@@ -161,6 +162,8 @@ class _Service:
                 self._move_initializer(key)
                 self._say_arguments(key, engine, key in default_pods)
             if key in self.spec:
+                app = self.metadata.get("namespace") or "", self.name
+                refer_to_secret(self.spec[key], app, self.origins, self.diagnostics, (key,))
                 self.spec[key] = without_secrets(self.spec[key], self.origins, self.diagnostics, (key,))
                 place = self._place(key)[1:] if self._engine(key) else ()
                 self.spec[key] = pod_schema.valid_pod(self.spec[key], self.origins, (key,), self.diagnostics, place)
@@ -186,6 +189,7 @@ class _Service:
             leader_origin_of=self._origin_of("template") if has_leader else None,
             model=model,
             spec=spec,
+            may_add_certificate=True,
             engine=self.facts["engine"],
         )
 

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from renderer.adopt.api_keys import refer_to_secret
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Path
@@ -73,6 +74,8 @@ def _plain_template(document: Document, path: Path, origins: TemplateOrigins, di
     template = map_at(document.value, *path)
     metadata = {key: value for key, value in map_at(template, "metadata").items() if key in ("labels", "annotations")}
     spec = _readable_pod(map_at(template, "spec"))
+    app = text_at(document.value, "metadata", "namespace"), text_at(document.value, "metadata", "name")
+    refer_to_secret(spec, app, origins, diagnostics, ("spec",))
     plain = without_secrets({"metadata": metadata, "spec": spec}, origins, diagnostics)
     metadata, spec = plain["metadata"], plain["spec"]
     for _, container in containers(spec):

@@ -12,7 +12,7 @@ from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
 from renderer.diagnostics import Collector, Origin
-from renderer.kubernetes.json_values import as_map, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import as_map, list_at, maps_at, text_at, texts_at
 from renderer.kubernetes.workloads import is_rendered
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -20,6 +20,7 @@ _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
 _HUB_HOME, _HUB_FOLDER = "/root/.cache/huggingface", "/hub"
 _HOME_VARIABLE = "HF_HOME"
 _CACHE_VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
+_HUB = "Huggingface"
 _LOADER = "model-loader"
 _USUAL_REVISIONS = ("main", "master")
 _LOADED = "/workspace/models/"
@@ -36,6 +37,7 @@ class ModelSource(Struct, frozen=True):
     comment: str = ""  # a choice that was made
     is_pulled: bool = False  # by a hook into a server that runs
     lost_cache: str = ""  # the mount path of a volume in which the engine kept what it downloaded, and now does not
+    keeps_cache: bool = False  # the engine goes on downloading by itself, into a volume of its own
 
     @property
     def is_loaded(self) -> bool:
@@ -238,7 +240,9 @@ def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id
             return ModelSource({"uri": uri, "modelHub": hub}, model_id, model_id, mount_path, comment)
         if mount and "emptyDir" not in volume:
             lost = mount_path
-    return ModelSource({"modelHub": hub}, model_id, model_id, lost_cache=lost)
+    hubs = list_at(container.engine.runtime.spec, "engine", "hubs")  # from which it loads by itself
+    keeps = bool(lost) and _HUB in hubs
+    return ModelSource({"modelHub": hub}, model_id, model_id, lost_cache="" if keeps else lost, keeps_cache=keeps)
 
 
 def _hub_folders(container: AdoptedContainer) -> Iterator[tuple[str, str | None]]:

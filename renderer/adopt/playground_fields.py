@@ -11,11 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
-from renderer.adopt.engine_container import EngineOption, split_options
+from renderer.adopt.engine_container import AdoptedContainer, EngineOption, split_options
 from renderer.adopt.hub_token import HubToken, token_of
 from renderer.adopt.model_source import HUB_ID, hub_id
 from renderer.adopt.pod_changes import (
     COMMAND_FIELDS,
+    PROBES,
     EnginePort,
     engine_port,
     is_reserved,
@@ -33,14 +34,15 @@ from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import containers
 from renderer.load.validation import KINDS
+from renderer.resolve.app_annotations import SKIP
 from renderer.resolve.kube.images import split_image
 
 Body = Mapping[str, Any]
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
 _WORD = re.compile(r"[\w./-]+")
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
-_OLD_PODS = "Services lead to old and new pods at once, so the engine keeps its port."
-_OTHER_PARTS = "Other parts of the pod may ask the engine by its number, so it keeps its port."
+_KEPT_PORT = "The engine keeps its port, which Services, policies, monitors, annotations and sidecars may name."
+_HTTPS = "HTTPS"
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
 _TEMPLATE: Path = ("spec", "podTemplate")
 _NOWHERE = Origin(NamedSource(""))  # of words that no message names
@@ -70,7 +72,8 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, flavor: str = ""
     spec["backendRuntimeConfig"] = backend = {"backendName": container.backend}
     if version := _version(adopted):
         backend["version"] = version
-    spec |= {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
+    own = {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
+    spec |= {key: value for key, value in own.items() if key != "gateway"}
     if settings:
         spec["workload"] = settings
     if workload.rollout == _RECREATE:
@@ -78,11 +81,17 @@ def draft_playground(adopted: AdoptedWorkload, model_name: str, flavor: str = ""
     port = engine_port_of(adopted)
     if port.ours_number != wellknown.PORT:
         spec["service"] = {"enginePort": port.number}
-        is_asked = bool(port.number and _keeps_port(adopted, port.number))
-        comments["spec", "service"] = _OTHER_PARTS if is_asked else _OLD_PODS
+        comments["spec", "service"] = _KEPT_PORT
+    if "gateway" in own:
+        spec["gateway"] = own["gateway"]
     metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
+    if adopted.weights.keeps_cache:
+        metadata["annotations"] = {SKIP: "true"}
+        comments["metadata", "annotations"] = (
+            "The engine goes on downloading into its own volume, so no loader is added."
+        )
     body = {"apiVersion": KINDS["Playground"], "kind": "Playground", "metadata": metadata, "spec": spec}
     return CommentedBody(body, comments)
 
@@ -116,6 +125,7 @@ def complete_playground(
     original = original_pod(
         adopted.template, adopted.container.body, engine_port_of(adopted), _consumed_mounts(adopted), live=live
     )
+    original["spec"]["containers"][0] |= _probes(adopted, original["spec"]["containers"][0], runner, diagnostics)
     _share_claims(original["spec"], rendered_pod)
     if adopted.weights.is_pulled:
         original["spec"]["containers"][0].pop("lifecycle", None)
@@ -134,6 +144,35 @@ def complete_playground(
     for label in lost_labels(adopted.template):
         origin = adopted.workload.engine_origin_of(("metadata", "labels", label))
         diagnostics.add("W951", origin, what=f"the label '{label}'", why="llmaz sets labels of that name itself")
+
+
+def _probes(adopted: AdoptedWorkload, original: Body, runner: Body, diagnostics: Collector) -> dict[str, Any]:
+    """The probes of the engine with the scheme that it serves in the new pods, as far as that differs. `original`: its
+    container of today, whose ports have our names; `runner`: the rendered one.
+    """
+    container = adopted.container
+    if _has_certificate(container):
+        own = {kind: runner.get(kind) for kind in PROBES if kind not in original}
+        return {kind: {"httpGet": {"scheme": _HTTPS}} for kind, probe in own.items() if map_at(probe, "httpGet")}
+    changed: dict[str, Any] = {}
+    if not adopted.workload.may_add_certificate or container.value_of("settingsFile"):
+        return changed
+    for kind in PROBES:
+        action = map_at(original, kind, "httpGet")
+        if action.get("scheme") == _HTTPS and action.get("port") == wellknown.RANK_PORTS[0]:
+            plain = {key: value for key, value in action.items() if key != "scheme"}
+            changed[kind] = {**map_at(original, kind), "httpGet": plain}
+            origin = adopted.workload.engine_origin_of((*container.path, kind, "httpGet", "scheme"))
+            options = " and ".join(container.entry.get("certificate") or ())
+            words = {"what": kind, "source": adopted.workload.kind, "options": options}
+            diagnostics.add("N950", origin, **words)
+    return changed
+
+
+def _has_certificate(container: AdoptedContainer) -> bool:
+    """Whether an engine serves HTTPS."""
+    variables = container.entry.get("certificateVariables") or ()
+    return bool(container.value_of("certificate")) or any(container.values.get(name) for name in variables)
 
 
 def _share_claims(spec: dict[str, Any], rendered_pod: Body) -> None:
@@ -171,19 +210,27 @@ def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: B
 def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOption]:
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
-    dropped = frozenset[str]().union(*map(container.option_names, _DERIVED))
+    derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
+    dropped = frozenset[str]().union(*map(container.option_names, derived))
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
     rendered_values = {option.name: option.values for option in rendered}
     number = str(adopted.accelerator.number) if adopted.accelerator.resource else "1"
     for option in container.options:
-        if option.name in dropped:
+        if option.name in dropped or _is_in_variable(container, option):
             continue
         if option.name in engine.size_options and option.values == (number,):
             continue
         if option.name in rendered_values and _same_values(option.values, rendered_values[option.name]):
             continue
         yield option
+
+
+def _is_in_variable(container: AdoptedContainer, option: EngineOption) -> bool:
+    """Whether the option of a key only repeats the variable that the engine reads by itself."""
+    variables = container.entry.get("apiKeyVariables") or ()
+    is_key = option.name in container.option_names("apiKey")
+    return is_key and option.values in {(f"$({name})",) for name in variables}
 
 
 def _same_values(values: Sequence[str], others: Sequence[str]) -> bool:
@@ -233,7 +280,7 @@ def _own_variables(
             continue
         if name in unread or (name in container.used_variables and not _is_named(name, container.body)):
             continue
-        if name in container.hub_variables and hub_id(adopted.weights):
+        if name in container.hub_variables and hub_id(adopted.weights) and not adopted.weights.keeps_cache:
             continue  # the loader has no such folder, and has to ask the hub
         if variable != rendered.get(name):
             yield variable
@@ -261,25 +308,11 @@ def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
 
 
 def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
-    """The port of the engine of a workload."""
+    """The port of the engine of a workload, which it keeps where it is known."""
     container, recognised = adopted.container, adopted.container.recognised
     usual = usual_port(container.entry, container.values, is_own_image=recognised.is_own_image)
     port = engine_port(container.body, recognised.command.port or usual)
-    keeps = adopted.takeover.keeps_port or bool(port.number and _keeps_port(adopted, port.number))
-    return replace(port, ours_number=port.number) if port.number and keeps else port
-
-
-def _keeps_port(adopted: AdoptedWorkload, number: int) -> bool:
-    """Whether something in the pod may ask the engine's port by its number, or listens on ours: containers that run
-    beside the engine, and commands of probes and hooks.
-    """
-    body = adopted.container.body
-    sidecars = maps_at(adopted.template, "spec", "initContainers")
-    if any(other is not body for other in maps_at(adopted.template, "spec", "containers")):
-        return True
-    if any(sidecar.get("restartPolicy") == "Always" for sidecar in sidecars):
-        return True
-    return f":{number}" in repr([value for key, value in body.items() if key in ("env", *COMMAND_FIELDS)])
+    return replace(port, ours_number=port.number) if port.number else port
 
 
 def _version(adopted: AdoptedWorkload) -> str:

@@ -18,7 +18,8 @@ from renderer.kubernetes.workloads import containers, is_rendered
 
 Body = Mapping[str, Any]
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
-COMMAND_FIELDS = ("startupProbe", "readinessProbe", "livenessProbe", "lifecycle")
+PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+COMMAND_FIELDS = (*PROBES, "lifecycle")
 """The fields of a container whose commands may ask a port."""
 _SAID_ELSEWHERE = ("name", "command", "args", "env", "resources", "ports", "volumeMounts")
 _HARDENING = {"allowPrivilegeEscalation": False}

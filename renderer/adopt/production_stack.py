@@ -13,11 +13,13 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.adopt import pod_schema
+from renderer.adopt.api_keys import refer_to_secret
 from renderer.adopt.plain_secrets import tell_secret, tell_secret_address, without_secrets
 from renderer.adopt.serving_workload import ServedModel, ServingWorkload
 from renderer.adopt.source_fields import as_word, read_fields
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.diagnostics import Collector, Diagnostic, Origin, Path, Stop
+from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.template_origins import TemplateOrigins
 from renderer.load.preset_files import preset
@@ -141,6 +143,8 @@ class _Model:
         self._say_environment()
         self._say_volumes()
         self._say_pod()
+        app = self.values.namespace, str(model["name"])
+        refer_to_secret(self.pod, app, self.origins, self.diagnostics, ("spec",))
         self.pod = without_secrets(self.pod, self.origins, self.diagnostics, ("spec",))
         pod = pod_schema.valid_pod(self.pod, self.origins, ("spec",), self.diagnostics)
         metadata = self._metadata()
@@ -302,12 +306,15 @@ class _Model:
         for rule in self.facts["variables"]:
             for item, origin in self._variable(rule):
                 add(item, origin)
+        keys = table_entry(self.facts["engine"])["apiKeyVariables"]
         for key, name in self.facts["token"].items():
             for token, origin in (
                 (model.get(key), self.origin.at(key)),
                 (settings.get(key), self.settings_origin.at(key)),
             ):
-                if reference := self._token(token, name, origin):
+                if isinstance(token, str) and token and name in keys:  # which becomes a reference
+                    add({"name": name, "value": token}, origin)
+                elif reference := self._token(token, name, origin):
                     add({"name": name, "valueFrom": {"secretKeyRef": reference}}, origin)
         for items, origin in (
             (maps_at(settings, "env"), self.settings_origin.at("env")),

@@ -15,9 +15,9 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import pod_templates
 from renderer.load.validation import KINDS
+from renderer.resolve.app_annotations import SKIP
 
 Body = Mapping[str, Any]
-_SKIP = "llmaz.io/skip-model-loader"
 _USUAL: Mapping[str, object] = {"maxUnavailable": 1, "maxSurge": 0, "partition": 0}
 _RESTART = "RecreateGroupOnPodRestart"
 _STARTUP = "LeaderCreated"
@@ -39,7 +39,7 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
     metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
-    metadata["annotations"] = {_SKIP: "true"}
+    metadata["annotations"] = {SKIP: "true"}
     spec: dict[str, Any] = {} if workload.replicas is None else {"replicas": workload.replicas}
     spec["modelClaims"] = {"models": [{"name": model_name}], "inferenceFlavors": [flavor]}
     if rollout := {key: value for key, value in workload.rollout.items() if _USUAL.get(key) != value}:

@@ -45,6 +45,7 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
     config_maps: ConfigMaps = {}  # those of its namespace that lie beside it
     model: ServedModel | None = None
     spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
+    may_add_certificate: bool = False  # whoever runs it can give the engine one, which the pod does not tell
     engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell
 
     def engine_origin_of(self, field: Path) -> Origin:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
 from renderer.adopt.adoption import Adoption
+from renderer.adopt.neighbours import key_of
+from renderer.adopt.playground_fields import engine_port_of
 from renderer.diagnostics import counted, listed
 from renderer.diff.live.takeovers import LATER
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.rollouts import bound_count
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
-from renderer.kubernetes.workloads import is_rendered
+from renderer.kubernetes.workloads import SCALE_TARGETS, containers, is_rendered, pod_template
 from renderer.text import escapes
 from renderer.text.folding import folded
 from renderer.yamlio import Document
 
+Body = Mapping[str, Any]
+_HOST: Final = "kubernetes.io/hostname"
 _SET_ROLLOUT: Final = {"maxUnavailable": 1, "maxSurge": 0}
 _NEW: Final = (
     "Apply what is rendered beside what runs. The Services of {later}/ are in no commit yet. NetworkPolicies, monitors "
@@ -63,6 +67,7 @@ def takeover_text(adoption: Adoption, *, brief: bool = False) -> str:
     `brief`: for the first of those that are alike but for their names, with the number of the others.
     """
     foreign = [adopted for adopted in adoption.workloads if not is_rendered(adopted.workload.document.value)]
+    rendered = {key_of(body): body for body in adoption.rendered if body.get("kind") in SCALE_TARGETS}
     lines: list[str] = []
     moves = any(adopted.takeover.moving for adopted in foreign)
     for title, steps, is_update in (
@@ -71,13 +76,15 @@ def takeover_text(adoption: Adoption, *, brief: bool = False) -> str:
     ):
         if workloads := [adopted for adopted in foreign if adopted.takeover.is_update is is_update]:
             lines += ["", title]
-            lines += [f"  {line}" for line in _workloads_lines(workloads, brief)]
+            lines += [f"  {line}" for line in _workloads_lines(workloads, rendered, brief)]
             lines += [f"  {i}. {step.format(later=LATER)}" for i, step in enumerate(steps, 1)]
     return escapes.lines("\n".join(lines) + "\n") if lines else ""
 
 
-def _workloads_lines(workloads: Sequence[AdoptedWorkload], brief: bool) -> Iterator[str]:
-    items = [_Told.of(adopted) for adopted in workloads]
+def _workloads_lines(
+    workloads: Sequence[AdoptedWorkload], rendered: Mapping[tuple[str, str], Body], brief: bool
+) -> Iterator[str]:
+    items = [_Told.of(adopted, rendered.get(adopted.new_key, {})) for adopted in workloads]
     for item, others in folded(items, lambda item: replace(item, names="") if brief else None):
         yield f"{item.names}{item.what}"
         for line in item.more:
@@ -95,7 +102,8 @@ class _Told(Struct, frozen=True):
     more: tuple[str, ...]
 
     @staticmethod
-    def of(adopted: AdoptedWorkload) -> _Told:
+    def of(adopted: AdoptedWorkload, rendered: Body) -> _Told:
+        """`rendered`: the new workload."""
         workload, takeover = adopted.workload, adopted.takeover
         why = f", since {takeover.reason}" if takeover.reason else ""
         selector_note = ", with workload.selector" if takeover.selector else ""
@@ -107,6 +115,7 @@ class _Told(Struct, frozen=True):
             more.append(
                 f"Service {shared} leads to pods of other workloads too: it stays, and asks new pods when ready."
             )
+        more += _demands(adopted, rendered)
         return _Told(names, workload.kind, f"{why}{selector_note}: {_needs(adopted)}", tuple(more))
 
 
@@ -140,6 +149,59 @@ def _obstacles(adopted: AdoptedWorkload) -> Iterator[str]:
             f"The pods mount {listed(list(takeover.held_claims))}, which one node alone can mount (ReadWriteOnce): new "
             "pods start on the node of the old ones, or when these are gone, which is an outage."
         )
+
+
+def _demands(adopted: AdoptedWorkload, rendered: Body) -> Iterator[str]:
+    """What the new pods need of their nodes and of the cluster, which the old ones have or do without."""
+    workload, spec = adopted.workload, map_at(adopted.template, "spec")
+    if ports := _node_ports(adopted, spec) if not adopted.takeover.is_update else []:
+        numbers = f"port{'s' if len(ports) > 1 else ''} {listed([str(port) for port in ports])}"
+        yield (f"Its pods use {numbers} of their node: new pods start on other nodes, or when the old ones are gone.")
+    if node := _pinned_node(spec):
+        new, old = (_requests(body) for body in (map_at(pod_template(rendered), "spec"), spec))
+        yield (
+            f"Its pods run on the node {node} alone: each new one requests {new} there, each old one {old}. With too "
+            "little room for both, new pods wait for the end of old ones."
+        )
+    is_new_kind = rendered.get("kind") == wellknown.LEADER_WORKER_SET != workload.kind
+    if is_new_kind and workload.hosts == 1:
+        runs = "" if workload.kind == "StatefulSet" else "; or write workload: {kind: Deployment}"
+        yield f"It becomes a LeaderWorkerSet: the cluster needs LeaderWorkerSet's controller{runs}."
+
+
+def _node_ports(adopted: AdoptedWorkload, spec: Body) -> list[int]:
+    """The ports of a node that the pods use."""
+    on_node = bool(spec.get("hostNetwork"))
+    engine = text_at(adopted.container.body, "name")  # which loses a hostPort
+    ports = [
+        port
+        for _, body in containers(spec)
+        for port in maps_at(body, "ports")
+        if on_node or text_at(body, "name") != engine
+    ]
+    field = "containerPort" if on_node else "hostPort"
+    numbers = {number for port in ports if isinstance(number := port.get(field), int)}
+    if on_node and (own := engine_port_of(adopted).number):
+        numbers.add(own)
+    return sorted(numbers)
+
+
+def _pinned_node(spec: Body) -> str:
+    """The one node on which pods may run, '' for none."""
+    return text_at(spec, "nodeName") or text_at(spec, "nodeSelector", _HOST)
+
+
+def _requests(spec: Body) -> str:
+    """What the containers of a pod request, as far as it is accelerators, CPUs and memory."""
+    amounts: dict[str, list[str]] = {}
+    for body in maps_at(spec, "containers"):
+        requests = {**map_at(body, "resources", "limits"), **map_at(body, "resources", "requests")}
+        for name, amount in requests.items():
+            if name in ("cpu", "memory") or "/" in name:
+                amounts.setdefault(name, []).append(str(amount))
+    sums = {name: " + ".join(requested) for name, requested in amounts.items()}
+    texts = [f"{total} {name}" if "/" in name else f"{name} {total}" for name, total in sums.items()]
+    return listed(texts) if texts else "nothing"
 
 
 def _rollout(adopted: AdoptedWorkload) -> _Rollout:

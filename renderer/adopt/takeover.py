@@ -20,8 +20,3 @@ class Takeover(Struct, frozen=True, kw_only=True):
     shared: tuple[Document, ...] = ()  # Services that lead to pods of other workloads too, and stay
     held_claims: tuple[str, ...] = ()  # that its pods mount, and one node alone can mount
     moving: tuple[Document, ...] = ()  # Services that lead to the new pods when these are ready
-
-    @property
-    def keeps_port(self) -> bool:
-        """Whether a Service leads to old and new pods at once, and so to one port."""
-        return self.is_update or bool(self.shared)

@@ -8,6 +8,10 @@ from renderer.diagnostics.wording import Wording
 
 ADOPTION: Final[dict[str, Wording]] = {
     "E950": Wording("this is not possible as --as says: {why}", "leave --as out"),
+    "N950": Wording(
+        "{what} uses HTTPS, and HTTP in the new pods: {source} gives the engine its certificate, llmaz does not",
+        "for HTTPS inside of the cluster, mount one by podTemplate and write {options} into backendRuntimeConfig.args",
+    ),
     "E951": Wording(
         "the containers {names} each run an engine, but a Playground has only one",
         "give each its own workload, or write a llmaz Service with the templates",
@@ -16,11 +20,20 @@ ADOPTION: Final[dict[str, Wording]] = {
         "the command line cannot be read: {why}",
         "write it as command and args, one item for each word",
     ),
+    "N952": Wording(
+        "{kind} '{name}' selects pods by {labels}, and so none of '{app}'",
+        "apply a copy of it with {new} before the new pods start",
+    ),
     "E953": Wording(
         "the source of the weights is unknown: {why}",
         "{hint}",
     ),
+    "N953": Wording(
+        "{kind} '{name}' names port {port}, which is called {ours} in the pods of '{app}'",
+        "write {ours} in its copy, or the number",
+    ),
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
+    "N954": Wording("the new pods use {kind} '{name}', which is not copied", "{hint}"),
     "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),
     "E956": Wording(
         "{what}",
@@ -31,6 +44,11 @@ ADOPTION: Final[dict[str, Wording]] = {
     "E957": Wording("{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"),
     "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),
     "E959": Wording("another {what} is also called '{name}'", "adopt them one by one, or rename one of them"),
+    "N951": Wording(
+        "the key of {what} is here in plain text, and is not copied: the new pods take it from the Secret '{name}', "
+        "without which they do not start",
+        "make it first: {command}",
+    ),
     "W951": Wording("{what} is lost: {why}", "before the move, fix what needs it"),
     "W952": Wording(
         "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has only one",

@@ -12,6 +12,7 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import CONTAINERS, pod_templates
+from renderer.secrets.words import REFERENCE
 
 _LABELS: Final = (wellknown.NAME, wellknown.COMPONENT, wellknown.PART_OF, wellknown.MANAGED_BY)
 _TOOLS: Final = (
@@ -63,6 +64,26 @@ def has_token(differing: DifferingField) -> bool:
     return bool(secret) and is_new and any(wanted_part.items() <= reference.items() for reference in references)
 
 
+def is_in_secret(differing: DifferingField) -> bool:
+    """A variable, or a key of the engine, that theirs has in plain text and ours from a Secret."""
+    pods = differing.pods
+    if not pods or not differing.container:
+        return False
+    theirs = {} if not differing.commands else differing.commands[0].options
+    entry = table_entry(differing.commands[1].backend) if differing.commands else {}
+    options = [differing.commands[1].style.name(option) for option in entry.get("apiKey") or () if differing.commands]
+    if differing.field[:1] == ("env",):
+        names = [differing.field[1][1:-1]]
+        former = pods.theirs.variable(pods.name_of_theirs(differing.container), names[0])
+        was_plain = "value" in former or (not former and not theirs.keys().isdisjoint(options))
+    else:
+        own = REFERENCE.findall(str(differing.ours.value)) if differing.ours else entry.get("apiKeyVariables") or ()
+        names = [name.strip("$()") for name in own]
+        was_plain = differing.option in options and not differing.added
+    references = [map_at(pods.ours.variable(differing.container, name), "valueFrom", "secretKeyRef") for name in names]
+    return was_plain and bool(references) and all(refers and not refers.get("optional") for refers in references)
+
+
 def is_in_arguments(differing: DifferingField) -> bool:
     """A variable that the command line of theirs names."""
     if not differing.dropped or not differing.commands or not differing.pods or differing.field[:1] != ("env",):
@@ -99,6 +120,19 @@ def _variable(differing: DifferingField) -> str:
     """The variable that theirs alone has in the container of an engine; '' for another field."""
     is_variable = differing.dropped and differing.field[:1] == ("env",) and differing.field[-1] == "value"
     return differing.field[1][1:-1] if is_variable else ""
+
+
+def is_scheme_of_probe(differing: DifferingField) -> bool:
+    """HTTPS in a probe of theirs, where the engine of ours serves HTTP."""
+    is_probe = differing.field[:1] in (("startupProbe",), ("readinessProbe",), ("livenessProbe",))
+    if not is_probe or differing.field[-1] != "scheme" or not differing.commands or differing.added:
+        return False
+    ours = differing.commands[1]
+    entry = table_entry(ours.backend)
+    options = {
+        ours.style.name(option) for field in ("certificate", "settingsFile") for option in entry.get(field) or ()
+    }
+    return differing.dropped and ours.options.keys().isdisjoint(options)
 
 
 def is_unmounted(differing: DifferingField) -> bool:

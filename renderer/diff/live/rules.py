@@ -93,6 +93,12 @@ EXPLANATIONS: Final = (
         equal_fields.has_token,
     ),
     LiveRule(
+        "secret-reference",
+        EQUAL,
+        "Ours has this from a Secret, which has to hold the same value.",
+        equal_fields.is_in_secret,
+    ),
+    LiveRule(
         "argument-variable",
         EQUAL,
         "The arguments hold the value that this variable filled in.",
@@ -109,6 +115,12 @@ EXPLANATIONS: Final = (
         EQUAL,
         "The loader brings the weights, so the engine keeps no downloads in this folder.",
         equal_fields.is_of_hub_cache,
+    ),
+    LiveRule(
+        "probe-scheme",
+        EQUAL,
+        "The engine of ours has no certificate, so its probes use HTTP.",
+        equal_fields.is_scheme_of_probe,
     ),
     LiveRule("unmounted-volume", EQUAL, "No container mounts this volume.", equal_fields.is_unmounted),
     LiveRule(
