@@ -348,7 +348,7 @@ def test_a_claim_of_others_is_not_told(adopt: Callable[..., Adopted]) -> None:
 def test_a_secret_and_an_account_that_stay_are_told(adopt: Callable[..., Adopted]) -> None:
     env = [{"name": "DB", "valueFrom": {"secretKeyRef": {"name": "beside", "key": "a"}}}]
     bodies = [other("v1", "Secret", stringData={"a": "b"}), other("v1", "ServiceAccount")]
-    adopted = adopt(deployment(env=env, pod={"serviceAccountName": "beside"}), *bodies)
+    adopted = adopt(deployment(env=env, pod={"serviceAccountName": "beside"}), *bodies, words=("-v",))
     assert "the new pods use Secret 'beside', which is not copied" in adopted.report
     assert "the new pods use ServiceAccount 'beside', which is not copied" in adopted.report
 
