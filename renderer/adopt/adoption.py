@@ -28,11 +28,13 @@ from renderer.adopt.neighbours import (
     is_ours,
     key_of,
     own_service,
+    replicas_without,
     service_spec,
+    tell_lost_autoscalers,
     tell_lost_name,
     tell_service,
 )
-from renderer.adopt.open_models import SharedModel, share_models
+from renderer.adopt.open_models import Claim, share_models, tell_lost_adapters
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.playground_fields import (
     CommentedBody,
@@ -48,7 +50,7 @@ from renderer.adopt.source_objects import SourceObjects, read_sources
 from renderer.adopt.takeover_choice import TakeoverChoice, moved_service, with_labels
 from renderer.adopt.unadopted import unadopted
 from renderer.api import RenderOptions
-from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, make_diagnostic
+from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, listed, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
 from renderer.diff.live.takeovers import LATER
 from renderer.engines.catalog import EngineCatalog
@@ -125,16 +127,16 @@ class _Draft(Struct):
     """A workload on its way to a Playground."""
 
     adopted: AdoptedWorkload
-    shared: SharedModel
+    claim: Claim
     playground: CommentedBody
     beside: list[Document]  # Services and autoscalers that stay as they are
     moving: list[_Copy]  # Services that lead to its pods when these are ready
     diagnostics: Collector
 
     @property
-    def written(self) -> tuple[CommentedBody, CommentedBody]:
+    def written(self) -> list[CommentedBody]:
         """The objects that it becomes."""
-        return self.shared.model, self.playground
+        return [*(shared.model for shared in self.claim.models), self.playground]
 
 
 class _Copy(Struct):
@@ -203,8 +205,9 @@ class _Run:
         named = NamedObjects(sources.others)
         workloads = self._with_takeovers(workloads, named, sources.workloads)
         used: set[int] = set()
-        for adopted, (shared, flavor) in zip(workloads, self._claims(workloads), strict=True):
-            used |= self._draft(adopted, shared, flavor, named)
+        claims = share_models(workloads, {item.name for item in self.converted if item.kind == "OpenModel"})
+        for adopted in workloads:
+            used |= self._draft(adopted, claims[adopted.key], named)
         self._sort_others([document for document in sources.others if id(document) not in used])
         self._name_files()
 
@@ -280,29 +283,26 @@ class _Run:
         self.adoption.problems += diagnostics.problems
         self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
 
-    def _claims(self, workloads: Sequence[AdoptedWorkload]) -> list[tuple[SharedModel, str]]:
-        claims = share_models(workloads, {item.name for item in self.converted if item.kind == "OpenModel"})
-        return [claims[adopted.key] for adopted in workloads]
-
-    def _draft(
-        self,
-        adopted: AdoptedWorkload,
-        shared: SharedModel,
-        flavor: str,
-        named: NamedObjects,
-    ) -> set[int]:
+    def _draft(self, adopted: AdoptedWorkload, claim: Claim, named: NamedObjects) -> set[int]:
         """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
         diagnostics = Collector()
         self._choose_token(adopted, diagnostics)
         takeover = adopted.takeover
         moving = [_copy(service) for service in takeover.moving]
         selecting = [*takeover.services, *takeover.shared]
+        other_autoscalers = named.other_autoscalers_of(adopted)
+        tell_lost_autoscalers(adopted, other_autoscalers, diagnostics)
+        replicas = replicas_without(other_autoscalers, adopted.workload.replicas)
+        adopted = replace(adopted, workload=replace(adopted.workload, replicas=replicas))
         if adopted.workload.hosts > 1:
-            group, autoscaler = draft_group(adopted, shared.name, flavor), named.autoscaler_of(adopted)
+            tell_lost_adapters(adopted.workload, diagnostics)
+            group, autoscaler = draft_group(adopted, claim.model.name, claim.flavor), named.autoscaler_of(adopted)
             beside = [*selecting, *([autoscaler] if autoscaler else [])]
-            self.drafts.append(_Draft(adopted, shared, group, beside, moving, diagnostics))
+            self.drafts.append(_Draft(adopted, claim, group, beside, moving, diagnostics))
             return {id(service) for service in takeover.moving}
-        playground = draft_playground(adopted, shared.name, flavor if len(shared.flavors) > 1 else "")
+        flavor = claim.flavor if len(claim.model.flavors) > 1 else ""
+        adapters = [shared.name for shared in claim.adapters]
+        playground = draft_playground(adopted, claim.model.name, flavor, adapters)
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), {id(service) for service in takeover.moving}
@@ -324,7 +324,7 @@ class _Run:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
         others = [service for service in selecting if id(service) not in used]
-        self.drafts.append(_Draft(adopted, shared, playground, others, moving, diagnostics))
+        self.drafts.append(_Draft(adopted, claim, playground, others, moving, diagnostics))
         return used
 
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
@@ -513,9 +513,14 @@ class _Run:
             self._say(document, becomes, "in Playgrounds")
         loses = workload.title in self.losing or any(problem.warning for problem in draft.diagnostics.problems)
         self.adoption.problems += draft.diagnostics.problems
-        app, model = f"{draft.playground.body['kind']} {draft.adopted.takeover.name}", f"OpenModel {draft.shared.name}"
-        path, model_path = self.paths[id(draft)], self.model_paths[draft.shared.name]
+        app, model = (
+            f"{draft.playground.body['kind']} {draft.adopted.takeover.name}",
+            f"OpenModel {draft.claim.model.name}",
+        )
+        path, model_path = self.paths[id(draft)], self.model_paths[draft.claim.model.name]
         becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
+        if draft.claim.adapters:
+            becomes += f", with adapters {listed([shared.name for shared in draft.claim.adapters])}"
         state = IN_PART if loses else ADOPTED
         self.adoption.objects.append(AdoptedObject(workload.title, state, becomes, draft.adopted.key))
         self.adoption.workloads.append(draft.adopted)
@@ -528,10 +533,9 @@ class _Run:
         files = {CONFIG: _text_of([self._config()])}
         self.model_paths = {}
         for draft in self._sorted_drafts():
-            bodies, path = [draft.playground], self.paths[id(draft)]
-            if self.model_paths.setdefault(draft.shared.name, path) == path:
-                bodies.insert(0, draft.shared.model)
-            files[path] = _text_of(bodies)
+            path = self.paths[id(draft)]
+            own = [shared for shared in draft.claim.models if self.model_paths.setdefault(shared.name, path) == path]
+            files[path] = _text_of([*(shared.model for shared in own), draft.playground])
         for item in self.converted:
             files[self.paths[id(item)]] = commented_text(item.body, item.comments)
         for copy in self.extra:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
-from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
+from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.diagnostics import Collector, Origin
 from renderer.kubernetes.json_values import as_map, list_at, maps_at, text_at, texts_at
 from renderer.kubernetes.workloads import is_rendered
@@ -65,7 +65,8 @@ def find_model_source(
         return loaded
     model = workload.model
     if model and (not model.path or f"{opened}/".startswith(f"{model.path}/")):
-        return _of_uri(model, opened[len(model.path) :] if model.path else "", revision)
+        below = opened[len(model.path) :] if model.path else ""
+        return source_of_uri(model.uri, model.name, below, revision)
     if _URI.match(opened):
         return ModelSource({"uri": opened}, opened, opened)
     if HUB_ID.fullmatch(opened):
@@ -195,15 +196,16 @@ def _pulled(container: AdoptedContainer) -> str:
     return ""
 
 
-def _of_uri(model: ServedModel, below: str, revision: str) -> ModelSource:
-    """The weights of an address that the source's kind says."""
-    scheme, _, rest = model.uri.partition("://")
+def source_of_uri(uri: str, name: str, below: str = "", revision: str = "") -> ModelSource:
+    """The weights of an address that the source's kind says. `name`: under which clients ask for them, '' where nobody
+    says; `below`: their folder there; `revision`: where the address has none.
+    """
+    scheme, _, rest = uri.partition("://")
     if scheme == "hf":
         model_id, _, tag = rest.partition(":")
         hub = {"modelID": model_id, **({"revision": tag or revision} if tag or revision else {})}
-        return ModelSource({"modelHub": hub}, model_id, model.name or model_id)
-    address = f"{model.uri.rstrip('/')}{below}"
-    return ModelSource({"uri": address}, rest, model.name or rest)
+        return ModelSource({"modelHub": hub}, model_id, name or model_id)
+    return ModelSource({"uri": f"{uri.rstrip('/')}{below}"}, rest, name or rest)
 
 
 def _loaded(template: Body, opened: str) -> ModelSource | None:

@@ -10,7 +10,7 @@ from renderer.adopt.pod_changes import EnginePort, is_reserved
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, number_at, text_at, value_at
 from renderer.kubernetes.workloads import is_rendered, selects
 from renderer.yamlio import Document
 
@@ -58,12 +58,35 @@ def key_of(value: Body) -> tuple[str, str]:
     return namespace, text_at(value, "metadata", "name")
 
 
+def _scaled(document: Document) -> tuple[str, str] | None:
+    """The kind and name of what an object scales; None for one that scales nothing."""
+    spec = map_at(document.value, "spec")
+    target = map_at(spec, "scaleTargetRef") or map_at(spec, "targetRef")
+    usual = wellknown.DEPLOYMENT if text_at(document.value, "kind") == wellknown.SCALED_OBJECT else ""
+    kind, name = text_at(target, "kind") or usual, text_at(target, "name")
+    return (kind, name) if kind and name else None
+
+
+def tell_lost_autoscalers(adopted: AdoptedWorkload, others: Sequence[Document], diagnostics: Collector) -> None:
+    """Tells of autoscalers that go on scaling the old workload alone, where the new one has another name."""
+    for document in others if not adopted.takeover.is_update else ():
+        kind, name = (text_at(document.value, *path) for path in (("kind",), ("metadata", "name")))
+        why = f"nothing like it scales '{adopted.takeover.name}'; write elasticConfig, or one of your own beside it"
+        diagnostics.add("W951", document.origin("metadata", "name"), what=f"the {kind} '{name}'", why=why)
+
+
+def replicas_without(others: Sequence[Document], replicas: int | None) -> int | None:
+    """The number of replicas of a workload without these autoscalers, which may have found it at 0."""
+    least = [int(number_at(document.value, "spec", "minReplicaCount")) for document in others]
+    return max(1, *least) if others and replicas == 0 else replicas
+
+
 class NamedObjects:
     """Services and autoscalers, by what leads to their workloads."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._services: dict[tuple[str, str, object], list[Document]] = {}
-        self._autoscalers: dict[tuple[str, object, object], Document] = {}
+        self._autoscalers: dict[tuple[str, str, str], list[Document]] = {}
         self._claims: dict[tuple[str, str], Sequence[object]] = {}  # the access modes of claims
         self._own_kinds: dict[tuple[str, str], set[str]] = {}  # of what llmaz has rendered
         for document in documents:
@@ -76,10 +99,8 @@ class NamedObjects:
                 self._services.setdefault((namespace, key, str(value)), []).append(document)
             elif text_at(document.value, "kind") == "PersistentVolumeClaim":
                 self._claims[key_of(document.value)] = list_at(document.value, "spec", "accessModes")
-            elif is_autoscaler(document):
-                target = map_at(document.value, "spec", "scaleTargetRef")
-                workload = namespace, as_text(target.get("kind")), as_text(target.get("name"))
-                self._autoscalers.setdefault(workload, document)
+            elif target := _scaled(document):
+                self._autoscalers.setdefault((namespace, *target), []).append(document)
 
     def services_of(self, workload: ServingWorkload) -> list[Document]:
         """The Services that select the pods of a workload that answer requests."""
@@ -103,7 +124,15 @@ class NamedObjects:
 
     def autoscaler_of(self, adopted: AdoptedWorkload) -> Document | None:
         """The HorizontalPodAutoscaler of a workload; None without one."""
-        return self._autoscalers.get((adopted.key[0], adopted.workload.kind, adopted.workload.name))
+        return next(filter(is_autoscaler, self._scalers_of(adopted)), None)
+
+    def other_autoscalers_of(self, adopted: AdoptedWorkload) -> list[Document]:
+        """All others that scale a workload, but for those that llmaz has rendered."""
+        taken = self.autoscaler_of(adopted)
+        return [document for document in self._scalers_of(adopted) if document is not taken and not is_ours(document)]
+
+    def _scalers_of(self, adopted: AdoptedWorkload) -> list[Document]:
+        return self._autoscalers.get((adopted.key[0], adopted.workload.kind, adopted.workload.name), [])
 
     def gateway_mode_of(self, adopted: AdoptedWorkload) -> str:
         """`spec.gateway.mode` of a Playground whose route or pool llmaz has rendered; '' without one."""

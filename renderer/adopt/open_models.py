@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from renderer.adopt.adopted_workload import AdoptedWorkload, object_name
 from renderer.adopt.free_names import FreeNames
+from renderer.adopt.model_source import ModelSource, source_of_uri
 from renderer.adopt.playground_fields import CommentedBody
-from renderer.diagnostics import Path
+from renderer.adopt.serving_workload import ServingWorkload
+from renderer.diagnostics import Collector, Path, quoted
 from renderer.load.validation import KINDS
 
 
@@ -23,33 +25,60 @@ class SharedModel(Struct):
     flavors: dict[str, Mapping[str, Any]]  # by name
 
 
-def share_models(
-    workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]
-) -> dict[tuple[str, str], tuple[SharedModel, str]]:
-    """For each workload, by its key, the OpenModel that it claims, and the name of its flavor there. `other_models`:
-    their names, which none of these gets.
-    """
+class Claim(Struct):
+    """What a workload claims."""
+
+    model: SharedModel
+    flavor: str  # its name in the model
+    adapters: list[SharedModel]  # without flavors
+
+    @property
+    def models(self) -> list[SharedModel]:
+        """All of them."""
+        return [self.model, *self.adapters]
+
+
+def share_models(workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]) -> dict[tuple[str, str], Claim]:
+    """For each workload, by its key, what it claims. `other_models`: their names, which none of these gets."""
     models: dict[str, SharedModel] = {}
     names = FreeNames(other_models)
-    claims: dict[tuple[str, str], tuple[SharedModel, str]] = {}
+    claims: dict[tuple[str, str], Claim] = {}
     for adopted in workloads:
         identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
         if identity not in models:
             name = names.take(adopted.model_name)
-            models[identity] = SharedModel(name, _open_model(adopted, name), {})
+            models[identity] = SharedModel(
+                name, _open_model(adopted.family, name, adopted.served_name, adopted.weights), {}
+            )
         shared = models[identity]
-        claims[adopted.key] = shared, _add_flavor(shared, adopted.flavor)
+        claims[adopted.key] = Claim(shared, _add_flavor(shared, adopted.flavor), [])
     for shared in models.values():
         shared.model.body["spec"]["inferenceConfig"] = {"flavors": [*shared.flavors.values()]}
+    adapters: dict[tuple[str, str], SharedModel] = {}
+    for adopted in workloads:
+        for served_name, uri in adopted.workload.model.adapters if adopted.workload.model else ():
+            if (served_name, uri) not in adapters:
+                name = names.take(object_name(served_name))
+                body = _open_model(adopted.family, name, served_name, source_of_uri(uri, served_name))
+                adapters[served_name, uri] = SharedModel(name, body, {})
+            claims[adopted.key].adapters.append(adapters[served_name, uri])
     return claims
 
 
-def _open_model(adopted: AdoptedWorkload, name: str) -> CommentedBody:
-    spec: dict[str, Any] = {"familyName": adopted.family}
-    if adopted.served_name != name:
-        spec["servedModelName"] = adopted.served_name
-    spec["source"] = dict(adopted.weights.source)
-    comments: dict[Path, str] = {("spec", "source"): adopted.weights.comment} if adopted.weights.comment else {}
+def tell_lost_adapters(workload: ServingWorkload, diagnostics: Collector) -> None:
+    """Tells of the adapters of a group of hosts, whose Service has the command lines of its pods as they are."""
+    if workload.model and workload.model.adapters:
+        names = quoted([name for name, _ in workload.model.adapters])
+        why = "the engines of several hosts start as written here; a Playground loads adapters"
+        diagnostics.add("W951", workload.model.origin, what=f"the adapters {names}", why=why)
+
+
+def _open_model(family: str, name: str, served_name: str, weights: ModelSource) -> CommentedBody:
+    spec: dict[str, Any] = {"familyName": family}
+    if served_name != name:
+        spec["servedModelName"] = served_name
+    spec["source"] = dict(weights.source)
+    comments: dict[Path, str] = {("spec", "source"): weights.comment} if weights.comment else {}
     body = {"apiVersion": KINDS["OpenModel"], "kind": "OpenModel", "metadata": {"name": name}, "spec": spec}
     return CommentedBody(body, comments)
 

@@ -55,18 +55,22 @@ class CommentedBody(Struct):
     comments: dict[Path, str]
 
 
-def draft_playground(adopted: AdoptedWorkload, model_name: str, flavor: str = "") -> CommentedBody:
+def draft_playground(
+    adopted: AdoptedWorkload, model_name: str, flavor: str = "", adapters: Sequence[str] = ()
+) -> CommentedBody:
     """The Playground without arguments, variables and podTemplate: what they come on top of. `flavor`: its own of those
-    that the OpenModel has, '' for the only one.
+    that the OpenModel has, '' for the only one; `adapters`: the names of their OpenModels.
     """
     workload, container = adopted.workload, adopted.container
     claim: dict[str, object] = {"modelName": model_name}
+    if adapters:
+        claim = {"models": [{"name": model_name}, *({"name": name, "role": "lora"} for name in adapters)]}
     if flavor:
         claim["inferenceFlavors"] = [flavor]
     spec: dict[str, Any] = {}
     if workload.replicas is not None and "elasticConfig" not in workload.spec:
         spec["replicas"] = workload.replicas
-    spec["modelClaim"] = claim
+    spec["modelClaims" if adapters else "modelClaim"] = claim
     settings = _workload_settings(adopted)
     comments: dict[Path, str] = {}
     spec["backendRuntimeConfig"] = backend = {"backendName": container.backend}

@@ -9,7 +9,7 @@ from renderer.diff.live.compared import ObjectSide, PodPair
 from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity, wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, value_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at, value_at
 from renderer.kubernetes.rollouts import unavailable_count
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.resolve.weight_sources import CACHE_ENV
@@ -140,7 +140,10 @@ def is_preset_option(differing: DifferingField) -> bool:
     _, ours = differing.commands
     spec = ours.recognised.engine.runtime.spec
     configs, derived = spec.get("recommendedConfigs") or (), (spec.get("engine") or {}).get("derived") or ()
-    written = {ours.style.name(arg) for entry in (*configs, *derived) for arg in entry.get("args") or ()}
+    adapters = map_at(spec, "engine", "adapters")
+    sizes = [text_at(adapters, key, "option") for key in ("rank", "batch", "held")]
+    words = [*(arg for entry in (*configs, *derived) for arg in entry.get("args") or ()), *sizes]
+    written = {ours.style.name(arg) for arg in (*words, *texts_at(adapters, "enable"))}
     return differing.option in written - {*ours.port_options, ours.model_option} - ours.parallel_options
 
 
