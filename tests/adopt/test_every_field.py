@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ from renderer.kubernetes.json_values import text_at, value_at
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
 from tests.diff.live.dumps import catalog
+from tests.paths import ROOT
 
 Body: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
@@ -192,3 +194,100 @@ def test_each_field_of_a_workload_is_used_or_told(tmp_path: Path, monkeypatch: p
         if not is_used(body, path, field, rendered.get(f"{name}-llmaz")) and notices <= usual:
             silent.add(f"{kind} {'.'.join(map(str, (*path, field)))}")
     assert silent == SILENT.keys()
+
+
+SERVICE: Final = """\
+apiVersion: serving.kserve.io/v1alpha1
+kind: LLMInferenceService
+metadata: {name: NAME, namespace: llm}
+spec:
+  model: {uri: "hf://Qwen/Qwen3-8B", name: qwen}
+  template:
+    containers:
+      - name: main
+        image: vllm/vllm-openai:v0.33.0
+        resources: {limits: {nvidia.com/gpu: "8"}}
+"""
+BY_TYPE: Final[Mapping[str, object]] = {
+    "text": "planted",
+    "integer": 2,
+    "boolean": True,
+    "textMap": {"kueue.x-k8s.io/queue-name": "planted"},
+    "quantity": "70Gi",
+    "amount": 2,
+    "map": {"containers": [{"name": "main", "env": [{"name": "PLANTED", "value": "planted"}]}]},
+}
+SPECIAL: Final[Mapping[str, object]] = {
+    "model.uri": "hf://org/planted",
+    "model.lora.adapters[].uri": "hf://org/planted",
+    "parallelism.expert": True,
+    "storageInitializer.enabled": False,
+}
+# What a field needs beside it to say anything, by how its path begins.
+BESIDE: Final[Mapping[str, str]] = {
+    "model.lora": "model: {lora: {adapters: [{name: first, uri: hf://org/first}]}}",
+    "scaling": "scaling: {minReplicas: 1, maxReplicas: 4, keda: {}}",
+    "kvCacheOffloading": "kvCacheOffloading: {cpu: 50Gi}",
+    "parallelism.data": "{parallelism: {data: 4, dataLocal: 1}, "
+    "worker: {containers: [{name: main, image: vllm/vllm-openai:v0.33.0}]}}",
+}
+# Fields of KServe that are neither used nor told, each with its reason.
+_REFUSED: Final = "E958 refuses a service that scales without a metric, whatever its bounds are"
+SILENT_OF_KSERVE: Final[Mapping[str, str]] = {"scaling.minReplicas": _REFUSED, "scaling.maxReplicas": _REFUSED}
+
+
+def leaves(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, object]]:
+    """The fields of a table of presets/, with the type of each; None for one that is lost."""
+    for key, kind in table.items():
+        place = f"{path}.{key}" if path else key
+        while isinstance(kind, dict) and "items" in kind:
+            place, kind = f"{place}[]", kind["items"]
+        if isinstance(kind, dict) and "fields" in kind:
+            yield from leaves(kind["fields"], place)
+        else:
+            yield place, None if isinstance(kind, dict) else kind
+
+
+def merged(value: Any, other: Any) -> Any:
+    """Two values in one: maps by their keys, lists by their indexes."""
+    if isinstance(value, dict) and isinstance(other, dict):
+        return {key: merged(value.get(key), other.get(key)) for key in {**value, **other}}
+    if isinstance(value, list) and isinstance(other, list):
+        return [merged(*pair) for pair in zip_longest(value, other)]
+    return value if other is None else other
+
+
+def nested(path: str, value: object) -> Any:
+    """The value at a path in maps and lists of one."""
+    for part in reversed(path.split(".")):
+        value = {part.removesuffix("[]"): [value] if part.endswith("[]") else value}
+    return value
+
+
+def service(name: str, spec: Body) -> str:
+    """A service of KServe with more fields of `spec`."""
+    body = yaml.safe_load(SERVICE.replace("NAME", name))
+    return yaml.safe_dump({**body, "spec": merged(body["spec"], spec)})
+
+
+def test_each_field_of_a_service_of_kserve_is_used_or_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It changes what is written or said of the service."""
+    monkeypatch.chdir(tmp_path)
+    table = yaml.safe_load((ROOT / "presets" / "kserve.yaml").read_text("utf-8"))["spec"]["spec"]
+    paths = []
+    for i, (path, kind) in enumerate(leaves(table)):
+        beside: Body = next((yaml.safe_load(text) for start, text in BESIDE.items() if path.startswith(start)), {})
+        value = SPECIAL.get(path, BY_TYPE.get(str(kind), "planted"))
+        Path(f"plain-{i}.yaml").write_text(service(f"plain-{i}", beside), "utf-8")
+        Path(f"other-{i}.yaml").write_text(service(f"other-{i}", merged(beside, nested(path, value))), "utf-8")
+        paths.append(path)
+    adoption = adopt(["."], "out")
+
+    def outcome(name: str) -> tuple[str, list[tuple[str, str]]]:
+        problems = [problem for problem in adoption.problems if problem.file == f"{name}.yaml"]
+        text = adoption.files.get(f"{name}.yaml", "").replace(name, "")
+        return text, [(problem.code, problem.text.replace(name, "")) for problem in problems]
+
+    silent = {path for i, path in enumerate(paths) if outcome(f"plain-{i}") == outcome(f"other-{i}")}
+    assert silent == SILENT_OF_KSERVE.keys()
+    assert len(adoption.files) > len(paths)
