@@ -34,7 +34,7 @@ from renderer.adopt.neighbours import (
     tell_lost_name,
     tell_service,
 )
-from renderer.adopt.open_models import Claim, share_models, tell_lost_adapters
+from renderer.adopt.open_models import ClaimedModels, share_models, tell_lost_adapters
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.playground_fields import (
     CommentedBody,
@@ -127,7 +127,7 @@ class _Draft(Struct):
     """A workload on its way to a Playground."""
 
     adopted: AdoptedWorkload
-    claim: Claim
+    claim: ClaimedModels
     playground: CommentedBody
     beside: list[Document]  # Services and autoscalers that stay as they are
     moving: list[_Copy]  # Services that lead to its pods when these are ready
@@ -283,7 +283,7 @@ class _Run:
         self.adoption.problems += diagnostics.problems
         self.adoption.objects.append(AdoptedObject(name, REFUSED, diagnostics.problems[-1].message))
 
-    def _draft(self, adopted: AdoptedWorkload, claim: Claim, named: NamedObjects) -> set[int]:
+    def _draft(self, adopted: AdoptedWorkload, claim: ClaimedModels, named: NamedObjects) -> set[int]:
         """Drafts the Playground of a workload. The ids of the documents that it takes the place of."""
         diagnostics = Collector()
         self._choose_token(adopted, diagnostics)

@@ -128,8 +128,8 @@ class NamedObjects:
 
     def other_autoscalers_of(self, adopted: AdoptedWorkload) -> list[Document]:
         """All others that scale a workload, but for those that llmaz has rendered."""
-        taken = self.autoscaler_of(adopted)
-        return [document for document in self._scalers_of(adopted) if document is not taken and not is_ours(document)]
+        own = self.autoscaler_of(adopted)
+        return [document for document in self._scalers_of(adopted) if document is not own and not is_ours(document)]
 
     def _scalers_of(self, adopted: AdoptedWorkload) -> list[Document]:
         return self._autoscalers.get((adopted.key[0], adopted.workload.kind, adopted.workload.name), [])

@@ -25,7 +25,7 @@ class SharedModel(Struct):
     flavors: dict[str, Mapping[str, Any]]  # by name
 
 
-class Claim(Struct):
+class ClaimedModels(Struct):
     """What a workload claims."""
 
     model: SharedModel
@@ -38,11 +38,13 @@ class Claim(Struct):
         return [self.model, *self.adapters]
 
 
-def share_models(workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]) -> dict[tuple[str, str], Claim]:
+def share_models(
+    workloads: Sequence[AdoptedWorkload], other_models: Iterable[str]
+) -> dict[tuple[str, str], ClaimedModels]:
     """For each workload, by its key, what it claims. `other_models`: their names, which none of these gets."""
     models: dict[str, SharedModel] = {}
     names = FreeNames(other_models)
-    claims: dict[tuple[str, str], Claim] = {}
+    claims: dict[tuple[str, str], ClaimedModels] = {}
     for adopted in workloads:
         identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
         if identity not in models:
@@ -51,7 +53,7 @@ def share_models(workloads: Sequence[AdoptedWorkload], other_models: Iterable[st
                 name, _open_model(adopted.family, name, adopted.served_name, adopted.weights), {}
             )
         shared = models[identity]
-        claims[adopted.key] = Claim(shared, _add_flavor(shared, adopted.flavor), [])
+        claims[adopted.key] = ClaimedModels(shared, _add_flavor(shared, adopted.flavor), [])
     for shared in models.values():
         shared.model.body["spec"]["inferenceConfig"] = {"flavors": [*shared.flavors.values()]}
     adapters: dict[tuple[str, str], SharedModel] = {}

@@ -152,21 +152,21 @@ def is_used(body: Body, path: Place, field: str, rendered: object) -> bool:
     return "planted" in json.dumps(rendered) or _holds(rendered, value_at(body, *path, field), field, path[-1] == 0)
 
 
-def _holds(rendered: object, wanted: object, field: str, of_container: bool) -> bool:
+def _holds(rendered: object, expected: object, field: str, of_container: bool) -> bool:
     if isinstance(rendered, dict):
         is_engine = not of_container or rendered.get("name") == RUNNER
-        if is_engine and field in rendered and _within(wanted, rendered[field]):
+        if is_engine and field in rendered and _within(expected, rendered[field]):
             return True
-        return any(_holds(value, wanted, field, of_container) for value in rendered.values())
-    return isinstance(rendered, list) and any(_holds(item, wanted, field, of_container) for item in rendered)
+        return any(_holds(value, expected, field, of_container) for value in rendered.values())
+    return isinstance(rendered, list) and any(_holds(item, expected, field, of_container) for item in rendered)
 
 
-def _within(wanted: object, value: object) -> bool:
-    if isinstance(wanted, dict) and isinstance(value, dict):
-        return all(key in value and _within(item, value[key]) for key, item in wanted.items())
-    if isinstance(wanted, list) and isinstance(value, list):
-        return all(any(_within(item, other) for other in value) for item in wanted)
-    return json.dumps(wanted) == json.dumps(value) or str(wanted) == str(value)
+def _within(expected: object, value: object) -> bool:
+    if isinstance(expected, dict) and isinstance(value, dict):
+        return all(key in value and _within(item, value[key]) for key, item in expected.items())
+    if isinstance(expected, list) and isinstance(value, list):
+        return all(any(_within(item, other) for other in value) for item in expected)
+    return json.dumps(expected) == json.dumps(value) or str(expected) == str(value)
 
 
 def test_each_field_of_a_workload_is_used_or_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
