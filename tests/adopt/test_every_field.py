@@ -139,12 +139,12 @@ def planted() -> list[Planted]:
 def notices_of(problems: Sequence[Diagnostic], item: LiveObject | None) -> set[tuple[str, ...]]:
     """What is said of a workload, but for what ours adds."""
     differences = item.differences if item else ()
-    said = {
+    notices = {
         (difference.path, str(difference.theirs), difference.rule)
         for difference in differences
         if difference.kind != ADDS
     }
-    return {*said, *((problem.code, problem.text) for problem in problems)}
+    return {*notices, *((problem.code, problem.text) for problem in problems)}
 
 
 def is_used(body: Body, path: Place, field: str, rendered: object) -> bool:
