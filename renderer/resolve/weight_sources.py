@@ -39,6 +39,7 @@ _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
 _CLAIM = r"[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?"
 _CACHED_HUB = "Huggingface"  # whose cache a claim may hold
 CACHE_ENV = ({"name": "HF_HUB_CACHE", "value": MODELS_FOLDER.rstrip("/")}, {"name": "HF_HUB_OFFLINE", "value": "1"})
+_HUB_ADDRESS = r"https?://(?:huggingface\.co|hf\.co|modelscope\.cn/models)/([\w.-]+/[\w.-]+)/?"
 _ID = re.compile(r"[._-]*[A-Za-z0-9][A-Za-z0-9._-]*(?:/[._-]*[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -118,7 +119,9 @@ def _hub_weights(
         diagnostics.add("E232", origin.at("modelID") if "modelID" in hub else replace(origin, key=True))
     if repo and not _ID.fullmatch(repo):
         hint = "write it as organisation/name: letters, digits, '-', '_' and '.'"
-        if _TAGGED.fullmatch(repo):
+        if address := re.fullmatch(_HUB_ADDRESS, repo):
+            hint = f"write modelID: {address[1]}"
+        elif _TAGGED.fullmatch(repo):
             hint = f"write uri: {PULLED}://{repo} in place of modelHub"
         diagnostics.add("E233", origin.at("modelID"), value=repo, hint=hint)
     if "filename" in hub:

@@ -128,7 +128,7 @@ CLAIM = thing(
 
 # --- A pod by itself (check/kinds/pod_template.py)
 
-SPREAD: Body = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+SPREAD: Body = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
 EMPTY: Body = {"name": "a", "emptyDir": {}}
 GPU = "nvidia.com/gpu"
 of_pod("E520", "volumes", {"volumes": [EMPTY, EMPTY]}, ("volumes", 1, "name"))
@@ -211,6 +211,9 @@ of_environment("W506", {"env": [UNKNOWN_KEY]}, ("env", 0, "valueFrom", "configMa
 
 OTHERS = {**SPREAD, "labelSelector": {"matchLabels": {"model": "another"}}}
 OTHERS_PLACE = ("topologySpreadConstraints", 0, "labelSelector")
+NO_LABEL = {**SPREAD, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+NO_LABEL_PLACE = ("topologySpreadConstraints", 0, "topologyKey")
+of_pod("W549", "label of no node", {"topologySpreadConstraints": [NO_LABEL]}, NO_LABEL_PLACE)
 of_pod("W503", "spread over pods of others", {"topologySpreadConstraints": [OTHERS]}, OTHERS_PLACE)
 
 
@@ -455,6 +458,9 @@ of_engine("W491", "memory of a typing error", ("resources", "limits", "memory"),
 RDMA: Body = {"limits": {**ONE, "rdma/ib": 1}}
 of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib"), resources=RDMA)
 of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
+SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
+of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})
+of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")
 NOT_READY = {"httpGet": {"path": "/healthz", "port": 8010}}
 of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path"), readinessProbe=NOT_READY)
 of_engine("N472", "code from a moving source", ("command", 4), "--trust-remote-code")
@@ -612,6 +618,7 @@ ELSEWHERE: Mapping[str, str] = {
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
     "what a claim beside the workload requests": "W486",
+    "a deadline, which the pods of a Job may have; tests/errors has it of each other kind": "E545",
     "rendered engines alone: what a key of ours asks for, and what a preset gives": "E370 E371 E445 W445",
     "command lines that other faults show to be read; tests/engines has each": (
         "E434 E436 E443 W465 W466 W467 W232 W430 W431 W432 W433 W435 W437 W439 W440 W441 W442 W443 E477 E478 W477 W478"

@@ -16,6 +16,7 @@ from tests.combinations.parameters import ACCELERATORS
 
 REASONS: Mapping[str, str] = {
     "N580": "Secrets are named and never rendered, and a check says what it could not look into",
+    "N533": "the same of those with the keys of a bucket",
     "W355": "two podTemplates of a tree say hostNetwork: rendering looks at one app at a time, and a check at all",
 }
 

@@ -53,6 +53,8 @@ def validate_pod_templates(body: Body) -> Iterator[Finding]:
     for template in pod_templates(body):
         for finding in validate_pod(template.spec, template.claims):
             yield finding.below(*template.path, "spec")
+        if "activeDeadlineSeconds" in template.spec and body.get("kind") not in _WITH_DEADLINE:
+            yield Finding("E545", (*template.path, "spec", "activeDeadlineSeconds"), {"kind": body.get("kind")})
 
 
 def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
@@ -76,6 +78,9 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
                 {"what": "topology spread constraint", "name": ", ".join(key)},
             )
         constraints.append(key)
+        if key[1] == "DoNotSchedule" and (near := _NODE_LABELS.get(key[0])):
+            path: Path = ("topologySpreadConstraints", i, "topologyKey")
+            yield Finding("W549", path, {"key": key[0], "near": near})
     names: set[object] = set()
     staying: list[tuple[Path, Body]] = []
     for path, container in containers(spec):
@@ -130,6 +135,15 @@ def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
     ]
 
 
+# Kinds whose pods may have a deadline (ValidatePodTemplateSpecForStatefulSet and its like refuse it for the others in
+# pkg/apis/apps/validation/validation.go of Kubernetes 1.34).
+_WITH_DEADLINE = frozenset(("Pod", "Job", "CronJob"))
+# What people call the labels of nodes, and what these are.
+_NODE_LABELS = {
+    **dict.fromkeys(("hostname", "host", "node"), "kubernetes.io/hostname"),
+    **dict.fromkeys(("zone", "failure-domain.beta.kubernetes.io/zone"), "topology.kubernetes.io/zone"),
+    **dict.fromkeys(("region", "failure-domain.beta.kubernetes.io/region"), "topology.kubernetes.io/region"),
+}
 _VARIABLE_HINT = "take it from a Secret: valueFrom.secretKeyRef; list what is not a secret under output.plainSecrets"
 _OPTION_HINT = (
     "use an environment variable from a Secret, in an option as $(NAME); list what is not a secret under "

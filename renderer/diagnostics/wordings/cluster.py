@@ -20,6 +20,14 @@ CLUSTER: Final[dict[str, Wording]] = {
         "with {modes} only one {one} can mount the volume, but up to {pods} pods of {owner} would",
         "write ReadWriteMany or ReadOnlyMany, with a storage class that has it; or one replica, without maxSurge",
     ),
+    "E545": Wording(
+        "the API server takes no activeDeadlineSeconds in pods that a {kind} makes, so it makes none",
+        "leave it out: a deadline belongs to a Job",
+    ),
+    "W549": Wording(
+        "no node has the label '{key}', so DoNotSchedule keeps all pods from running",
+        "write topologyKey: {near}",
+    ),
     "W503": Wording(
         "the constraint over {key} counts pods with {labels}, which no pod of this {kind} has: it spreads nothing",
         "select labels of its own pods",

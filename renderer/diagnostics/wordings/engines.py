@@ -251,6 +251,14 @@ ENGINES: Final[dict[str, Wording]] = {
         "does not start",
         "give it limits: {{{resource}: 1}}, take an image for CPUs, or name the runtimeClassName that gives it one",
     ),
+    "W494": Wording(
+        "{variable} names accelerator {index}, and those of a container are numbered from 0: it has {count}",
+        "leave it out: a container sees its own accelerators alone",
+    ),
+    "W498": Wording(
+        "{option} {value} gives the engine random weights: it answers nonsense, and is ready",
+        "leave it out; it is for measurements",
+    ),
     "W484": Wording(
         "{name} shares its accelerator with other pods, and takes {percent} % of the memory: the next one that starts "
         "there finds too little",

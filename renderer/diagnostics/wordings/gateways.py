@@ -267,6 +267,16 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "gives them a field of their own: clients get one or the other",
         "give the engine of '{name}' the {option} of its model, or leave that of '{other}' out",
     ),
+    "W687": Wording("the AI gateway asks {host} for /v1/chat/completions, and its path is {path}", "{hint}"),
+    "W688": Wording(
+        "vectors of '{other}' cannot be compared with those of '{model}' behind the same name: an index that holds "
+        "both finds the wrong texts",
+        "give each of them a name of its own",
+    ),
+    "W689": Wording(
+        "requests go to '{name}' ({share}), which has 0 replicas and nothing that starts one: they fail",
+        "write weight: 0, or replicas: 1 in '{name}'",
+    ),
     "W683": Wording(
         "{share} leave the cluster: this provider has neither weight nor priority, so it shares them with "
         "'{other}' by weight 1",

@@ -38,6 +38,14 @@ MODELS: Final[dict[str, Wording]] = {
         "to make this explicit, set 'flavorPolicy: first'; or give them the same {keys}",
     ),
     "W213": Wording("the flavor '{name}' has no limits and is in no catalog, so its pods get no accelerator", "{hint}"),
+    "W916": Wording(
+        "'{name}' is one name with a comma in it",
+        "write servedModelName: {first}, and a ModelRoute with modelName: {rest} over it",
+    ),
+    "W917": Wording(
+        "a repository of the hub has a branch or tag 'latest' only where its owner made one, else nothing is loaded",
+        "write revision: main, or a commit",
+    ),
     "W915": Wording("the {what} of a {kind} reaches no object, so nothing acts on it", "{hint}"),
     "W215": Wording(
         "the flavor sets {limit} of {name}, so {value} has no effect",

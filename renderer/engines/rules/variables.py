@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.name_lists import NameList
 from renderer.engines.running_engine import RunningEngine
-from renderer.kubernetes.json_values import as_text
+from renderer.kubernetes.json_values import as_text, text_at
 from renderer.text.suggestions import closest
 
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NEAR = 0.9  # one letter in ten may be wrong or missing
 _DIGITS = re.compile(r"\d+")
 
@@ -55,3 +56,14 @@ def _is_used(running: RunningEngine, name: str) -> bool:
     container = running.container
     values = (as_text(variable.get("value")) for variable in container.env)
     return any(name in text for text in itertools.chain(container.command, container.args, values))
+
+
+@rule(of=RunningEngine, when=lambda running: running.line.shared.accelerator.number)
+def unseen_accelerators(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for a list of accelerators with one that the container does not have."""
+    count = running.line.shared.accelerator.number
+    for name, origin in running.written_variables(_VISIBLE):
+        values = [text_at(entry, "value") for entry in running.container.env if entry.get("name") == name]
+        numbers = [int(part) for part in values[0].split(",") if part.strip().isdecimal()] if values else []
+        if beyond := [number for number in numbers if number >= count]:
+            yield make_diagnostic("W494", origin, variable=name, index=beyond[0], count=count)

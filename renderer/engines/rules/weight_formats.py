@@ -1,4 +1,4 @@
-"""Whether the weights of the model are stored in the format that the command line names."""
+"""Whether the engine loads the weights of the model, in the format in which they are stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import RunningEngine
-from renderer.kubernetes.json_values import map_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 
 _UNQUANTIZED = frozenset(("bf16", "bfloat16", "fp16", "float16", "fp32", "float32"))
 
@@ -36,16 +36,30 @@ def other_format(running: RunningEngine) -> Iterator[Diagnostic]:
     formats = _formats(line.backend)
     for option in written_options(line.engine.style, line.written, (_option(line.backend),)):
         needed_format = next((name for name, values in formats.items() if option.value in values), "")
-        others = [word for word in (*line.args, *running.container.args) if word != option.value]
-        if not needed_format or any(
-            needed_format in word.lower() for word in others if not word.startswith(option.name)
-        ):
+        texts = [*line.args, *running.container.args]
+        others = " ".join(word for word in texts if word != option.value and not word.startswith(option.name)).lower()
+        if not needed_format or needed_format in others:
             continue  # the name of the model, or of its repository, says that format
-        if (stored in formats and stored != needed_format) or (not stored and precision in _UNQUANTIZED):
-            words = {
-                "option": option.name,
-                "value": option.value,
-                "format": needed_format,
-                "stored": stored or precision,
-            }
+        named = next((name for name in formats if name in others), "")
+        known_format = named or (
+            stored if stored in formats else "" if stored or precision not in _UNQUANTIZED else precision
+        )
+        if known_format and known_format != needed_format:
+            words = {"option": option.name, "value": option.value, "format": needed_format, "stored": known_format}
             yield make_diagnostic("W482", option.origin, engine=line.engine.names.engine or line.backend, **words)
+
+
+@cache
+def _random_options(backend: str) -> Mapping[str, Sequence[str]]:
+    """By option, the values with which an engine loads no weights."""
+    rows = maps_at(table_entry(backend), "randomWeights")
+    return {text_at(row, "option"): texts_at(row, "values") for row in rows}
+
+
+@rule(of=RunningEngine, when=lambda running: not running.line.options.isdisjoint(_random_options(running.line.backend)))
+def random_weights(running: RunningEngine) -> Iterator[Diagnostic]:
+    """A warning for an engine that loads no weights."""
+    line, options = running.line, _random_options(running.line.backend)
+    for option in written_options(line.engine.style, line.written, options):
+        if option.value in options[option.name]:
+            yield make_diagnostic("W498", option.origin, option=option.name, value=option.value)

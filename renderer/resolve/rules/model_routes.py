@@ -10,7 +10,7 @@ from renderer.plan import Plan
 from renderer.resolve.gateway import public_names, streaming
 from renderer.resolve.gateway.adapter_names import find_adapter
 from renderer.resolve.gateway.settings import GatewaySettings
-from renderer.resolve.tasks import CHAT
+from renderer.resolve.tasks import CHAT, EMBEDDING
 from renderer.resolve.traffic.model_route_records import (
     AppBackend,
     BackendWorkloads,
@@ -18,6 +18,8 @@ from renderer.resolve.traffic.model_route_records import (
     RouteShares,
     leads_to_main,
 )
+
+_OPENAI_VECTORS = "text-embedding-"  # the models of embeddings that OpenAI alone has
 
 
 @rule(of=RouteBackend, when=lambda backend: backend.field != "provider")
@@ -175,6 +177,35 @@ def _is_shaped(plan: Plan, meaning: Meaning) -> bool | None:
     options = meaning.options.get(plan.backend)
     args = (plan.leader or plan.worker).containers[0].args
     return None if options is None else any(arg.partition("=")[0] in options for arg in args)
+
+
+@rule(of=RouteShares, when=lambda shares: shares.plans and shares.plans[0].task == EMBEDDING and not shares.route.off)
+def mixed_vectors(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for embeddings of several models behind one name: their vectors cannot be compared."""
+    item, first = shares.route.item, shares.plans[0]
+    models = {plan.app: plan.model for plan in shares.plans}
+    for i, backend in enumerate(item.spec["backends"]):
+        field = "provider" if "provider" in backend else "playground" if "playground" in backend else "service"
+        other = models.get(str(backend.get(field)), "")
+        if "provider" in backend and (named := backend["provider"].get("modelName", "")).startswith(_OPENAI_VECTORS):
+            other = named  # of other providers nobody knows which model it is
+        if other and other != first.model:
+            words = {"other": other, "model": first.model}
+            yield make_diagnostic("W688", item.origin("spec", "backends", i, field), **words)
+            return
+
+
+@rule(of=RouteShares, when=lambda shares: not shares.route.off)
+def share_of_nobody(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for requests that go to an app without replicas, which nothing starts."""
+    item = shares.route.item
+    asleep = {plan.app for plan in shares.plans if plan.replicas == 0 and not plan.scaler and not plan.interceptor}
+    for i, share in enumerate(shares.shares if asleep else ()):
+        backend = item.spec["backends"][i]
+        field = "playground" if "playground" in backend else "service"
+        if share.weight and backend.get(field) in asleep:
+            words = {"name": backend.get(field), "share": f"weight {share.weight}"}
+            yield make_diagnostic("W689", item.origin("spec", "backends", i, field), **words)
 
 
 @rule(of=RouteShares)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule, suggestion
 from renderer.engines.rules.disk import in_gib, too_little_room
 from renderer.fit.weights import read_weights
+from renderer.kubernetes.json_values import text_at
 from renderer.resolve import app_annotations, model_cache, names
 from renderer.resolve.pod.hardening import TIGHT
 from renderer.resolve.workload.claimed import AppBase, hardening_origin, skips_loaders
@@ -18,6 +19,23 @@ _METADATA = frozenset(["labels", "annotations"])
 def invalid_family(base: AppBase) -> Iterator[Diagnostic]:
     """An error for the family of the main model where it is not a label's value."""
     yield from names.invalid_family_name(base.claim.main)
+
+
+@rule(of=AppBase, when=lambda base: "," in base.app.spec.get("servedModelName", ""))
+def listed_names(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for several public names as one text, which is one name."""
+    name = base.app.spec["servedModelName"]
+    first, *others = [part.strip() for part in name.split(",")]
+    words = {"name": name, "first": first, "rest": others[0]}
+    yield make_diagnostic("W916", base.app.origin("spec", "servedModelName"), **words)
+
+
+@rule(of=AppBase, when=lambda base: not base.claim.main.ours)
+def latest_revision(base: AppBase) -> Iterator[Diagnostic]:
+    """A warning for the revision `latest`, which images have and repositories of the hub do not."""
+    for claimed in base.claim.models:
+        if text_at(claimed.model.spec, "source", "modelHub", "revision") == "latest":
+            yield make_diagnostic("W917", Origin(claimed.model.document, ("spec", "source", "modelHub", "revision")))
 
 
 @rule(of=AppBase, when=lambda base: base.app.annotations)

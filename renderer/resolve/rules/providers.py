@@ -35,6 +35,15 @@ _NEEDS_VERSION = ("AzureOpenAI",)
 _WITH_PREFIX = {"OpenAI": "0.6", "Anthropic": "0.7"}  # by schema, the first AI gateway that reads it
 _COHERE = ("api.cohere.com", "api.cohere.ai")
 _MAX_NAME = 63
+# By host, what stands before /chat/completions in the address of its OpenAI API, as its reference has it.
+_PREFIXES = {
+    "openrouter.ai": "api/v1",
+    "api.groq.com": "openai/v1",
+    "generativelanguage.googleapis.com": "v1beta/openai",
+    "api.fireworks.ai": "inference/v1",
+    "api.deepinfra.com": "v1/openai",
+}
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
 def _is_provider(backend: RouteBackend) -> object:
@@ -90,6 +99,22 @@ def missing_version(backend: RouteBackend) -> Iterator[Diagnostic]:
     spec = backend.spec["provider"]
     if spec["schema"] == "Cohere" and "version" not in spec and spec["hostname"] in _COHERE:
         yield make_diagnostic("W682", backend.origin.at("schema"), host=spec["hostname"])
+
+
+@rule(of=RouteBackend, when=_is_provider)
+def missing_prefix(backend: RouteBackend) -> Iterator[Diagnostic]:
+    """A warning for a provider whose OpenAI API has another path than the one that the AI gateway asks for."""
+    spec, origin = backend.spec["provider"], backend.origin.at("hostname")
+    host = spec["hostname"]
+    if spec["schema"] != "OpenAI" or "prefix" in spec:
+        return
+    reads_prefix = targets_at_least(backend.route.context.inputs.config, "aiGateway", _WITH_PREFIX["OpenAI"])
+    if reads_prefix and (prefix := _PREFIXES.get(host)):
+        path, hint = f"/{prefix}/chat/completions", f"write prefix: {prefix}"
+        yield make_diagnostic("W687", origin, host=host, path=path, hint=hint)
+    elif host.endswith(_AZURE):
+        path, hint = "/openai/deployments/…", "write schema: AzureOpenAI, and its version"
+        yield make_diagnostic("W687", origin, host=host, path=path, hint=hint)
 
 
 @rule(of=RouteBackend, when=_is_provider)

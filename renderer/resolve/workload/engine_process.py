@@ -30,6 +30,7 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.workload.engine_run import BACKEND, EngineRun
 from renderer.template import share_maps
 
+_OFFLINE = frozenset(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"))  # of the hub's client
 OWN_ENVS = ("leaderEnvs", "workerEnvs")
 """The keys of `spec.workload` with the variables of leaders or workers alone."""
 
@@ -66,10 +67,13 @@ class EngineProcess(Struct, frozen=True):
 
     @property
     def loader_env(self) -> tuple[Body, ...]:
-        """The environment of the loaders: without what a preset derives, which is for the engine alone."""
+        """The environment of the loaders: without what a preset derives, and without what keeps an engine from asking
+        the hub, which loaders have to ask.
+        """
         layers = self.run.engine.derivation(self.run.words).envs
-        derived = [entry for layer in layers for entry in layer.value]
-        return tuple([entry for entry in self.env if entry not in derived]) if derived else self.env
+        for_engine = [entry for layer in layers for entry in layer.value]
+        for_engine += [entry for entry in self.env if entry.get("name") in _OFFLINE] if self.user_env else []
+        return tuple([entry for entry in self.env if entry not in for_engine]) if for_engine else self.env
 
     def arg_origins(self) -> list[tuple[Origin, list[Origin]]]:
         """Of each argument its origin, and those of all that give its option."""

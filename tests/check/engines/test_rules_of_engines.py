@@ -112,6 +112,10 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W475", variable="VLLM_USE_V1"),
         Fault("W476", variable="VLLM_LOGGING_LEVL"),
     ),
+    variables.unseen_accelerators: (
+        Fault("W494", not_of=dict.fromkeys(KINDS, "tests/errors/W494-*, tests/check/test_every_kind.py: a value")),
+    ),
+    weight_formats.random_weights: (Fault("W498", ["--load-format", "dummy"]),),
     absent.absent_programs: (Fault("E479", ["--distributed-executor-backend", "ray"]),),
     memory.without_shared_memory: (
         Fault(
