@@ -674,6 +674,27 @@ def test_two_clusters_beside_each_other() -> None:
     assert [kind for kind, _ in risks(diff)] == ["plaintext-secret", "floating-tag"]
 
 
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "openai"}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"stringData": {"apiKey": "sk-1"}}, ["key apiKey of the Secret is written out"]),
+        ({"data": {"a": "c2stMQ==", "b": "eA=="}}, [f"key {key} of the Secret is written out" for key in "ab"]),
+        ({"data": {"a": "ENC[AES256_GCM,data:x,type:str]"}}, []),
+        ({"stringData": {"a": "${TOKEN}", "b": "{{ .Values.token }}", "c": ""}}, []),
+        ({"type": "Opaque"}, []),
+    ],
+)
+def test_a_secret_that_is_written_out(fields: dict[str, object], told: list[str]) -> None:
+    diff = compare(texts(workload()), texts(workload(), {**SECRET, **fields}))
+    assert [what for kind, what in risks(diff) if kind == "plaintext-secret"] == told
+    for form in FORMS.values():
+        assert "sk-1" not in form(diff, "")
+    assert risks(compare(texts({**SECRET, **fields}), texts({**SECRET, **fields}))) == []
+
+
 def test_many_that_move_to_another_namespace() -> None:
     """Pairs of one name are few, however many there are of a namespace."""
     sides: list[list[dict[str, Any]]] = [[], []]

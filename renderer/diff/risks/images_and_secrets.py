@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
-from renderer.kubernetes.json_values import value_at
+from renderer.kubernetes.json_values import map_at, value_at
 from renderer.resolve.kube.images import MOVING_TAG
 from renderer.secrets.detection import find_secrets, find_url_secrets
 from renderer.secrets.words import is_literal_secret
+
+_NOT_WRITTEN = ("ENC[", "${", "<", "{{")
 
 
 def pod_risks(pair: ObjectPair) -> Iterator[Risk]:
@@ -23,6 +25,8 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
     identity of a secret is its value, which never appears in the message.
     """
     if isinstance(value, dict):
+        if value.get("kind") == "Secret":
+            yield from _written_keys(value)
         if isinstance(path := value_at(value, "hostPath", "path"), str):
             yield "host-path", path, f"volume {marked(value.get('name', ''))} is {marked(path)} of the node"
         if is_literal_secret(value.get("name"), value.get("value")):
@@ -54,6 +58,14 @@ def _pod_findings(value: object) -> Iterator[tuple[str, str, str]]:
                 what = f"option {marked(option)}" if option else "an argument"
                 yield "plaintext-secret", f"{option}={userinfo}", f"{what} holds a URL with a password"
             yield from _pod_findings(item)
+
+
+def _written_keys(secret: dict[str, object]) -> Iterator[tuple[str, str, str]]:
+    """The keys of a Secret whose values stand in the manifest: neither encrypted, as by SOPS, nor filled in later."""
+    for field in ("data", "stringData"):
+        for key, value in map_at(secret, field).items():
+            if isinstance(value, str) and value and not value.startswith(_NOT_WRITTEN):
+                yield "plaintext-secret", f"{key}={value}", f"key {marked(key)} of the Secret is written out"
 
 
 def is_floating(image: str) -> bool:

@@ -122,7 +122,8 @@ KINDS: Mapping[str, RiskKind] = {
     "plaintext-secret": RiskKind(
         "plaintext secret",
         "other",
-        "put it into a Secret, with `valueFrom.secretKeyRef` in `env`; an option reads the variable as `$(NAME)`",
+        "keep it out of git, encrypted or made by something else; `valueFrom.secretKeyRef` in `env` reads a Secret, "
+        "and an option the variable as `$(NAME)`",
     ),
     "host-path": RiskKind("hostPath", "other", "write `modelCache.pvc`, or a volume of another kind"),
     "floating-tag": RiskKind(
