@@ -8,12 +8,15 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from renderer.adopt.engine_container import AdoptedContainer, find_engine
+from renderer.adopt.kept_command import why_kept
 from renderer.adopt.model_source import ModelSource, find_model_source
+from renderer.adopt.pod_changes import EnginePort, engine_port
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.adopt.takeover import Takeover
 from renderer.diagnostics import Collector, quoted
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.catalog import EngineCatalog
+from renderer.engines.handwritten_command import usual_port
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.resolve.names import is_dns_label
@@ -39,6 +42,7 @@ class AdoptedWorkload(Struct, frozen=True):
     model_name: str  # of the OpenModel
     family: str
     takeover: Takeover
+    keep_reason: str = ""  # why its command line stays as it is, '' where the preset starts the engine
 
     @property
     def key(self) -> tuple[str, str]:
@@ -49,6 +53,11 @@ class AdoptedWorkload(Struct, frozen=True):
     def new_key(self) -> tuple[str, str]:
         """Namespace and name of the workload that takes its place."""
         return self.workload.key[0], self.takeover.name
+
+    @property
+    def loads_itself(self) -> bool:
+        """Whether the engine goes on finding its weights by itself, as its own command line says."""
+        return bool(self.keep_reason) and not self.weights.has_loader
 
 
 def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics: Collector) -> AdoptedWorkload | None:
@@ -62,7 +71,10 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     container = find_engine(workload, template, catalog, diagnostics)
     if container is None:
         return None
-    weights = find_model_source(workload, container, template, diagnostics)
+    keep_reason = why_kept(workload, container, template)
+    if keep_reason and engine_port_in(container).number is None:
+        diagnostics.stop("E952", workload.engine_origin_of(container.path), why="it does not say the engine's port")
+    weights = find_model_source(workload, container, template, diagnostics, loads_itself=bool(keep_reason))
     limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
     accelerator = catalog.accelerator(limits)
     _tell_lost(workload, container, weights, diagnostics)
@@ -79,7 +91,15 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         model_name=model_name,
         family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
         takeover=Takeover(name=workload.name),
+        keep_reason=keep_reason,
     )
+
+
+def engine_port_in(container: AdoptedContainer) -> EnginePort:
+    """The port of the engine of a container."""
+    recognised = container.recognised
+    usual = usual_port(container.entry, container.values, is_own_image=recognised.is_own_image)
+    return engine_port(container.body, recognised.command.port or usual)
 
 
 def _tell_lost(

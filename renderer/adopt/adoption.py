@@ -18,7 +18,9 @@ from renderer.adopt.api_keys import plain_app
 from renderer.adopt.beside import tell_selections, tell_used
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.file_names import EXTRA, FileNames
+from renderer.adopt.free_names import FreeNames
 from renderer.adopt.hub_token import HubToken, default_token
+from renderer.adopt.kept_command import kept_runtime, options_of_preset
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
@@ -69,6 +71,7 @@ Body = Mapping[str, Any]
 Key = tuple[str, str]  # namespace and name
 Identity = tuple[str, Key]  # kind, namespace and name
 ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
+_KEPT = "The command line stays as it is"
 _APPS = ("Playground", "Service")
 
 
@@ -132,11 +135,13 @@ class _Draft(Struct):
     beside: list[Document]  # Services and autoscalers that stay as they are
     moving: list[_Copy]  # Services that lead to its pods when these are ready
     diagnostics: Collector
+    runtime: CommentedBody | None = None  # of a command line that stays as it is
 
     @property
     def written(self) -> list[CommentedBody]:
         """The objects that it becomes."""
-        return [*(shared.model for shared in self.claim.models), self.playground]
+        runtimes = [self.runtime] if self.runtime else []
+        return [*(shared.model for shared in self.claim.models), *runtimes, self.playground]
 
 
 class _Copy(Struct):
@@ -171,6 +176,7 @@ class _Run:
         self.others: Sequence[Document] = ()  # objects that are no workloads that can be read
         self.unknown: list[ServingWorkload] = []  # workloads without a known engine
         self.replaced: dict[Key, list[tuple[Document, str]]] = {}  # what a workload's Playground says of other objects
+        self.runtime_names = FreeNames(catalog.runtimes)
         self.losing: set[str] = set()  # the names of objects of which something is lost, before they are drafted
         self.paths: dict[int, str] = {}  # the file of each draft, object and document that is written, by its id
         self.model_paths: dict[str, str] = {}  # the file of each OpenModel of a draft, by its name
@@ -300,9 +306,11 @@ class _Run:
             beside = [*selecting, *([autoscaler] if autoscaler else [])]
             self.drafts.append(_Draft(adopted, claim, group, beside, moving, diagnostics))
             return {id(service) for service in takeover.moving}
+        runtime = self._kept_runtime(adopted, diagnostics) if adopted.keep_reason else None
+        backend = runtime.body["metadata"]["name"] if runtime else adopted.container.backend
         flavor = claim.flavor if len(claim.model.flavors) > 1 else ""
         adapters = [shared.name for shared in claim.adapters]
-        playground = draft_playground(adopted, claim.model.name, flavor, adapters)
+        playground = draft_playground(adopted, claim.model.name, backend, flavor=flavor, adapters=adapters)
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
         port, used = engine_port_of(adopted), {id(service) for service in takeover.moving}
@@ -324,11 +332,21 @@ class _Run:
             if service is not own and not is_ours(service):
                 tell_service(service, adopted, port, diagnostics)
         others = [service for service in selecting if id(service) not in used]
-        self.drafts.append(_Draft(adopted, claim, playground, others, moving, diagnostics))
+        self.drafts.append(_Draft(adopted, claim, playground, others, moving, diagnostics, runtime))
         return used
 
+    def _kept_runtime(self, adopted: AdoptedWorkload, diagnostics: Collector) -> CommentedBody:
+        """The BackendRuntime of a command line that stays as it is, which a note tells."""
+        container = adopted.container
+        options = ", ".join(options_of_preset(container))
+        more = f"; with a version that is known, the preset would set {options} too" if options else ""
+        origin = adopted.workload.engine_origin_of((*container.path, "image"))
+        diagnostics.add("N955", origin, why=adopted.keep_reason, more=more, backend=container.backend)
+        comments: dict[Path, str] = {("spec", "image"): f"{_KEPT}: {adopted.keep_reason}."}
+        return CommentedBody(kept_runtime(container, self.runtime_names.take(adopted.takeover.name)), comments)
+
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
-        if choice := token_variable(adopted):
+        if not adopted.loads_itself and (choice := token_variable(adopted)):
             token, origin = choice
             if self.token is None:
                 self.token = token
@@ -518,6 +536,8 @@ class _Run:
             f"OpenModel {draft.claim.model.name}",
         )
         path, model_path = self.paths[id(draft)], self.model_paths[draft.claim.model.name]
+        if draft.runtime:
+            app = f"{app} with BackendRuntime {draft.runtime.body['metadata']['name']}"
         becomes = f"{app} and {model} in {path}" if path == model_path else f"{app} in {path}, {model} in {model_path}"
         if draft.claim.adapters:
             becomes += f", with adapters {listed([shared.name for shared in draft.claim.adapters])}"
@@ -535,7 +555,8 @@ class _Run:
         for draft in self._sorted_drafts():
             path = self.paths[id(draft)]
             own = [shared for shared in draft.claim.models if self.model_paths.setdefault(shared.name, path) == path]
-            files[path] = _text_of([*(shared.model for shared in own), draft.playground])
+            runtimes = [draft.runtime] if draft.runtime else []
+            files[path] = _text_of([*(shared.model for shared in own), *runtimes, draft.playground])
         for item in self.converted:
             files[self.paths[id(item)]] = commented_text(item.body, item.comments)
         for copy in self.extra:

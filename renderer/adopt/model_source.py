@@ -35,6 +35,7 @@ class ModelSource(Struct, frozen=True):
     name: str  # as the engine opens it, which is its name where nobody gives another
     mount_path: str = ""  # of the volume that is claimed by the source, '' for none
     comment: str = ""  # a choice that was made
+    has_loader: bool = False  # a loader of ours brings them in the pod that was read
     is_pulled: bool = False  # by a hook into a server that runs
     lost_cache: str = ""  # the mount path of a volume in which the engine kept what it downloaded, and now does not
     keeps_cache: bool = False  # the engine goes on downloading by itself, into a volume of its own
@@ -46,11 +47,21 @@ class ModelSource(Struct, frozen=True):
 
 
 def find_model_source(
-    workload: ServingWorkload, container: AdoptedContainer, template: Body, diagnostics: Collector
+    workload: ServingWorkload,
+    container: AdoptedContainer,
+    template: Body,
+    diagnostics: Collector,
+    *,
+    loads_itself: bool = False,
 ) -> ModelSource:
-    """The weights of a container's engine. Raises Stop where nobody says them in a way that an OpenModel can."""
+    """The weights of a container's engine. `loads_itself`: it goes on finding them as its command line says. Raises
+    Stop where nobody says them in a way that an OpenModel can.
+    """
     revision = _last_value(container, "revision")
     if repository := container.value_of("hubRepository"):
+        if loads_itself and not container.value_of("hubFile"):
+            name = "".join(repository.values[:1]).partition(":")[0]
+            return ModelSource({"modelHub": {"modelID": name}}, name, name)
         return _hub_file(container, repository.values[:1], repository.origin, diagnostics)
     opened, origin = _opened(workload, container)
     step = _own_step(container, template)
@@ -59,6 +70,7 @@ def find_model_source(
         if address := _pulled(container) or step[0]:
             uri = f"{container.entry['pullScheme']}://{address}"
             cache = _mount_path(_volume_at(container.body, template, container.entry.get("hubCache", ""))[0])
+            cache = "" if loads_itself else cache
             return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
         _stop_unnamed(workload, container, origin, diagnostics)
     if loaded := _loaded(template, opened):
@@ -71,6 +83,8 @@ def find_model_source(
         return ModelSource({"uri": opened}, opened, opened)
     if HUB_ID.fullmatch(opened):
         hub = {"modelID": opened, **({"revision": revision} if revision else {})}
+        if loads_itself:
+            return ModelSource({"modelHub": hub}, opened, opened)
         return _with_cache(container, template, hub, opened)
     if not opened.startswith("/"):
         why = f"'{opened}' is not a path, an address or a hub id"
@@ -226,7 +240,7 @@ def _loaded(template: Body, opened: str) -> ModelSource | None:
     for key, variable in (("allowPatterns", "MODEL_ALLOW_PATTERNS"), ("ignorePatterns", "MODEL_IGNORE_PATTERNS")):
         if patterns := values.get(variable):
             hub[key] = patterns.split(",")
-    return ModelSource({"modelHub": hub}, model_id, model_id, mount_path=_LOADED.rstrip("/"))
+    return ModelSource({"modelHub": hub}, model_id, model_id, mount_path=_LOADED.rstrip("/"), has_loader=True)
 
 
 def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:

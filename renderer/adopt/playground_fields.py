@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.adopt.adopted_workload import AdoptedWorkload
+from renderer.adopt.adopted_workload import AdoptedWorkload, engine_port_in
 from renderer.adopt.engine_container import AdoptedContainer, EngineOption, split_options
 from renderer.adopt.hub_token import HubToken, token_of
 from renderer.adopt.model_source import HUB_ID, hub_id
@@ -18,7 +18,6 @@ from renderer.adopt.pod_changes import (
     COMMAND_FIELDS,
     PROBES,
     EnginePort,
-    engine_port,
     is_reserved,
     lost_labels,
     original_pod,
@@ -27,7 +26,7 @@ from renderer.adopt.pod_changes import (
 )
 from renderer.adopt.pod_patch import patch_between
 from renderer.diagnostics import Collector, NamedSource, Origin, Path
-from renderer.engines.handwritten_command import Word, usual_port
+from renderer.engines.handwritten_command import Word
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.server_defaults import DEPLOYMENT_ROLLOUT
@@ -41,6 +40,7 @@ Body = Mapping[str, Any]
 _DERIVED = ("port", "host", "servedName", "weights", "revision", "hubRepository", "hubFile", "downloadTo")
 _WORD = re.compile(r"[\w./-]+")
 _RECREATE = {"maxUnavailable": "100%", "maxSurge": 0}
+LOADS_ITSELF = "The engine goes on finding its weights by itself, so no loader is added."
 _KEPT_PORT = "The engine keeps its port, which Services, policies, monitors, annotations and sidecars may name."
 _HTTPS = "HTTPS"
 _NO_GATEWAY = {"mode": "off"}  # which RenderConfig says for all
@@ -56,12 +56,13 @@ class CommentedBody(Struct):
 
 
 def draft_playground(
-    adopted: AdoptedWorkload, model_name: str, flavor: str = "", adapters: Sequence[str] = ()
+    adopted: AdoptedWorkload, model_name: str, backend_name: str, *, flavor: str = "", adapters: Sequence[str] = ()
 ) -> CommentedBody:
-    """The Playground without arguments, variables and podTemplate: what they come on top of. `flavor`: its own of those
-    that the OpenModel has, '' for the only one; `adapters`: the names of their OpenModels.
+    """The Playground without arguments, variables and podTemplate: what they come on top of. `backend_name`: the
+    BackendRuntime; `flavor`: its own of those that the OpenModel has, '' for the only one; `adapters`: the names of
+    their OpenModels.
     """
-    workload, container = adopted.workload, adopted.container
+    workload = adopted.workload
     claim: dict[str, object] = {"modelName": model_name}
     if adapters:
         claim = {"models": [{"name": model_name}, *({"name": name, "role": "lora"} for name in adapters)]}
@@ -73,8 +74,8 @@ def draft_playground(
     spec["modelClaims" if adapters else "modelClaim"] = claim
     settings = _workload_settings(adopted)
     comments: dict[Path, str] = {}
-    spec["backendRuntimeConfig"] = backend = {"backendName": container.backend}
-    if version := _version(adopted):
+    spec["backendRuntimeConfig"] = backend = {"backendName": backend_name}
+    if (version := _version(adopted)) and not adopted.keep_reason:
         backend["version"] = version
     own = {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
     spec |= {key: value for key, value in own.items() if key != "gateway"}
@@ -91,11 +92,9 @@ def draft_playground(
     metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
-    if adopted.weights.keeps_cache:
+    if adopted.loads_itself:
         metadata["annotations"] = {SKIP: "true"}
-        comments["metadata", "annotations"] = (
-            "The engine goes on downloading into its own volume, so no loader is added."
-        )
+        comments["metadata", "annotations"] = LOADS_ITSELF
     body = {"apiVersion": KINDS["Playground"], "kind": "Playground", "metadata": metadata, "spec": spec}
     return CommentedBody(body, comments)
 
@@ -121,7 +120,7 @@ def complete_playground(
         backend["sharedMemorySize"] = size
     args = [word for option in _own_options(adopted, runner) for word in option.words]
     strays = [word.text for word in adopted.container.strays]
-    if args or strays:
+    if (args or strays) and not adopted.keep_reason:
         backend["args"] = [*strays, *args]
     if envs := list(_own_variables(adopted, runner, token, diagnostics)):
         places = [text_at(variable, "name") for variable in maps_at(runner, "env")]
@@ -131,7 +130,7 @@ def complete_playground(
     )
     original["spec"]["containers"][0] |= _probes(adopted, original["spec"]["containers"][0], runner, diagnostics)
     _share_claims(original["spec"], rendered_pod)
-    if adopted.weights.is_pulled:
+    if adopted.weights.is_pulled and not adopted.keep_reason:
         original["spec"]["containers"][0].pop("lifecycle", None)
     node_selector = map_at(adopted.template, "spec", "nodeSelector")
     if node_selector and node_selector != map_at(rendered_pod, "spec", "nodeSelector"):
@@ -203,7 +202,7 @@ def _share_claims(spec: dict[str, Any], rendered_pod: Body) -> None:
 
 def _comment_image(adopted: AdoptedWorkload, playground: CommentedBody, patch: Body) -> None:
     containers = maps_at(patch, "spec", "containers")
-    if containers and "image" in containers[0] and not _version(adopted):
+    if containers and "image" in containers[0] and not _version(adopted) and not adopted.keep_reason:
         comment = "The engine's version in this image is unknown: write it into backendRuntimeConfig.version."
         playground.comments[(*_TEMPLATE, "spec", "containers", 0, "image")] = comment
 
@@ -280,6 +279,10 @@ def _own_variables(
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
     for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")
+        if adopted.keep_reason:
+            if variable != rendered.get(name):
+                yield variable
+            continue
         if token and adopted.weights.is_loaded and token.holds(variable) and not _asks_hub(adopted):
             continue
         if name in unread or (name in container.used_variables and not _is_named(name, container.body)):
@@ -298,7 +301,10 @@ def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
     something else in the container names a file below them.
     """
     body, path = adopted.container.body, adopted.weights.mount_path
-    consumed = {shared_memory_mount(adopted.template, body)[0], adopted.weights.lost_cache}
+    shared_memory, size = shared_memory_mount(adopted.template, body)
+    if adopted.loads_itself:  # without a size nothing else says that it has shared memory
+        return frozenset([shared_memory] if size else [])
+    consumed = {shared_memory, adopted.weights.lost_cache}
     texts = [value for option in _kept_options(adopted) for value in option.values]
     texts += [repr(value) for key, value in body.items() if key in ("env", *COMMAND_FIELDS)]
     if path and not any(path in text for text in texts):
@@ -313,9 +319,7 @@ def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
 
 def engine_port_of(adopted: AdoptedWorkload) -> EnginePort:
     """The port of the engine of a workload, which it keeps where it is known."""
-    container, recognised = adopted.container, adopted.container.recognised
-    usual = usual_port(container.entry, container.values, is_own_image=recognised.is_own_image)
-    port = engine_port(container.body, recognised.command.port or usual)
+    port = engine_port_in(adopted.container)
     return replace(port, ours_number=port.number) if port.number else port
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from renderer.adopt.adopted_workload import AdoptedWorkload
-from renderer.adopt.playground_fields import CommentedBody
+from renderer.adopt.playground_fields import LOADS_ITSELF, CommentedBody
 from renderer.adopt.pod_changes import kept_metadata, own_containers
 from renderer.adopt.pod_patch import patch_between
 from renderer.adopt.server_defaults import without_defaults
@@ -48,9 +48,7 @@ def draft_group(adopted: AdoptedWorkload, model_name: str, flavor: str) -> Comme
     if policy not in (None, _STARTUP):
         spec["startupPolicy"] = policy
     spec["workloadTemplate"] = templates
-    comments: dict[Path, str] = {
-        ("metadata", "annotations"): "The engine goes on finding its weights by itself, so no loader is added."
-    }
+    comments: dict[Path, str] = {("metadata", "annotations"): LOADS_ITSELF}
     body = {"apiVersion": KINDS["Service"], "kind": "Service", "metadata": metadata, "spec": spec}
     return CommentedBody(body, comments)
 

@@ -329,6 +329,9 @@ def _rank(engine: Engine) -> str:
 def faults(runtime: BackendRuntime) -> Iterator[str]:
     """What is wrong with a preset, over all versions."""
     names = listed(runtime.name)
+    for version, able in (("0.5.1", False), ("0.5.2", True)) if runtime.name == "vllm" else ():
+        if refused(compiled(runtime, version), PLAIN) == able:  # before all lists: the program
+            yield f"vllm {version}: starts is {not able}"
     for place, version in enumerate(names):
         yield from untaken_options(runtime, version)
         yield from unread_variables(runtime, version)

@@ -50,6 +50,10 @@ ADOPTION: Final[dict[str, Wording]] = {
         "make it first: {command}",
     ),
     "W951": Wording("{what} is lost: {why}", "before the move, fix what needs it"),
+    "N955": Wording(
+        "{why}, so its command line stays as it is{more}",
+        "where you know the version, use the preset: backendName: {backend}, with that version",
+    ),
     "W952": Wording(
         "the hub's token is in {name} here, and in {other} elsewhere: RenderConfig has only one",
         "put both into one Secret, or keep the variables of this Playground, which its loader gets too",

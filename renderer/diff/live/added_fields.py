@@ -116,8 +116,8 @@ def drains(differing: DifferingField) -> bool:
         return False
     if differing.path == ("spec", _GRACE):
         old, new = (leaf.value if leaf else None for leaf in (differing.theirs, differing.ours))
-        if isinstance(old, int) and isinstance(new, int) and new > old and _has_more_options(pods):
-            return True
+        if isinstance(old, int) and isinstance(new, int) and new > old:
+            return differing.is_filled_in or _has_more_options(pods)
         return differing.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
     if not differing.added:
         return False

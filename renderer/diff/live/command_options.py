@@ -39,6 +39,12 @@ class ContainerCommand(Struct, frozen=True):
         return self.recognised.engine.runtime.name
 
     @property
+    def starts_preset(self) -> bool:
+        """Whether it is the preset's command in an image where that is known to be."""
+        engine = self.recognised.engine
+        return [*self.start] == [*(engine.runtime.spec.get("command") or ())] and bool(engine.version)
+
+    @property
     def style(self) -> Dialect:
         """How the engine reads its options."""
         return self.recognised.engine.engine.style

@@ -137,8 +137,7 @@ class PodLeaves:
 
     def _command(self, container: Key, command: ContainerCommand) -> Iterator[tuple[Key, Leaf]]:
         place = (*self._side.place, *container[1:])
-        runtime = command.recognised.engine.runtime
-        is_known = not self._is_ours or [*command.start] == [*(runtime.spec.get("command") or ())]
+        is_known = not self._is_ours or command.starts_preset
         start: object = ("starts", command.backend) if is_known else command.start
         yield (*container, "command"), Leaf(" ".join(command.start), (*place, "command"), start, "start")
         for name, value in command.options.items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.handwritten_command import table_entry, usual_port
+from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import PORT
 from renderer.resolve import names
 from renderer.resolve.engine import ports
@@ -12,6 +14,8 @@ from renderer.resolve.rules.adapters import not_loaded
 from renderer.resolve.rules.versions import refused_by_version
 from renderer.resolve.workload import host_groups
 from renderer.resolve.workload.engine_run import BACKEND, AppEngine, EngineRun, client_model_name, served_name_origin
+from renderer.resolve.workload.handwritten_pod import runtime_command
+from renderer.resolve.workload.planned_pod import PlannedPod
 
 
 @rule(of=AppEngine, when=lambda choice: choice.engine.spec.get("notice"))
@@ -47,16 +51,29 @@ def unreachable_name(run: EngineRun) -> Iterator[Diagnostic]:
 def unfit_port(run: EngineRun) -> Iterator[Diagnostic]:
     """An error for a port on which the engine cannot listen, or which nobody tells it."""
     app, number = run.base.app, ports.request_port(run.base.app)
-    if number == PORT:
+    if number == PORT or not run.engine.templated:
         return
     others = host_groups.supervisor_ports(run.multi_host, run.words)
     if app.role:
         why, hint = "prefill and decode answer on the ports of their pool", "leave enginePort out"
-    elif not run.engine.templated:
-        why, hint = "this BackendRuntime has no spec.engine", "write the port as {{ Port }} there, with spec.engine"
     elif ranks := {port.number for port in host_groups.rank_ports(run.multi_host, run.words, number)} & others:
         why, hint = f"the supervisor of its ranks uses {min(ranks)}", "choose a port further below it, or above it"
     else:
         return
     origin = app.origin("spec", "service", "enginePort")
     yield make_diagnostic("E427", origin, backend=run.engine.runtime.name, port=number, why=why, hint=hint)
+
+
+@rule(of=PlannedPod, when=lambda planned: not planned.run.engine.templated and "service" in planned.app.spec)
+def port_of_command(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """An error for a port that the command line of a BackendRuntime without `spec.engine` does not say."""
+    number, command = ports.request_port(planned.app), runtime_command(planned)
+    variables = plain_variables({"env": planned.pod.containers[0].env})
+    usual = usual_port(table_entry(command.backend), variables, is_own_image=not command.program)
+    port = command.port if command.ports else usual
+    if number in (PORT, port):
+        return
+    why = f"its command line says {f'port {port}' if port else 'no port'}, and it has no spec.engine"
+    hint = "write the port into its command line too, or leave enginePort out"
+    origin = planned.app.origin("spec", "service", "enginePort")
+    yield make_diagnostic("E427", origin, backend=planned.run.engine.runtime.name, port=number, why=why, hint=hint)

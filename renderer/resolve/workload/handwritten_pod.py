@@ -99,7 +99,7 @@ def patched_pod(planned: PlannedPod) -> WrittenPod | None:
     templated = planned.run.engine.templated
     if templated and not planned.app.spec.get("podTemplate"):
         return None
-    command = EngineCommand() if templated else _runtime_command(planned)
+    command = EngineCommand() if templated else runtime_command(planned)
     return WrittenPod(
         planned.run.base, planned.pod, command, lambda path: _patched_field(planned, path), answers=not templated
     )
@@ -115,7 +115,8 @@ def _patched_field(planned: PlannedPod, path: Path) -> Origin | None:
     return None
 
 
-def _runtime_command(planned: PlannedPod) -> EngineCommand:
+def runtime_command(planned: PlannedPod) -> EngineCommand:
+    """The command line of the runner where a runtime without `spec.engine` wrote it."""
     runtime, runner = Origin(planned.run.engine.runtime.document, ("spec",)), planned.pod.containers[0]
     command = [Word(text, runtime.at("command", i)) for i, text in enumerate(runner.command)]
     layers = planned.command.layers

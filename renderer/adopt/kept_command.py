@@ -1,0 +1,62 @@
+"""The BackendRuntime that starts a container's engine by the container's own command line.
+
+It takes the place of a preset where nobody knows whether the preset's command, and the options that it sets, are in the
+image. It has no `spec.engine`, so that nothing is derived (docs/deviations.md, 13).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from renderer.adopt.engine_container import AdoptedContainer
+from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.engines.option_lists import list_path
+from renderer.kubernetes import wellknown
+from renderer.kubernetes.json_values import list_at, maps_at, text_at, texts_at
+from renderer.kubernetes.workloads import is_rendered
+from renderer.load.validation import KINDS
+from renderer.resolve.kube.images import split_tag
+
+_DEFAULT = "default"  # the recommended config of a Playground that names none
+_NO_TAG = "latest"  # what a container runtime takes
+
+
+def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: Body) -> str:
+    """Why the command line of a container has to stay as it is; '' where the preset, with the options of the engine's
+    version, starts the same engine, and where the source's kind or an own template says how it is started.
+    """
+    engine, name = container.engine, container.backend
+    if workload.hosts > 1 or workload.model is not None:
+        return ""
+    if is_rendered(template) and workload.annotations.get(wellknown.BACKEND) == name:
+        return ""
+    image = text_at(container.body, "image")
+    if not container.recognised.is_own_image:
+        return f"the image '{image}' is neither of the project of {name} nor a mirror of it"
+    if not engine.version:
+        return f"the image '{image}' does not tell its version of {name}"
+    rules = engine.option_rules
+    if list_path(engine.runtime.spec["engine"]) and (rules is None or rules.is_beyond):
+        return f"the options of {name} {engine.version} are not known"
+    return ""
+
+
+def kept_runtime(container: AdoptedContainer, name: str) -> dict[str, Any]:
+    """The BackendRuntime with the image and the command line of the engine's container."""
+    body = container.body
+    image, tag = split_tag(text_at(body, "image"))
+    spec: dict[str, Any] = {"image": image, "version": tag or _NO_TAG}
+    if command := list_at(body, "command"):
+        spec["command"] = [*command]
+    spec["recommendedConfigs"] = [{"name": _DEFAULT, "args": [*list_at(body, "args")]}]
+    metadata = {"name": name}
+    return {"apiVersion": KINDS["BackendRuntime"], "kind": "BackendRuntime", "metadata": metadata, "spec": spec}
+
+
+def options_of_preset(container: AdoptedContainer) -> list[str]:
+    """The options that the preset sets where the engine's version is known, and the command line does not have."""
+    style = container.engine.engine.style
+    own_options = {option.name for option in container.options} | container.option_names("weights")  # the model is said
+    config = maps_at(container.engine.runtime.spec, "recommendedConfigs")[0]
+    options = [word for word in texts_at(config, "args") if style.is_option(word)]
+    return [option for option in options if style.name(option) not in own_options]

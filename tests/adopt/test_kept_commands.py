@@ -1,0 +1,100 @@
+"""A command line comes over as it is where nobody knows whether the preset's would do; else it becomes the preset's in
+the version of the image.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Llmaz
+
+SERVER = ["python3", "-m", "vllm.entrypoints.openai.api_server"]
+MODEL = ["--model", "Qwen/Qwen3-8B"]
+DIGEST = f"vllm/vllm-openai@sha256:{'0' * 64}"
+KEPT = {
+    "version in words": ("registry.example.com/vllm-openai-ubi9:0.4.2", None, MODEL),
+    "before the program": ("vllm/vllm-openai:v0.4.3", SERVER, MODEL),
+    "before all lists": ("vllm/vllm-openai:v0.5.5", None, MODEL),
+    "newer than all lists": ("vllm/vllm-openai:v99.0.0", None, MODEL),
+    "moving tag": ("vllm/vllm-openai:latest", None, MODEL),
+    "no tag": ("vllm/vllm-openai", None, MODEL),
+    "digest alone": (DIGEST, None, MODEL),
+    "fork": ("quay.io/fork/vllm-openai:v0.24.0", None, MODEL),
+    "vendor": ("rocm/sgl-dev:v0.5.1-rocm", ["python3", "-m", "sglang.launch_server"], ["--model-path", "a/b"]),
+    "own build": ("registry.example.com/team/serve:7", ["vllm", "serve", "Qwen/Qwen3-8B"], ["--port", "9000"]),
+    "script": ("registry.example.com/llama:r36", ["bash", "-c", "llama-server -hf a/b:Q4_K_M --port 8081"], None),
+    "hub's file": ("registry.example.com/llama:r36", ["/opt/llama-server"], ["-hf", "a/b", "-hff", "q4.gguf"]),
+    "engine's variable": ("ghcr.io/huggingface/text-generation-inference:2.4.0", None, ["--model-id", "$(MODEL)"]),
+    "trtllm": ("registry.example.com/trt:1", ["trtllm-serve", "Qwen/Qwen3-8B"], ["--port", "9000"]),
+}
+PRESET = {
+    "mirror": ("mirror.example.com/hub/vllm/vllm-openai:v0.24.0", True),
+    "older": ("vllm/vllm-openai:v0.10.2", False),
+    "digest of a tag": (f"vllm/vllm-openai:v0.24.0@sha256:{'0' * 64}", True),
+}
+
+
+def container_after(tmp_path: Path, llmaz: Llmaz, image: str, command: list[str] | None, args: list[str] | None) -> Any:
+    """The engine's container of what an adopted Deployment with one is rendered to, and what adopt said."""
+    container: dict[str, object] = {"name": "e", "image": image, "command": command, "args": args}
+    container |= {"env": [{"name": "MODEL", "value": "Qwen/Qwen3-8B"}], "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": pod}
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "chat"}, "spec": spec}
+    (tmp_path / "running.yaml").write_text(yaml.safe_dump(body), "utf-8")
+    adopted = llmaz("adopt", str(tmp_path / "running.yaml"), "-o", str(tmp_path / "tree"))
+    assert adopted.code == 0, adopted.err + adopted.out
+    assert llmaz("render", str(tmp_path / "tree"), "-o", str(tmp_path / "out")).code == 0
+    texts = [path.read_text("utf-8") for path in (tmp_path / "out").rglob("*.yaml")]
+    objects = [body for text in texts for body in yaml.safe_load_all(text)]
+    workload = next(body for body in objects if body["kind"] == "Deployment")
+    return workload["spec"]["template"]["spec"]["containers"][0], adopted.err + adopted.out
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_same_container_starts(name: str, tmp_path: Path, llmaz: Llmaz) -> None:
+    image, command, args = KEPT[name]
+    container, report = container_after(tmp_path, llmaz, image, command, args)
+    assert (container["image"], container.get("command"), container.get("args")) == (image, command, args)
+    assert {"name": "MODEL", "value": "Qwen/Qwen3-8B"} in container["env"]
+    assert "[N955]" in report
+    assert "would set" in report
+    assert "starts the same engine" not in report
+
+
+@pytest.mark.parametrize("name", PRESET)
+def test_a_known_version_gets_its_options(name: str, tmp_path: Path, llmaz: Llmaz) -> None:
+    image, drains = PRESET[name]
+    container, report = container_after(tmp_path, llmaz, image, None, MODEL)
+    assert (container["image"], container["command"]) == (image, ["vllm", "serve"])
+    assert ("--shutdown-timeout" in container["args"]) == drains
+    assert "[N955]" not in report
+    assert "starts the same engine" in report
+
+
+def test_a_container_without_a_known_port_is_refused(tmp_path: Path, llmaz: Llmaz) -> None:
+    """Another image than the engine's own may set the port."""
+    (tmp_path / "running.yaml").write_text(
+        """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      containers:
+        - {name: e, image: "registry.example.com/tgi:1", command: [text-generation-launcher, --model-id, a/b]}
+""",
+        "utf-8",
+    )
+    done = llmaz("adopt", str(tmp_path / "running.yaml"), "-o", str(tmp_path / "tree"))
+    assert done.code == 2
+    assert "the engine's port [E952]" in done.err
