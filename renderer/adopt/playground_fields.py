@@ -92,7 +92,7 @@ def draft_playground(
     metadata: dict[str, object] = {"name": adopted.takeover.name}
     if workload.namespace not in ("", "default"):
         metadata["namespace"] = workload.namespace
-    if adopted.loads_itself:
+    if adopted.loads_itself or adopted.weights.keeps_cache:
         metadata["annotations"] = {SKIP: "true"}
         comments["metadata", "annotations"] = LOADS_ITSELF
     body = {"apiVersion": KINDS["Playground"], "kind": "Playground", "metadata": metadata, "spec": spec}

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer import schema_validation
-from renderer.check.engines import is_release, validate_engines
+from renderer.check.engines import EngineCensus, is_release, validate_engines
 from renderer.check.finding import Body
 from renderer.check.graph import (
     NAMED_KINDS,
@@ -34,14 +34,15 @@ def validate_documents(
     *,
     alone: bool = False,
     engines: EngineCatalog | None = None,
+    census: EngineCensus | None = None,
     rendered: Sequence[Document] = (),
     are_apart: Callable[[Document, Document], bool] = lambda one, other: False,
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
     `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
-    those that they may run; `rendered`: the HelmReleases whose charts' objects are among the documents; `are_apart`:
-    whether nobody applies two documents together.
+    those that they may run; `census`: counts these; `rendered`: the HelmReleases whose charts' objects are among the
+    documents; `are_apart`: whether nobody applies two documents together.
     """
     rendered_ids = {id(document) for document in rendered}
     unrendered = [document for document in read if id(document) not in rendered_ids]
@@ -64,7 +65,7 @@ def validate_documents(
     for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
         problems += _located(documents[i], [finding])
     if engines:
-        problems += _of_known_text(validate_engines(unrendered, engines, external), unrendered)
+        problems += _of_known_text(validate_engines(unrendered, engines, external, census), unrendered)
     return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
 
 

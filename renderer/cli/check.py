@@ -28,6 +28,7 @@ from renderer.cli.standard_streams import write
 from renderer.diagnostics import Diagnostic, counted
 
 if TYPE_CHECKING:
+    from renderer.check.engines import EngineCensus
     from renderer.load.hand_written import Manifests
     from renderer.yamlio import Document
 
@@ -120,6 +121,7 @@ def check(
     if not paths and not kustomizations:
         raise click.UsageError("Missing argument 'PATHS...'.")
     with report_failures(form):
+        from renderer.check.engines import EngineCensus
         from renderer.load.hand_written import Manifests
         from renderer.load.manifest_tree import manifests
 
@@ -130,10 +132,12 @@ def check(
         if charts:
             problems += _add_charts(sets, charts)
         unjudged: list[Document] = []
+        census = EngineCensus()
         for manifest_set in sets:
-            findings, unknown = _judge(manifest_set, external, policy, alone=alone)
+            findings, unknown = _judge(manifest_set, external, policy, census, alone=alone)
             problems += findings
             unjudged += unknown
+        problems += census.notes()
     if problems and not (strict or verbose):
         from renderer.diagnostics.wordings import WORDINGS  # a quiet run needs none of them
 
@@ -142,7 +146,8 @@ def check(
     failed = report(problems, form, strict, brief=not verbose) + (len(unchecked.unknown_objects()) if strict else 0)
     unchecked.show(form, verbose=verbose)
     count = sum(len(manifest_set.documents) for manifest_set in sets)
-    print_line(form, f"{counted(count - len(unjudged), 'object')} checked, {counted(failed, 'error')}")
+    checked = [f"{counted(count - len(unjudged), 'object')} checked", census.words, counted(failed, "error")]
+    print_line(form, ", ".join(filter(None, checked)))
     exit_with(INVALID if failed or not (count or files.chart_values) else 0)
 
 
@@ -259,13 +264,13 @@ def _add_charts(sets: list[_ManifestSet], folder: str) -> list[Diagnostic]:
 def _explain_engine(file: str, line: int, form: str) -> NoReturn:
     """Prints what is known of the engine in a container of a file."""
     with report_failures(form):
-        from renderer.check.engines import container_at, engine_containers, explain_engine, explanation_text
+        from renderer.check.engines import container_at, engine_candidates, explain_engine, explanation_text
         from renderer.load.index import engine_catalog
         from renderer.load.manifest_tree import manifests, split_by_cluster
 
         ((config, _, documents), *_) = split_by_cluster((file,), manifests((file,)).documents)
         catalog = engine_catalog(config)
-        containers = [container for document in documents for container in engine_containers(document, catalog)]
+        containers = [container for document in documents for container in engine_candidates(document, catalog)]
         container = container_at(containers, line)
         record = explain_engine(container, catalog, documents) if container else {}
     if not record:
@@ -277,7 +282,7 @@ def _explain_engine(file: str, line: int, form: str) -> NoReturn:
 
 
 def _judge(
-    manifests: _ManifestSet, external: tuple[str, ...], policy: str, *, alone: bool
+    manifests: _ManifestSet, external: tuple[str, ...], policy: str, census: EngineCensus, *, alone: bool
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All problems of a set, by the policies and the rules of a cluster; and the objects without a schema."""
     from renderer.check.documents import validate_documents
@@ -303,6 +308,7 @@ def _judge(
             declared_objects(config, external),
             alone=alone,
             engines=engine_catalog(config),
+            census=census,
             rendered=manifests.rendered,
             are_apart=partial(_are_apart, manifests.kustomizations),
         )

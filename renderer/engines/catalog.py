@@ -19,7 +19,7 @@ from renderer.engines.known_engine import (
     size_options,
 )
 from renderer.engines.name_lists import engine_names
-from renderer.engines.option_lists import OptionList, read_option_list
+from renderer.engines.option_lists import Option, OptionList, options_of_all_versions, read_option_list
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.running_engine import KnownEngine
 from renderer.engines.runtime_versions import runtime_in_version
@@ -55,6 +55,7 @@ class EngineCatalog(Struct, frozen=True, eq=False):
     own_accelerators: Mapping[str, Mapping[str, str]] = {}  # those that RenderConfig declares, by the resource
     model_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our preset with that modelID
     engines: dict[tuple[str, str], VersionedEngine] = field(default_factory=dict)  # a cache
+    options: dict[str, Mapping[str, Option]] = field(default_factory=dict)  # a cache of `all_options`
 
     def engine(self, backend: str, version: str) -> VersionedEngine:
         """The engine of a preset in a version."""
@@ -86,6 +87,22 @@ class EngineCatalog(Struct, frozen=True, eq=False):
         """The options of the version that a preset names, whose spellings hold where nobody knows the version."""
         version = version_of_tag(preset.spec.get("engine") or {}, preset.spec["version"], trusted=True)
         return read_option_list(self.option_files, preset, version)
+
+    def all_options(self, backend: str) -> Mapping[str, Option]:
+        """The options of an engine in any version; none where nobody knows them."""
+        if backend not in self.options:
+            self.options[backend] = options_of_all_versions(self.option_files, self.runtimes[backend])
+        return self.options[backend]
+
+    def rules_of_any_version(self, backend: str) -> OptionRules | None:
+        """By what the options of an engine are judged whose version nobody knows, and which may have further ones: what
+        some version takes is right.
+        """
+        options = self.all_options(backend)
+        style = self.engine(backend, "").engine.style
+        words = f"every {backend} that is known"
+        known = OptionList("", options, {})
+        return OptionRules(style, known, words, is_certain=False, knows_all=False) if options else None
 
     def image_engine(self, image: str) -> ImageEngine | None:
         """The engine in an image; None where the repository is no preset's. Of a mirror the last two parts of the

@@ -19,6 +19,8 @@ from renderer.engines.handwritten_command import (
     table_entry,
     usual_port,
 )
+from renderer.engines.option_validation import OptionRules
+from renderer.engines.recognition import Clues, match_options
 from renderer.engines.running_engine import EngineLine, LineStart, SharedAccelerators, Subject
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.kubernetes.variable_references import plain_variables
@@ -32,6 +34,8 @@ class RecognisedEngine(Struct, frozen=True):
     command: EngineCommand
     engine: VersionedEngine
     is_own_image: bool  # of a repository of the engine's project, or of a mirror of it
+    signs: tuple[str, ...] = ()  # what tells the engine where neither command nor image does
+    is_certain: bool = True  # else there are too few signs
 
 
 class Surroundings(Struct, frozen=True):
@@ -52,13 +56,21 @@ def recognise(
     args: Sequence[Word],
     image: str,
     variables: Mapping[str, str] | None = None,
+    clues: Clues | None = None,
 ) -> RecognisedEngine | None:
     """The engine of a container with this command line; None where it runs none that is known. `variables`: of the
-    container, as far as their values are known.
+    container, as far as their values are known; `clues`: with which its options may tell the engine,
+    which is not certain then.
     """
     line = read_engine_command(command, args, image, variables)
     if line.backend not in catalog.runtimes:
-        return None
+        match = match_options(catalog, command, args, clues, variables) if clues else None
+        if match is None:
+            return None
+        engine = catalog.engine(match.command.backend, "")
+        return RecognisedEngine(
+            match.command, engine, is_own_image=False, signs=match.signs, is_certain=match.is_certain
+        )
     of_image = catalog.image_engine(image)
     is_own_image = of_image is not None and of_image.backend == line.backend
     version = of_image.version if of_image and is_own_image else ""
@@ -70,7 +82,7 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
     option.
     """
     command, versioned = recognised.command, recognised.engine
-    words = () if command.hides_options else command.arguments
+    words = () if command.hides_options and not recognised.signs else command.arguments
     args = tuple(map(_known_text, words))
     shared = _shared_accelerators(catalog, recognised, around)
     layer = ArgLayer(args, around.limits_origin, origins=tuple(word.origin for word in words))
@@ -86,12 +98,17 @@ def engine_line(catalog: EngineCatalog, recognised: RecognisedEngine, around: Su
         args=args,
         options=option_names(versioned.engine.style, args),
         written=(layer,),
-        option_rules=versioned.option_rules,
+        option_rules=versioned.option_rules or _rules_of_others(catalog, recognised),
         shared=shared,
         is_own_image=lambda: recognised.is_own_image,
         start=_line_start(recognised) if around.is_whole else None,
         hides_options=command.hides_options,
     )
+
+
+def _rules_of_others(catalog: EngineCatalog, recognised: RecognisedEngine) -> OptionRules | None:
+    """By what options are judged in an image of somebody else."""
+    return None if recognised.is_own_image else catalog.rules_of_any_version(recognised.engine.runtime.name)
 
 
 def _line_start(recognised: RecognisedEngine) -> LineStart | None:

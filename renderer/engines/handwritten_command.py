@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -94,8 +94,44 @@ def read_engine_command(
         engine = _engine_of_line(lines[0]) if len(lines) == 1 else None
         is_alone = sum(map(bool, _script_lines(script))) == 1
         return _read_line(engine, lines[0], script_alone=is_alone) if engine else EngineCommand()
-    engine = _engine_of_line(line) if command else None
+    engine = _engine_of_line(line)
     return _read_line(engine or _table()["common"], line)
+
+
+def read_lines_as(
+    backend: str, command: Sequence[Word], args: Sequence[Word], variables: Mapping[str, str] | None = None
+) -> Iterator[EngineCommand]:
+    """What the options of a container's command line say where it starts an engine by another program, from the first
+    option on; of a script each of its lines.
+    """
+    line, script_alone, lines = (*command, *args), None, list[Sequence[Word]]()
+    if script := _script(line):
+        script = Word(fill_in_script(script.text, variables or {}), script.origin)
+        lines += _script_lines(script)
+        script_alone = sum(map(bool, lines)) == 1
+    for words in lines or [line]:
+        start = next((i for i, word in enumerate(words) if _is_option(words, i)), len(words))
+        if words[start:]:
+            yield _read_line(table_entry(backend), words[start:], script_alone=script_alone)
+
+
+def _is_option(words: Sequence[Word], index: int) -> bool:
+    """Whether a word is an option, and not one of Python's in front of the program."""
+    before = words[index - 1].text if index else ""
+    return words[index].text[:1] == "-" and not patterns.fits(os.path.basename(before), "python*")
+
+
+@cache
+def model_options() -> frozenset[str]:
+    """The options that name the model of some engine."""
+    fields = ("model", "weights", "hubRepository")
+    return frozenset(option for engine in _table()["engines"] for field in fields for option in engine.get(field) or ())
+
+
+@cache
+def foreign_options() -> frozenset[str]:
+    """Options of other programs that may run on accelerators."""
+    return frozenset(option for program in _table()["foreign"] for option in program["options"])
 
 
 def _table() -> Mapping[str, Any]:

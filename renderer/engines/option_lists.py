@@ -95,6 +95,36 @@ def read_option_list(
     return OptionList(nearest, entries, {**removed, **(options.get("renamed") or {})}, ended, later)
 
 
+def options_of_all_versions(files: OptionFiles, runtime: BackendRuntime) -> dict[str, Option]:
+    """The options that any listed version of an engine has, by every spelling, each with all values that one of them
+    takes. Raises UnreadableList.
+    """
+    path = list_path(runtime.spec.get("engine") or {})
+    options: dict[str, Option] = {}
+    for name in dict.fromkeys(files.versions(runtime, path).values()) if path else ():
+        lines = (files.file(runtime, name) or OptionFile(())).lines
+        choices = {
+            taker: tuple(word.lstrip("~") for word in words.split() if word[0] != "@")
+            for takers, _, words in (line[1:].partition(" ") for line in lines if line[0] == "=")
+            for taker in takers.split(",")
+        }
+        for line in lines:
+            entry = _LINE.match(line) if line[0] != "=" else None
+            if entry is None:
+                continue
+            spellings, arity, *_, values = entry.groups()
+            for spelling in (names := spellings.split(",")):
+                known = options.get(spelling)
+                choice_words = (*(values.split(",") if values else ()), *choices.get(names[0], ()))
+                if known:  # in other versions it may be another one
+                    choice_words = (
+                        (*known.choices.values, *choice_words) if known.choices.values and choice_words else ()
+                    )
+                    arity = known.arity if known.arity == arity else "*"
+                options[spelling] = Option(names[0], arity, repeats=True, choices=Choices(choice_words))
+    return options
+
+
 def known_versions(files: OptionFiles, runtime: BackendRuntime) -> list[str]:
     """The versions of an engine whose options are listed, the oldest first. Raises UnreadableList."""
     path = list_path(runtime.spec.get("engine") or {})

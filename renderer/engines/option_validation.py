@@ -26,6 +26,7 @@ _LETTERS = 2  # by how many another name may differ where nobody knows whether i
 _LETTERS_OF_NAME = 3  # of which one may differ
 _MOST_OPTIONS = 5  # in a hint
 _KINDS = {"int": "number", "float": "number", "count": "number", "json": "json", "object": "json"}
+_MEANT = "did you mean"  # how a hint begins that knows what was meant
 _SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
@@ -89,6 +90,7 @@ class OptionRules(Struct, frozen=True):
     engine: str  # name and version as messages have them
     list_path: str = ""  # of the option list, relative to the runtime
     is_certain: bool = True  # that the version has these options and no others
+    knows_all: bool = True  # that it has; else only what looks like another one is unknown
     is_beyond: bool = False  # the version is newer than all that are listed
     plugins: Mapping[str, Sequence[str]] = {}  # options that load a plugin, and those to which it may add values
     requires: Mapping[str, Sequence[str]] = {}  # options, and those without which the engine refuses each
@@ -246,7 +248,8 @@ def _refused_values(
                 between = f"write {_choice_words(option)} between the two"
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
                 hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
-                refusals.append(("E440", {"hint": hint}))
+                if rules.knows_all or hint.startswith(_MEANT):
+                    refusals.append(("E440", {"hint": hint}))
         elif mismatch:
             refusals.append(("E441", {"type": mismatch, "hint": _type_hint(rules.style, option, value)}))
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
@@ -427,11 +430,16 @@ def _find_option(
     if len(matches) == 1:
         return option_list.options[matches[0]], None
     if matches:
+        if not rules.knows_all:
+            return None, None
         hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
         return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, text_behind) or hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         return None, None  # a short option, maybe with its value
-    return None, rules.finding(index, "E430", option=head, hint=_unknown_hint(rules, head, text_behind))
+    hint = _unknown_hint(rules, head, text_behind)
+    if not rules.knows_all and not hint.startswith(_MEANT):
+        return None, None
+    return None, rules.finding(index, "E430", option=head, hint=hint)
 
 
 def _removal_hint(rules: OptionRules, head: str, value: str, *, is_prefix: bool) -> str:

@@ -468,7 +468,9 @@ def test_manifests_are_checked_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypat
         "spec: {selector: {app: llm}, ports: [{port: 80, targetPort: 8000}]}\n"
     )
     pipe(monkeypatch, DEPLOYMENT.encode())
-    assert llmaz("check", "-", "service.yaml").err.endswith("2 objects checked, 0 errors\n")
+    assert llmaz("check", "-", "service.yaml").err.endswith(
+        "2 objects checked, 1 engine among 1 container with accelerators, 0 errors\n"
+    )
 
 
 def test_workloads_are_adopted_from_a_pipe(folder: Path, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 
+from renderer.check.engines.census import EngineCensus
 from renderer.check.engines.chart_values import is_release
-from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.containers import EngineContainer, engine_candidates, engine_containers
 from renderer.check.engines.explanation import container_at, explain_engine, explanation_text
 from renderer.check.engines.validation import validate_engines
 from renderer.diagnostics import import_rules
 
 __all__ = [
+    "EngineCensus",
     "EngineContainer",
     "container_at",
+    "engine_candidates",
     "engine_containers",
     "explain_engine",
     "explanation_text",

@@ -11,8 +11,9 @@ from renderer.check.finding import Body
 from renderer.diagnostics import Origin, Path
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import RecognisedEngine, recognise
-from renderer.engines.handwritten_command import Word
-from renderer.kubernetes.json_values import as_text, list_at, map_at, number_at, text_at
+from renderer.engines.handwritten_command import Word, model_options
+from renderer.engines.recognition import Clues
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.object_lists import own_fields
 from renderer.kubernetes.variable_references import as_process_sees, plain_variables
 from renderer.kubernetes.workloads import (
@@ -110,8 +111,27 @@ class EngineContainer(Struct, frozen=True):
 
 
 def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
+    """The engines in the pods of a manifest that are certain."""
+    return (container for container in engine_candidates(document, catalog) if container.recognised.is_certain)
+
+
+def accelerated_containers(document: Document, catalog: EngineCatalog) -> int:
+    """How many containers of a manifest's pods ask for accelerators."""
+    value = own_fields(document.value)
+    kind = kind_of(value) if isinstance(value, dict) else None
+    pods = (
+        [template.spec for replica in replicas(value) for template in replica.templates]
+        if kind in WORKLOADS
+        else [pod for _, pod in _pods(value)]
+    )
+    bodies = [body for pod in pods for path, body in containers(pod) if stays(path, body)]
+    return sum(has_accelerators(catalog, body) for body in bodies)
+
+
+def engine_candidates(document: Document, catalog: EngineCatalog) -> Iterator[EngineContainer]:
     """The engines in the pods of a manifest, of whatever kind: a map with a list of containers, or with a runner as OME
-    has it, is the spec of a pod. Of an object that gives values to a chart those in its values.
+    has it, is the spec of a pod. Of an object that gives values to a chart those in its values. What has too few signs
+    of an engine is not certain.
     """
     if values_paths(document.value):
         yield from _engines_in_values(read_values(document)[0], catalog)
@@ -139,7 +159,9 @@ def _engines_in_pod(
         origin = document.origin(*pod_path, *path)
         around = map_at(document.value, *pod_path[:-1])
         is_joined = path == _FIRST and pod_path[-1:] == ("spec",) and joins_command(around, pod_path[:-1])
-        if recognised := _recognise(catalog, body, {field: origin.at(field) for field in _WORDS}, is_joined=is_joined):
+        clues = _clues(catalog, body)
+        origins = {field: origin.at(field) for field in _WORDS}
+        if recognised := _recognise(catalog, body, origins, clues, is_joined=is_joined):
             yield EngineContainer(
                 document, pod_path, pod, (*pod_path, *path), body, recognised, replica=replica, template=template
             )
@@ -164,10 +186,15 @@ def _pods(value: Body) -> Iterator[tuple[Path, Body]]:
 
 
 def _recognise(
-    catalog: EngineCatalog, container: Body, origins: Mapping[str, Origin], *, is_joined: bool = False
+    catalog: EngineCatalog,
+    container: Body,
+    origins: Mapping[str, Origin],
+    clues: Clues | None = None,
+    *,
+    is_joined: bool = False,
 ) -> RecognisedEngine | None:
-    """The engine of a container. `origins`: of `command` and `args`; `is_joined`: a controller makes one line of them
-    for a shell.
+    """The engine of a container. `origins`: of `command` and `args`; `clues`: with which its options may tell the
+    engine; `is_joined`: a controller makes one line of them for a shell.
     """
     command, args = (
         [word if isinstance(word, str) else _FILLED_IN for word in list_at(container, field)] for field in _WORDS
@@ -183,4 +210,23 @@ def _recognise(
         origin = line[0].origin
         shell = [Word(text, origin) for text in ("bash", "-c", " ".join(word.text for word in line))]
         words = {"command": shell, "args": []}
-    return recognise(catalog, words["command"], words["args"], text_at(container, "image"), variables)
+    return recognise(catalog, words["command"], words["args"], text_at(container, "image"), variables, clues)
+
+
+def _clues(catalog: EngineCatalog, container: Body) -> Clues | None:
+    """What a container says besides its command line; None where it has neither an accelerator nor an option that
+    names a model, so that no engine is looked for.
+    """
+    has_accelerator = has_accelerators(catalog, container)
+    text = repr([list_at(container, field) for field in _WORDS])
+    if not has_accelerator and not any(option in text for option in model_options()):
+        return None
+    image = text_at(container, "image").partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return Clues((text_at(container, "name"), image), has_accelerator)
+
+
+def has_accelerators(catalog: EngineCatalog, container: Body) -> bool:
+    """Whether a container asks for accelerators."""
+    resources = map_at(container, "resources")
+    limits = {**map_at(resources, "requests"), **map_at(resources, "limits")}
+    return bool(limits and catalog.accelerator(limits).resource) or bool(maps_at(resources, "claims"))

@@ -36,6 +36,8 @@ def explain_engine(container: EngineContainer, catalog: EngineCatalog, documents
         "file": file,
         "line": number,
         "engine": recognised.engine.runtime.name,
+        "certain": recognised.is_certain,
+        "signs": list(recognised.signs),
         "version": line.version or None,
         "versionBy": _version_source(container, line),
         "optionsBy": _options_source(container, line),
@@ -52,6 +54,7 @@ def explanation_text(record: dict[str, Any]) -> str:
     lines = [
         f"{record['container']} ({record['file']}:{record['line']})",
         f"  engine        {record['engine']}{version}: {record['versionBy']}",
+        *_recognition(record),
         f"  options       {record['optionsBy']}",
         *(f"    line {option['line']:<5} {option['text']}" for option in record["options"]),
     ]
@@ -61,6 +64,14 @@ def explanation_text(record: dict[str, Any]) -> str:
     if record["podsOfReplica"] > 1:
         lines.append(f"  replica       {record['podsOfReplica']} pods; accelerators are not counted over several pods")
     return "\n".join(lines) + "\n"
+
+
+def _recognition(record: dict[str, Any]) -> Iterator[str]:
+    """By what the engine is recognised, where that is neither its command nor its image."""
+    if record["signs"]:
+        signs = ", ".join(record["signs"])
+        too_few = "" if record["certain"] else ": too little to check it as this engine"
+        yield f"  recognised    by what no other known engine has: {signs}{too_few}"
 
 
 def _version_source(container: EngineContainer, line: EngineLine) -> str:

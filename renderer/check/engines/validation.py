@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from msgspec import ValidationError, convert, structs
 
+from renderer.check.engines.census import EngineCensus, similar_containers
 from renderer.check.engines.chart_mounts import mounts_of_no_container
 from renderer.check.engines.chart_values import read_values, values_paths
-from renderer.check.engines.containers import EngineContainer, engine_containers
+from renderer.check.engines.containers import EngineContainer, accelerated_containers, engine_candidates
 from renderer.check.engines.device_claims import claimed_devices
 from renderer.check.engines.hub_tokens import unseen_tokens
 from renderer.check.engines.metric_names import unreported_metrics
@@ -29,19 +30,31 @@ from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.plan import Container, Pod
 from renderer.yamlio import Document
 
+_OF_FILLED_IN = "W437"  # a word without an option, which a script may make of what is filled in
 _fields = cache(structs.fields)  # they are worked out anew at each call
 _Record = TypeVar("_Record", Container, Pod)
 
 
 def validate_engines(
-    documents: Iterable[Document], catalog: EngineCatalog, external: ExternalObjects
+    documents: Iterable[Document],
+    catalog: EngineCatalog,
+    external: ExternalObjects,
+    census: EngineCensus | None = None,
 ) -> Iterator[Diagnostic]:
     """What the rules about running engines say of each container that runs one, and of what stands beside it, or is
-    declared to be in the cluster.
+    declared to be in the cluster. Of an engine that its options alone tell these are judged, with no more than
+    warnings. `census`: counts the engines.
     """
     read = [read_values(document) for document in documents]
     listed = [document for document, _ in read]
-    engines = [container for document in listed for container in engine_containers(document, catalog)]
+    candidates = [container for document in listed for container in engine_candidates(document, catalog)]
+    engines = [container for container in candidates if not container.recognised.signs]
+    by_options = [
+        container for container in candidates if container.recognised.signs and container.recognised.is_certain
+    ]
+    if census is not None:
+        accelerated = sum(accelerated_containers(document, catalog) for document in listed)
+        census.count(accelerated, [*engines, *by_options], catalog)
     neighbours = Neighbours(listed if engines else ())
     for release in {id(engine.document): engine.document for engine in engines}.values():
         if paths := values_paths(release.value):
@@ -62,6 +75,13 @@ def validate_engines(
         for record in (line, _running_engine(container, line, catalog, neighbours), container, placed):
             run_rules_or_stop(record, diagnostics)
     yield from diagnostics.problems
+    of_options = Collector()
+    for container in by_options:
+        run_rules_or_stop(engine_line_of(container, catalog, Neighbours(())), of_options)
+    for problem in of_options.problems:
+        if problem.warning and problem.code != _OF_FILLED_IN:
+            yield problem
+    yield from similar_containers(candidates)
     yield from undrained_engines(engines)
     yield from unreported_metrics(listed, engines, catalog, neighbours)
     yield from unseen_tokens(engines, catalog, neighbours, external.declared)

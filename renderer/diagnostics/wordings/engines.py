@@ -327,6 +327,15 @@ ENGINES: Final[dict[str, Wording]] = {
         "{name} has no preStop hook{more}: at each rollout the requests that reach it while it shuts down are lost",
         "add a hook that sleeps some seconds, and a terminationGracePeriodSeconds that is long enough for long answers",
     ),
+    "N475": Wording(
+        "{name} looks like {backend}, by {signs} alone: it is not checked as an engine",
+        "if it is one, start it by its own command",
+        quiet=True,
+    ),
+    "N476": Wording(
+        "{count} recognised by options alone, whose versions are not known: {names}",
+        "llmaz check --explain-engine {place} says by which; what some version of the engine takes is not told",
+    ),
     "E430": Wording("{of} has no option '{option}'", "{hint}"),
     "W430": Wording("{of} has no option '{option}'", "{hint}"),
     "E431": Wording("{of} no longer has the option '{option}'", "{hint}"),

@@ -36,7 +36,7 @@ spec:
             "container 'own' of Pod llm/two (pod.yaml:6)\n"
             "  engine        vllm: the version is unknown, since registry.example/own:1 is not an image of the "
             "engine's project\n"
-            "  options       not checked: the options of this version are unknown\n"
+            "  options       checked by the list of every vllm that is known\n"
             "    line 8     --api-key <hidden>\n",
         ),
         (
