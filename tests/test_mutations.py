@@ -115,9 +115,10 @@ def dumped(documents: list[Any]) -> str:
 
 
 # The last line of `render`, `validate` and `check`, by exit code.
+CHECKED = r"[\d,]+ objects? checked(, [\d,]+ engines?[^,]*)?"
 LAST_LINE = {
-    0: re.compile(r"[\d,]+ apps?, [\d,]+ objects?( → .+|: valid)|[\d,]+ objects? checked, 0 errors.*"),
-    2: re.compile(r"[\d,]+ errors?(, .*|; nothing was written)?|[\d,]+ objects? checked, [1-9][\d,]* errors?.*"),
+    0: re.compile(rf"[\d,]+ apps?, [\d,]+ objects?( → .+|: valid)|{CHECKED}, 0 errors.*"),
+    2: re.compile(rf"[\d,]+ errors?(, .*|; nothing was written)?|{CHECKED}, [1-9][\d,]* errors?.*"),
 }
 ERROR_WITH_PLACE = re.compile(r"^[\w.-]+:\d+:\d+: (?!warning: ).+ \[E\d{3}\]$", re.MULTILINE)
 

@@ -4,8 +4,6 @@ which a Service of clients leads to no ready pod.
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -29,6 +27,9 @@ from renderer.kubernetes.workloads import (
     pod_templates,
     scale_target,
     selects,
+)
+from renderer.kubernetes.workloads import (
+    replicas as replicas_of,
 )
 from renderer.result import RenderResult
 from renderer.yamlio import Document
@@ -146,7 +147,7 @@ def _needs(moves: Sequence[Replacement], updates: Sequence[Replacement]) -> Iter
 
 def _amount(body: Body, replicas: int) -> str:
     """So many replicas of a workload as pods, and their accelerators."""
-    pods = replicas * int(number_at(body, "spec", "leaderWorkerTemplate", "size", default=1))
+    pods = replicas * sum(replica.size for replica in replicas_of(body))
     limits: dict[str, int] = {}
     for container in maps_at(pod_template(body), "spec", "containers"):
         for name, amount in map_at(container, "resources", "limits").items():
@@ -195,8 +196,7 @@ def _move(moved: Sequence[tuple[Body, Body]]) -> Iterator[ScriptLine]:
     for service, later in moved:
         there, back = [*_changes(service, later)], [*_changes(later, service)]
         yield patch("services", name_of(service), there)
-        words = ("kubectl", "patch", "services", name_of(service)[1], "-n", name_of(service)[0], "--type=json")
-        yield remark(f"Back: {shlex.join((*words, '-p', json.dumps(back, separators=(',', ':'))))}")
+        yield remark(f"Back: {patch('services', name_of(service), back).text}")
 
 
 def _changes(service: Body, other: Body) -> Iterator[dict[str, object]]:

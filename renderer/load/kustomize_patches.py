@@ -30,7 +30,7 @@ class _Patch(Struct, frozen=True):
 
 
 class KustomizePatches:
-    """The patches of a tree's kustomizations. `kustomizations`: their documents, by their folders."""
+    """The patches of a tree's kustomizations, whose documents are read by their folders."""
 
     def __init__(self, kustomizations: Mapping[str, Sequence[Document]]) -> None:
         self._kustomizations = kustomizations

@@ -59,7 +59,8 @@ def test_rendered_files_that_nobody_commits(act: Act, repository: Repository, mo
 def test_manifests_that_nobody_renders(act: Act, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     (repository.folder / "pod.yaml").write_text(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n"
-        'spec: {containers: [{name: e, image: "vllm/vllm-openai:v0.24.0", args: [--no-such-option]}]}\n'
+        'spec: {containers: [{name: e, image: "vllm/vllm-openai:v0.24.0", args: [--no-such-option], '
+        "resources: {limits: {nvidia.com/gpu: 1}}}]}\n"
     )
     repository.commit("a pod of others")
     says(monkeypatch, "<!-- llmaz -->\nNo change.\n", code=0)

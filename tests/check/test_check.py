@@ -240,7 +240,7 @@ def test_set(changes: dict[str, Any], expected: str | None) -> None:
 
 RUNNER, LOADER = "containers.0", "initContainers.0"
 FIELD = {"fieldPath": "metadata.name"}
-SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+SPREAD = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
 PLACES = [
     (SET, "spec.leaderWorkerTemplate.leaderTemplate.spec"),
     (SET, "spec.leaderWorkerTemplate.workerTemplate.spec"),
@@ -283,7 +283,7 @@ PLACES = [
             {f"{RUNNER}.env.1": {"name": "B", "valueFrom": {"fieldRef": {"apiVersion": "v2", **FIELD}}}},
             f"E528 {RUNNER}.env.1.valueFrom.fieldRef.apiVersion",
         ),
-        ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "topologyKey": "host"}]}, None),
+        ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "topologyKey": "kubernetes.io/hostname"}]}, None),
         ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]}, None),
         ({"topologySpreadConstraints": [SPREAD, {**SPREAD, "maxSkew": 2}]}, "E520 topologySpreadConstraints.1"),
     ],

@@ -678,7 +678,7 @@ SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "openai"}}
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "texts_of_risks"),
     [
         ({"stringData": {"apiKey": "sk-1"}}, ["key apiKey of the Secret is written out"]),
         ({"data": {"a": "c2stMQ==", "b": "eA=="}}, [f"key {key} of the Secret is written out" for key in "ab"]),
@@ -687,9 +687,9 @@ SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "openai"}}
         ({"type": "Opaque"}, []),
     ],
 )
-def test_a_secret_that_is_written_out(fields: dict[str, object], told: list[str]) -> None:
+def test_a_secret_that_is_written_out(fields: dict[str, object], texts_of_risks: list[str]) -> None:
     diff = compare(texts(workload()), texts(workload(), {**SECRET, **fields}))
-    assert [what for kind, what in risks(diff) if kind == "plaintext-secret"] == told
+    assert [what for kind, what in risks(diff) if kind == "plaintext-secret"] == texts_of_risks
     for form in FORMS.values():
         assert "sk-1" not in form(diff, "")
     assert risks(compare(texts({**SECRET, **fields}), texts({**SECRET, **fields}))) == []

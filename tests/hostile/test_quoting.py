@@ -31,6 +31,10 @@ SIGNS = re.compile(r"\{\{|\$\(|\$\{|=~|\"|`|</?\w+>|\\[dswbAZ]|\(\?|\[\^|\|")
 # By file and function: the number of texts with values in another language, and what quotes them.
 PLACES = {
     "adopt/kserve.py _fill_variable": (1, "a name of presets/kserve.yaml"),
+    "adopt/api_keys.py _occurrences": (1, "re.escape"),
+    "adopt/api_keys.py _refer": (2, "the name of a variable"),
+    "adopt/playground_fields.py _is_in_variable": (1, "what is looked for in a text"),
+    "check/graph/host_networks.py ": (2, "patterns of ours"),
     "adopt/model_source.py _missing_sources": (1, "what is looked for in a text"),
     "adopt/playground_fields.py _is_named": (2, "what is looked for in a text"),
     "error_pages/terminal.py area_list": (1, "titles of ours, and numbers"),
@@ -118,7 +122,7 @@ QUOTERS = {
         *("check/engines/metric_names.py", "engines/rules/absent.py"),
         *("check/graph/set_pods.py", "diff/renames.py", "integrations/helm/namespaces_and_images.py"),
         *("integrations/kustomize/results.py", "resolve/rules/handwritten.py", "source/tree.py"),
-        "load/admission_files.py",
+        *("load/admission_files.py", "load/kustomize_patches.py", "adopt/api_keys.py"),
         *("integrations/helm/installed_files.py", "diff/live/counterparts.py"),
     },
     "shlex.quote": {"text/escapes.py"},

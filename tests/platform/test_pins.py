@@ -48,6 +48,7 @@ MOVES = {
     "docs/argocd.md": ["targetRevision: HEAD"],
     "docs/flux.md": ["branch: main"],
     "docs/flavors.md": ["revision: main"],
+    "presets/engine_commands.yaml": ['tag: "*'],  # a glob of tags
     "presets/operator_releases.yaml": ["tag: latest"],  # what the operator ran
 }
 

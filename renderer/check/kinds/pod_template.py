@@ -53,7 +53,7 @@ def validate_pod_templates(body: Body) -> Iterator[Finding]:
     for template in pod_templates(body):
         for finding in validate_pod(template.spec, template.claims):
             yield finding.below(*template.path, "spec")
-        if "activeDeadlineSeconds" in template.spec and body.get("kind") not in _WITH_DEADLINE:
+        if "activeDeadlineSeconds" in template.spec and as_text(body.get("apiVersion")).startswith(_WITHOUT_DEADLINE):
             yield Finding("E545", (*template.path, "spec", "activeDeadlineSeconds"), {"kind": body.get("kind")})
 
 
@@ -135,9 +135,9 @@ def _sleep_hooks(lifecycle: Body) -> list[tuple[str, float]]:
     ]
 
 
-# Kinds whose pods may have a deadline (ValidatePodTemplateSpecForStatefulSet and its like refuse it for the others in
-# pkg/apis/apps/validation/validation.go of Kubernetes 1.34).
-_WITH_DEADLINE = frozenset(("Pod", "Job", "CronJob"))
+# API groups whose pods may have no deadline (ValidatePodTemplateSpecForStatefulSet and its like refuse it in
+# pkg/apis/apps/validation/validation.go of Kubernetes 1.34; a LeaderWorkerSet makes StatefulSets).
+_WITHOUT_DEADLINE = ("apps/", "leaderworkerset.x-k8s.io/")
 # What people call the labels of nodes, and what these are.
 _NODE_LABELS = {
     **dict.fromkeys(("hostname", "host", "node"), "kubernetes.io/hostname"),

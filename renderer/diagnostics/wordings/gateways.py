@@ -275,7 +275,7 @@ GATEWAYS: Final[dict[str, Wording]] = {
     ),
     "W689": Wording(
         "requests go to '{name}' ({share}), which has 0 replicas and nothing that starts one: they fail",
-        "write weight: 0, or replicas: 1 in '{name}'",
+        "write replicas: 1 in '{name}', or leave it out here",
     ),
     "W683": Wording(
         "{share} leave the cluster: this provider has neither weight nor priority, so it shares them with "

@@ -44,7 +44,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "W917": Wording(
         "a repository of the hub has a branch or tag 'latest' only where its owner made one, else nothing is loaded",
-        "write revision: main, or a commit",
+        "write the name of a branch that it has, such as main, or a commit",
     ),
     "W915": Wording("the {what} of a {kind} reaches no object, so nothing acts on it", "{hint}"),
     "W215": Wording(
