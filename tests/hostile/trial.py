@@ -47,6 +47,7 @@ WORKFLOW = re.compile(r"^\s*::(?!(?:error|warning|notice) file=[^\n]*,title=llma
 # An error that is told: by its code, in whatever format, or in a sentence about the command line.
 ERROR = re.compile(r"\bE\d{3}\b|^Error: |(^|checked, )[1-9][\d,]* errors?\b", re.MULTILINE)
 WARNING = re.compile(r"\bW\d{3}\b")
+UNKNOWN = "not checked, no schema: "  # which counts as errors with --strict
 
 
 class Fault(NamedTuple):
@@ -164,7 +165,7 @@ def _text_faults(attempt: Attempt, ended: Ended) -> Iterator[tuple[str, str]]:
     if code not in attempt.statuses:
         yield f"exit {code}", text[-400:]
     elif "--stdout" not in arguments and code != 1:
-        errors = ERROR.search(text) or ("--strict" in arguments and WARNING.search(text))
+        errors = ERROR.search(text) or ("--strict" in arguments and (WARNING.search(text) or UNKNOWN in text))
         if code == 2 and not errors:
             yield "exit 2 without an error", text[-400:]
         if code == 0 and errors and arguments[0] not in QUOTING:
