@@ -140,8 +140,12 @@ class _Draft(Struct):
     @property
     def written(self) -> list[CommentedBody]:
         """The objects that it becomes."""
-        runtimes = [self.runtime] if self.runtime else []
-        return [*(shared.model for shared in self.claim.models), *runtimes, self.playground]
+        return [*(shared.model for shared in self.claim.models), *self.own]
+
+    @property
+    def own(self) -> list[CommentedBody]:
+        """Those that it shares with no other workload."""
+        return [*([self.runtime] if self.runtime else []), self.playground]
 
 
 class _Copy(Struct):
@@ -554,9 +558,8 @@ class _Run:
         self.model_paths = {}
         for draft in self._sorted_drafts():
             path = self.paths[id(draft)]
-            own = [shared for shared in draft.claim.models if self.model_paths.setdefault(shared.name, path) == path]
-            runtimes = [draft.runtime] if draft.runtime else []
-            files[path] = _text_of([*(shared.model for shared in own), *runtimes, draft.playground])
+            models = [shared for shared in draft.claim.models if self.model_paths.setdefault(shared.name, path) == path]
+            files[path] = _text_of([*(shared.model for shared in models), *draft.own])
         for item in self.converted:
             files[self.paths[id(item)]] = commented_text(item.body, item.comments)
         for copy in self.extra:

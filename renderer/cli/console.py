@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -216,16 +215,15 @@ def report(
 def _brief_texts(ordered: Sequence[Diagnostic]) -> Iterator[str]:
     """The texts of diagnostics; of notes that are alike that of the first, with the number of the others."""
     from renderer.diagnostics.wordings import WORDINGS
+    from renderer.text.folding import folded
 
-    def kind(note: Diagnostic) -> tuple[str, str]:
-        return note.code, note.message if WORDINGS[note.code].varies else ""
-
-    counts = Counter(kind(diagnostic) for diagnostic in ordered if diagnostic.severity == "note")
-    for diagnostic in ordered:
+    def kind(diagnostic: Diagnostic) -> tuple[str, str] | None:
         if diagnostic.severity != "note":
-            yield str(diagnostic)
-        elif count := counts.pop(kind(diagnostic), 0):
-            yield f"{diagnostic}\n    and {count - 1} more: -v" if count > 1 else str(diagnostic)
+            return None
+        return diagnostic.code, diagnostic.message if WORDINGS[diagnostic.code].varies else ""
+
+    for diagnostic, others in folded(ordered, kind, least=2):
+        yield f"{diagnostic}\n    and {others} more: -v" if others else str(diagnostic)
 
 
 def print_line(form: str, text: str) -> None:

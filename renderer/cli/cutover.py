@@ -72,12 +72,13 @@ def cutover(context: click.Context, /, dumps: tuple[str, ...], gitops: str, form
             options = load.for_one_environment(
                 render_options(paths, {**flags, "allow_empty": False}, texts=True), "llmaz cutover"
             )
-            result = pipeline.render(options)
+            scopes = load.scopes(options)
+            result = pipeline.render(options, scopes)
             problems += result.problems
     if not has_errors(problems, flags["strict"]):
         with report_failures():
             if dump.is_empty:
-                steps, more = find_takeover_plan(files.documents, result, dumps, TOOLS[gitops], options)
+                steps, more = find_takeover_plan(files.documents, result, dumps, TOOLS[gitops], scopes[1][0])
                 problems += more
                 text = FORMS[form](steps) if steps else ""
             else:

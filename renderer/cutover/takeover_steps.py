@@ -9,12 +9,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from renderer import load, yamlio
-from renderer.api import RenderOptions
+from renderer.api import Scope
 from renderer.cutover.gitops_tool import GitopsTool
 from renderer.cutover.script import ScriptLine, Step, command, kubectl, patch, remark, shell
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, make_diagnostic
-from renderer.diff.live.takeovers import LATER, Replacement, find_takeovers, moving_services, name_of
+from renderer.diff.live.takeovers import (
+    LATER,
+    Replacement,
+    find_takeovers,
+    moving_services,
+    name_of,
+    rendered_bodies,
+)
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
 from renderer.kubernetes.rollouts import bound_count
@@ -54,18 +60,14 @@ def find_takeover_plan(
     result: RenderResult,
     dumps: Sequence[str],
     tool: GitopsTool,
-    options: RenderOptions,
+    scope: Scope,
 ) -> tuple[TakeoverPlan | None, list[Diagnostic]]:
     """The steps for a dump without llmaz's operator; None, and why, where what is rendered takes the place of nothing
     in it.
     """
     live = [document.value for document in documents if isinstance(document.value, dict)]
-    rendered = [
-        document.value
-        for text in result.texts
-        for document in yamlio.parse(text.path, text.text.encode("utf-8", "surrogateescape"))[0]
-    ]
-    later = [document.value for document in moving_services(load.scope(options).tree.files)]
+    rendered = rendered_bodies(result.texts)
+    later = [document.value for document in moving_services(scope.tree.files)]
     moves = find_takeovers(live, rendered, later)
     new = {(kind_of(body), name_of(body)): body for body in rendered if kind_of(body) in WORKLOADS}
     updates = [
@@ -75,7 +77,7 @@ def find_takeover_plan(
     ]
     if not moves and not updates:
         return None, [make_diagnostic("E981", Origin(NamedSource(path))) for path in dumps]
-    return plan_takeover(live, moves, updates, tool, options.env), []
+    return plan_takeover(live, moves, updates, tool, scope.options.env), []
 
 
 def plan_takeover(

@@ -145,6 +145,12 @@ def table_entry(backend: str) -> Mapping[str, Any]:
     return next((engine for engine in _table()["engines"] if engine.get("backend") == backend), {})
 
 
+def option_variable(entry: Mapping[str, Any], option: str) -> str:
+    """The variable that says an option of an engine of the table; '' where it has none for options."""
+    prefix = entry.get("optionVariables")
+    return "" if prefix is None else f"{prefix}{option.strip('-').replace('-', '_').upper()}"
+
+
 def port_in(text: str) -> int | None:
     """The port that a variable says, alone or behind a host."""
     match = _PORT.fullmatch(text)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer import load, pipeline, yamlio
+from renderer import load, pipeline
 from renderer.api import RenderOptions
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, counted, has_errors, make_diagnostic
 from renderer.diff.fields import same
 from renderer.diff.live.comparison import compare_live, object_key
 from renderer.diff.live.records import ADDED, LiveReport
-from renderer.diff.live.takeovers import find_takeovers, moving_services, name_of
+from renderer.diff.live.takeovers import find_takeovers, moving_services, name_of, rendered_bodies
 from renderer.diff.objects import ObjectKey
 from renderer.kubernetes.json_values import text_at
 from renderer.load.index import engine_catalog
@@ -42,11 +42,7 @@ def compare_dump(dumps: Sequence[str], options: RenderOptions) -> LiveComparison
     problems += rendered.problems
     if has_errors(problems):
         return LiveComparison(problems)
-    bodies = [
-        document.value
-        for text in rendered.texts
-        for document in yamlio.parse(text.path, text.text.encode("utf-8", "surrogateescape"))[0]
-    ]
+    bodies = rendered_bodies(rendered.texts)
     scope = scopes[1][0]
     later = [document.value for document in moving_services(scope.tree.files)]
     live = [document.value for document in files.documents if isinstance(document.value, dict)]

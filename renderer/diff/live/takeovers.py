@@ -16,6 +16,7 @@ from renderer.kubernetes.workloads import WORKLOADS, kind_of, made_pods, selects
 from renderer.yamlio import Document
 
 if TYPE_CHECKING:
+    from renderer.output.manifest_files import OutputFile
     from renderer.source.tree import ReadableFile
 
 Body = Mapping[str, Any]
@@ -40,6 +41,15 @@ def moving_services(files: Iterable[ReadableFile]) -> list[Document]:
     later = (file for file in files if os.path.basename(os.path.dirname(file.path)) == LATER)
     documents = yamlio.find_objects(yamlio.read_files(later), b"Service")
     return [document for document in documents if text_at(document.value, "kind") == "Service"]
+
+
+def rendered_bodies(texts: Iterable[OutputFile]) -> list[Body]:
+    """The objects of rendered files."""
+    return [
+        document.value
+        for text in texts
+        for document in yamlio.parse(text.path, text.text.encode("utf-8", "surrogateescape"))[0]
+    ]
 
 
 def find_takeovers(live: Sequence[Body], rendered: Sequence[Body], services: Sequence[Body]) -> list[Replacement]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer
 from renderer.engines.given_options import written_options
-from renderer.engines.handwritten_command import table_entry
+from renderer.engines.handwritten_command import option_variable, table_entry
 from renderer.engines.option_validation import OptionRules, plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
@@ -103,10 +103,10 @@ def _lonely_options(
 
 def _is_said(running: RunningEngine, option: str) -> bool:
     """Whether the line has an option, or the beginning of it, or a variable may say it."""
-    line, prefix = running.line, table_entry(running.line.backend).get("optionVariables")
+    line = running.line
     known = line.option_rules.option_list.options if line.option_rules else {}
     if option in line.options or any(option.startswith(word) for word in line.options if word not in known):
         return True
-    name = f"{prefix}{option.strip('-').replace('-', '_').upper()}"
+    name = option_variable(table_entry(line.backend), option)
     variables = [text_at(variable, "name") for variable in running.container.env]
-    return prefix is not None and (name in variables or "envFrom" in running.container.rest)
+    return bool(name) and (name in variables or "envFrom" in running.container.rest)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.given_options import written_options
-from renderer.engines.handwritten_command import table_entry
+from renderer.engines.handwritten_command import option_variable, table_entry
 from renderer.engines.running_engine import RunningEngine
 from renderer.fit.weights import read_weights
 from renderer.kubernetes.json_values import as_text, map_at, number_at, text_at, texts_at
@@ -79,10 +79,9 @@ def _tls_options(running: RunningEngine) -> tuple[str, ...]:
 def _tls_variables(running: RunningEngine) -> list[str]:
     """The variables of the container that say such options."""
     entry = table_entry(running.line.backend)
-    prefix = entry.get("optionVariables")
-    names = [f"{prefix}{option.strip('-').replace('-', '_').upper()}" for option in texts_at(entry, _TLS)]
+    names = [option_variable(entry, option) for option in texts_at(entry, _TLS)]
     variables = [as_text(variable.get("name")) for variable in running.container.env]
-    return [name for name in names if prefix is not None and name in variables]
+    return [name for name in names if name and name in variables]
 
 
 def _served_scheme(running: RunningEngine) -> str:

@@ -159,17 +159,17 @@ def uneven_answers(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for an engine that leaves in the text of its answers what another engine behind the same name gives a
     field of its own: clients get one or the other by chance.
     """
-    item, plans = shares.route.item, {plan.app: plan for plan in shares.plans if plan.task == CHAT}
-    names = [backend.get("playground") or backend.get("service") or "" for backend in item.spec["backends"]]
+    plans = {plan.app: plan for plan in shares.plans if plan.task == CHAT}
+    backends = {backend.app_name: backend for backend in reversed(shares.backends)}  # the first one of each app
+    names = [backend.app_name for backend in shares.backends if backend.app_name in plans]
     for meaning in shaping_options():
-        shaped = {name: _is_shaped(plans[name], meaning) for name in names if name in plans}
+        shaped = {name: _is_shaped(plans[name], meaning) for name in names}
         able = next((name for name, is_shaped in shaped.items() if is_shaped), "")
         unable = next((name for name, is_shaped in shaped.items() if is_shaped is False), "")
         if able and unable:
-            index, option = names.index(unable), meaning.options[plans[unable].backend][0]
-            field = "playground" if "playground" in item.spec["backends"][index] else "service"
+            option = meaning.options[plans[unable].backend][0]
             words = {"name": unable, "other": able, "what": meaning.shapes, "option": option}
-            yield make_diagnostic("W686", item.origin("spec", "backends", index, field), **words)
+            yield make_diagnostic("W686", backends[unable].origin, **words)
 
 
 def _is_shaped(plan: Plan, meaning: Meaning) -> bool | None:
@@ -182,30 +182,24 @@ def _is_shaped(plan: Plan, meaning: Meaning) -> bool | None:
 @rule(of=RouteShares, when=lambda shares: shares.plans and shares.plans[0].task == EMBEDDING and not shares.route.off)
 def mixed_vectors(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for embeddings of several models behind one name: their vectors cannot be compared."""
-    item, first = shares.route.item, shares.plans[0]
-    models = {plan.app: plan.model for plan in shares.plans}
-    for i, backend in enumerate(item.spec["backends"]):
-        field = "provider" if "provider" in backend else "playground" if "playground" in backend else "service"
-        other = models.get(str(backend.get(field)), "")
-        if "provider" in backend and (named := backend["provider"].get("modelName", "")).startswith(_OPENAI_VECTORS):
+    first, models = shares.plans[0], {plan.app: plan.model for plan in shares.plans}
+    for backend in shares.backends:
+        other = models.get(backend.app_name, "")
+        named = backend.spec["provider"].get("modelName", "") if backend.field == "provider" else ""
+        if named.startswith(_OPENAI_VECTORS):
             other = named  # of other providers nobody knows which model it is
         if other and other != first.model:
-            words = {"other": other, "model": first.model}
-            yield make_diagnostic("W688", item.origin("spec", "backends", i, field), **words)
+            yield make_diagnostic("W688", backend.origin, other=other, model=first.model)
             return
 
 
 @rule(of=RouteShares, when=lambda shares: not shares.route.off)
 def share_of_nobody(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for requests that go to an app without replicas, which nothing starts."""
-    item = shares.route.item
     asleep = {plan.app for plan in shares.plans if plan.replicas == 0 and not plan.scaler and not plan.interceptor}
-    for i, share in enumerate(shares.shares if asleep else ()):
-        backend = item.spec["backends"][i]
-        field = "playground" if "playground" in backend else "service"
-        if share.weight and backend.get(field) in asleep:
-            words = {"name": backend.get(field), "share": f"weight {share.weight}"}
-            yield make_diagnostic("W689", item.origin("spec", "backends", i, field), **words)
+    for backend, share in zip(shares.backends, shares.shares, strict=True) if asleep else ():
+        if share.weight and backend.app_name in asleep:
+            yield make_diagnostic("W689", backend.origin, name=backend.app_name, share=f"weight {share.weight}")
 
 
 @rule(of=RouteShares)

@@ -152,6 +152,11 @@ class RouteShares(Struct, frozen=True, eq=False):
     pool_shares: Sequence[PoolShare]  # of the backends in pools
 
     @property
+    def backends(self) -> list[RouteBackend]:
+        """The backends as they are written."""
+        return [RouteBackend(self.route, i) for i in range(len(self.route.item.spec["backends"]))]
+
+    @property
     def priorities(self) -> set[int]:
         """The priorities of its backends."""
         return {share.priority for share in self.shares}
