@@ -460,6 +460,8 @@ of_engine("N482", "RDMA without locked memory", ("resources", "limits", "rdma/ib
 of_engine("W482", "weights of another format", ("command", 4), "--quantization=awq", command=KNOWN_MODEL)
 SECOND = [{"name": "CUDA_VISIBLE_DEVICES", "value": "1"}]
 of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, resources={"limits": ONE})
+ALL_OF_NODE = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
+of_engine("W494", "accelerators of the node", ("env", 0, "name"), env=ALL_OF_NODE, resources={"limits": ONE})
 of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")
 NOT_READY = {"httpGet": {"path": "/healthz", "port": 8010}}
 of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path"), readinessProbe=NOT_READY)

@@ -252,8 +252,9 @@ ENGINES: Final[dict[str, Wording]] = {
         "give it limits: {{{resource}: 1}}, take an image for CPUs, or name the runtimeClassName that gives it one",
     ),
     "W494": Wording(
-        "{variable} names accelerator {index}, and those of a container are numbered from 0: it has {count}",
+        "{variable} {what}",
         "leave it out: a container sees its own accelerators alone",
+        about="{variable} names accelerators that are not the container's own",
     ),
     "W498": Wording(
         "{option} {value} gives the engine random weights: it answers nonsense, and is ready",

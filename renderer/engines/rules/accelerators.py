@@ -22,13 +22,12 @@ def wrong_number(line: EngineLine) -> Iterator[Diagnostic]:
     if line.shared.hosts > 1 or not engine.size_options:
         return
     count = accelerator.number if accelerator.group else 1
-    is_given = not line.options.isdisjoint(engine.parallel_options)  # the preset gives some, too
-    overridden = is_given and not given_options(engine.style, written).isdisjoint(engine.parallel_options)
+    overridden = _is_overridden(line)
     last = last_given_number(engine.style, written, engine.size_options) if overridden else None
     if last is not None and last.value > count:
         yield make_diagnostic("E416", last.origin, option=last.option, **_words_of_too_many(line, last.value))
         return
-    used = _used_by(line, overridden=overridden)
+    used = used_accelerators(line)
     if used is None or used == count:
         return
     multipliers = frozenset(engine.multipliers)
@@ -54,9 +53,17 @@ def _words_of_too_many(line: EngineLine, size: int) -> dict[str, object]:
     return {**words, "hint": f"{way or f'raise {subject.limits}'}, or lower the number{subject.over_pods}"}
 
 
-def _used_by(line: EngineLine, *, overridden: bool) -> int | None:
-    """The number of accelerators that a line uses. `overridden`: users say it; None where it cannot be told."""
-    return accelerators_used(line.engine, line.args) if overridden else line.shared.size
+def _is_overridden(line: EngineLine) -> bool:
+    """Whether users say how many accelerators work."""
+    options = line.engine.parallel_options
+    if line.options.isdisjoint(options):  # the preset gives some, too
+        return False
+    return not given_options(line.engine.style, line.written).isdisjoint(options)
+
+
+def used_accelerators(line: EngineLine) -> int | None:
+    """The number of accelerators that a line uses, those of all hosts; None where it cannot be told."""
+    return accelerators_used(line.engine, line.args) if _is_overridden(line) else line.shared.size
 
 
 def accelerators_used(engine: KnownEngine, args: Sequence[str]) -> int | None:

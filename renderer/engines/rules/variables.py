@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.name_lists import NameList
 from renderer.engines.running_engine import RunningEngine
-from renderer.kubernetes.json_values import as_text, text_at
+from renderer.kubernetes.json_values import as_text, maps_at, text_at
+from renderer.preset_tables import preset_table
 from renderer.text.suggestions import closest
 
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
+_VISIBLE = "_VISIBLE_DEVICES"  # how their names end
 _NEAR = 0.9  # one letter in ten may be wrong or missing
 _DIGITS = re.compile(r"\d+")
 
@@ -60,10 +62,25 @@ def _is_used(running: RunningEngine, name: str) -> bool:
 
 @rule(of=RunningEngine, when=lambda running: running.line.shared.accelerator.number)
 def unseen_accelerators(running: RunningEngine) -> Iterator[Diagnostic]:
-    """A warning for a list of accelerators with one that the container does not have."""
-    count = running.line.shared.accelerator.number
-    for name, origin in running.written_variables(_VISIBLE):
-        values = [text_at(entry, "value") for entry in running.container.env if entry.get("name") == name]
-        numbers = [int(part) for part in values[0].split(",") if part.strip().isdecimal()] if values else []
-        if beyond := [number for number in numbers if number >= count]:
-            yield make_diagnostic("W494", origin, variable=name, index=beyond[0], count=count)
+    """A warning for a variable that names an accelerator which the container does not have, or that takes the place of
+    the device plugin's own.
+    """
+    accelerator = running.line.shared.accelerator
+    for name, origin in running.written_variables(""):
+        if not name.endswith(_VISIBLE) or not (row := _visible().get(name)) or row["vendor"] != accelerator.vendor:
+            continue
+        value = next((text_at(entry, "value") for entry in running.container.env if entry.get("name") == name), "")
+        numbers = [int(part) for part in value.split(",") if part.strip().isdecimal()]
+        if row.get("plugin"):
+            if value and not accelerator.claimed:
+                what = f"is set by the device plugin, and {value} takes the place of the container's own accelerators"
+                yield make_diagnostic("W494", origin, variable=name, what=what)
+        elif beyond := [number for number in numbers if number >= accelerator.number]:
+            what = f"names accelerator {beyond[0]}, and those of a container are numbered from 0: it has "
+            yield make_diagnostic("W494", origin, variable=name, what=f"{what}{accelerator.number}")
+
+
+@cache
+def _visible() -> dict[str, Mapping[str, object]]:
+    """The variables by which a process sees a part of its accelerators."""
+    return {text_at(row, "variable"): row for row in maps_at(preset_table("accelerators"), "visible")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, Path, make_diagnostic, rule
+from renderer.engines.rules.accelerators import used_accelerators
 from renderer.kubernetes.json_values import map_at
 from renderer.kubernetes.strategic_merge import DIRECTIVE
 from renderer.kubernetes.workloads import containers
@@ -14,7 +15,7 @@ from renderer.resolve.pod.hardening import OPENSHIFT, RESTRICTED, TIGHT
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
 from renderer.resolve.workload.planned_pod import PlannedPod, image_security
-from renderer.resolve.workload.running_playground import runs_own_image
+from renderer.resolve.workload.running_playground import engine_line, runs_own_image
 from renderer.text.suggestions import closest
 
 
@@ -87,7 +88,9 @@ def _security_field(planned: PlannedPod, field: str) -> tuple[object, Origin | N
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
 def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """A warning for a podTemplate that changes the number of accelerators, on which the command line depends."""
+    """An error for a podTemplate that leaves the engine fewer accelerators than its command line uses; a warning for
+    one that changes their number otherwise, since the command line depends on it.
+    """
     inputs, origin = planned.run.base.context.inputs, planned.app.origin("spec", "podTemplate")
     if planned.pod is planned.generated or not planned.run.engine.templated:
         return
@@ -97,7 +100,23 @@ def changed_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
         if before.get(name) != after.get(name) and flavors.accelerates(inputs, name):
             path: Path = ("spec", "containers", index, "resources")
             path = (*path, "limits", name) if name in map_at(runner, "resources", "limits") else path
-            yield make_diagnostic("W212", origin.at(*path), name=name)
+            count, used = str(after.get(name, 0)), _used_of(planned, name)
+            if used and count.isdecimal() and 0 < int(count) < used:
+                option = min(planned.run.engine.size_options, default="")
+                words = {"option": option, "size": used, "count": count, "name": name}
+                hint = f"leave {name} out of limits and requests: the pod gets what the flavor says"
+                yield make_diagnostic("E416", origin.at(*path), **words, hint=hint)
+            else:
+                yield make_diagnostic("W212", origin.at(*path), name=name)
+
+
+def _used_of(planned: PlannedPod, resource: str) -> int | None:
+    """How many of a kind of accelerators the command line uses in each pod; None where it cannot be told."""
+    size = planned.run.size
+    if resource != size.accelerator.resource or not size.accelerator.group or not planned.run.engine.size_options:
+        return None
+    used = used_accelerators(engine_line(planned.command))
+    return used and -(-used // size.parallelism.hosts)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)
