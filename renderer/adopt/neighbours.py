@@ -11,7 +11,7 @@ from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, quoted
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, number_at, text_at, value_at
-from renderer.kubernetes.workloads import is_rendered, selects
+from renderer.kubernetes.workloads import is_rendered, owner_names, selects
 from renderer.yamlio import Document
 
 Body = Mapping[str, Any]
@@ -73,6 +73,14 @@ def tell_lost_autoscalers(adopted: AdoptedWorkload, others: Sequence[Document], 
         kind, name = (text_at(document.value, *path) for path in (("kind",), ("metadata", "name")))
         why = f"nothing like it scales '{adopted.takeover.name}'; write elasticConfig, or one of your own beside it"
         diagnostics.add("W951", document.origin("metadata", "name"), what=f"the {kind} '{name}'", why=why)
+
+
+def tell_made_services(adopted: AdoptedWorkload, diagnostics: Collector) -> None:
+    """Tells of Services of the old pods that cannot move, since another controller makes them."""
+    for document in adopted.takeover.made:
+        words = {"owner": owner_names(document.value)[0], "service": text_at(document.value, "metadata", "name")}
+        words["own"] = f"{adopted.takeover.name}{wellknown.LB_SERVICE}"
+        diagnostics.add("W953", document.origin("metadata", "name"), **words)
 
 
 def replicas_without(others: Sequence[Document], replicas: int | None) -> int | None:

@@ -14,7 +14,7 @@ from renderer.diagnostics import Collector
 from renderer.diff.live.takeovers import SUFFIX
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
-from renderer.kubernetes.workloads import is_rendered
+from renderer.kubernetes.workloads import is_rendered, owner_names
 from renderer.yamlio import Document
 
 SAME: Final = "same"
@@ -61,8 +61,15 @@ class TakeoverChoice:
             if reason and (obstacle := _obstacle(workload)):
                 diagnostics.stop("E950", origin, why=obstacle)
             if workload.kind not in _CHANGED:
-                moving, services = _parted(services)
-                return Takeover(name=workload.name, services=services, shared=shared, moving=moving, held_claims=claims)
+                moving, made, services = _parted(services)
+                return Takeover(
+                    name=workload.name,
+                    services=services,
+                    shared=shared,
+                    moving=moving,
+                    made=made,
+                    held_claims=claims,
+                )
             return Takeover(
                 name=workload.name,
                 is_update=True,
@@ -74,14 +81,15 @@ class TakeoverChoice:
         if workload.hosts > 1:
             diagnostics.stop("E950", origin, why="replicas of several hosts keep their name")
         name = self._name(workload, diagnostics)
-        moving, services = _parted(services)
+        moving, made, services = _parted(services)
         return Takeover(
             name=name,
-            labels=_new_labels(workload, name, moving, shared),
+            labels=_new_labels(workload, name, (*moving, *made), shared),
             reason=reason or "--as says so",
             services=services,
             shared=shared,
             moving=moving,
+            made=made,
             held_claims=claims,
         )
 
@@ -109,10 +117,14 @@ class TakeoverChoice:
         return free
 
 
-def _parted(services: Services) -> tuple[Services, Services]:
-    """The Services that move to new pods, and those that llmaz has rendered, and renders again."""
+def _parted(services: Services) -> tuple[Services, Services, Services]:
+    """The Services that move to new pods, those that another controller makes, which gives each its selector back, and
+    those that llmaz has rendered, and renders again.
+    """
+    others = [service for service in services if not is_ours(service)]
     return (
-        tuple(service for service in services if not is_ours(service)),
+        tuple(service for service in others if not owner_names(service.value)),
+        tuple(service for service in others if owner_names(service.value)),
         tuple(service for service in services if is_ours(service)),
     )
 
@@ -127,6 +139,8 @@ def _obstacle(workload: ServingWorkload) -> str:
     """Why a workload cannot keep its name; '' where it can."""
     if workload.kind != wellknown.DEPLOYMENT:
         return _OTHER_NAME[workload.kind]
+    if owners := owner_names(workload.document.value):
+        return f"{owners[0]} makes it, and gives its fields their values back"
     if maps_at(workload.document.value, "spec", "selector", "matchExpressions"):
         return "its selector has matchExpressions, and spec.workload.selector has labels alone"
     own = wellknown.own_labels(workload.name, _SERVING)

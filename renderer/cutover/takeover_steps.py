@@ -29,6 +29,7 @@ from renderer.kubernetes.workloads import (
     is_rendered,
     kind_of,
     made_pods,
+    owner_names,
     pod_template,
     pod_templates,
     scale_target,
@@ -113,7 +114,8 @@ def plan_takeover(
                 "Move the Services of clients",
                 f"Each in one request. In the same minute, commit the text of {LATER}/ in the place of the Service's "
                 "file, so that what applies it keeps it.",
-                [*_move(moved)] or [remark("No Service of clients is among the files: let it select the new pods.")],
+                [*_move(moved), *_other_services(live, moves)]
+                or [remark("No Service of clients is among the files: let it select the new pods.")],
             ),
             Step(
                 "Check, then delete what ran before",
@@ -201,6 +203,27 @@ def _move(moved: Sequence[tuple[Body, Body]]) -> Iterator[ScriptLine]:
         yield remark(f"Back: {patch('services', name_of(service), back).text}")
 
 
+def _other_services(live: Sequence[Body], moves: Sequence[Replacement]) -> Iterator[ScriptLine]:
+    """What is to be done about Services of the old pods that no commit moves."""
+    services = [body for body in live if kind_of(body) == ("", "Service") and map_at(body, "spec", "selector")]
+    for move in moves:
+        old, new = ([pods.labels for pods in made_pods(side)] for side in (move.running, move.rendered))
+        moved = {name_of(service) for service in move.services}
+        own = f"{name_of(move.rendered)[1]}{wellknown.LB_SERVICE}"
+        for service in services:
+            selector = {"matchLabels": map_at(service, "spec", "selector")}
+            is_near = name_of(service)[0] == name_of(move.running)[0] and name_of(service) not in moved
+            if not is_near or not any(selects(selector, labels) for labels in old):
+                continue
+            if owners := owner_names(service):
+                yield remark(
+                    f"{_title(service)} is made by {owners[0]}, and goes away with it: let its clients ask {own} "
+                    "before step 4."
+                )
+            elif not any(selects(selector, labels) for labels in new):
+                yield remark(f"{_title(service)} leads to the old pods alone: let it select what {own} selects.")
+
+
 def _changes(service: Body, other: Body) -> Iterator[dict[str, object]]:
     """The operations that make a Service lead where another one does."""
     yield {"op": "replace", "path": "/spec/selector", "value": map_at(other, "spec", "selector")}
@@ -227,8 +250,8 @@ def _delete(live: Sequence[Body], moves: Sequence[Replacement]) -> Iterator[Scri
             if (kind, (name_of(body)[0], name)) in old:
                 yield kubectl("delete", _resource(body), name_of(body))
     for move in moves:
-        if owner := _owner(move.running):
-            yield remark(f"{_title(move.running)} is made by {owner}, which makes it anew: delete that instead.")
+        if owners := owner_names(move.running):
+            yield remark(f"{_title(move.running)} is made by {owners[0]}, which makes it anew: delete that instead.")
         else:
             yield kubectl("delete", _resource(move.running), name_of(move.running))
         for claim in sorted({*_claims(move.running)} - {*_claims(move.rendered)}):
@@ -240,11 +263,6 @@ def _claims(body: Body) -> Iterator[str]:
         for volume in maps_at(template.body, "spec", "volumes"):
             if claim := text_at(volume, "persistentVolumeClaim", "claimName"):
                 yield claim
-
-
-def _owner(body: Body) -> str:
-    owner = next(iter(maps_at(body, "metadata", "ownerReferences")), {})
-    return f"{text_at(owner, 'kind')} {text_at(owner, 'name')}" if owner else ""
 
 
 def _resource(body: Body) -> str:

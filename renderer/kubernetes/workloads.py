@@ -405,6 +405,12 @@ def is_rendered(body: Body) -> bool:
     return text_at(body, "metadata", "labels", MANAGED_BY).startswith("llmaz")
 
 
+def owner_names(body: Body) -> tuple[str, ...]:
+    """Kind and name of each object that owns this one, and makes it anew: `('InferenceService chat',)`."""
+    owners = maps_at(body, "metadata", "ownerReferences")
+    return tuple(f"{text_at(owner, 'kind')} {text_at(owner, 'name')}" for owner in owners)
+
+
 def selects(selector: Body, labels: Mapping[str, object]) -> bool:
     """Whether a selector (matchLabels, matchExpressions) takes these labels; an empty one takes all."""
     for key, value in as_map(selector.get("matchLabels")).items():

@@ -30,6 +30,7 @@ from tests.apiserver.server import CannotJudge
 from tests.cluster.control import Cluster, standing
 from tests.cluster.cutover import judge_cutover
 from tests.cluster.examples import Example, devices, examples, nodes
+from tests.cluster.takeover import judge_takeover
 from tests.cluster.trial import MODES, Row, differences, inactive, prepare, removed, trial
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,9 @@ def main() -> int:
     start, drift = time.monotonic(), options.tools.absolute() / "drift"
     names = [name for name in options.names if name != CUTOVER]
     try:
-        wrong_claims = judge_cutover(options.tools) if names != options.names or not names else 0
+        wrong_claims = 0
+        if names != options.names or not names:
+            wrong_claims = judge_cutover(options.tools) + judge_takeover(options.tools)
         if options.names and not names:
             say(f"cutover: {wrong_claims} claims do not hold")
             return 1 if wrong_claims else 0

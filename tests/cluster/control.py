@@ -106,9 +106,9 @@ def tail(log: Path) -> list[str]:
 
 
 @contextmanager
-def standing(tools: Path, equipment: Iterable[Body]) -> Iterator[Cluster]:
-    """The cluster. `equipment`: its nodes, and what they are said to have. All its programs have ended when the block
-    is left. Raises CannotJudge when it does not stand up.
+def standing(tools: Path, equipment: Iterable[Body], *, stages: str = "") -> Iterator[Cluster]:
+    """The cluster. `equipment`: its nodes, and what they are said to have. `stages`: kwok's, of pods that are not ready
+    at once. All its programs have ended when the block is left. Raises CannotJudge when it does not stand up.
     """
     missing = [name for name in PROGRAMS if not (tools / name).exists()]
     if missing:
@@ -123,7 +123,7 @@ def standing(tools: Path, equipment: Iterable[Body]) -> Iterator[Cluster]:
         webhook = ports(1)[0]
         parts: list[Part] = []
         cluster = Cluster(client, home / "kubeconfig", parts)
-        for name, options in commands(home, webhook, client.certificate):
+        for name, options in commands(home, webhook, client.certificate, stages):
             log = home / f"{name}.log"
             parts.append(Part(programs.enter_context(leashed(tools / name, log, options)), log))
         for body in (*equipment, *hooks(webhook, client.certificate.read_bytes())):
@@ -139,7 +139,7 @@ def standing(tools: Path, equipment: Iterable[Body]) -> Iterator[Cluster]:
                 part.process.stdin.close()
 
 
-def commands(home: Path, webhook: int, certificate: Path) -> Iterator[tuple[str, list[str]]]:
+def commands(home: Path, webhook: int, certificate: Path, stages: str) -> Iterator[tuple[str, list[str]]]:
     """(program, options) of each. Writes the files that they are given."""
     config = str(home / "kubeconfig")
     controllers, scheduler, kwok, metrics, health = ports(5)
@@ -176,9 +176,11 @@ def commands(home: Path, webhook: int, certificate: Path) -> Iterator[tuple[str,
             f"--cert-dir={home / 'kube-scheduler'}",
         ],
     )
+    (home / "stages.yaml").write_text(stages)
     yield (
         "kwok",
         [
+            *([f"--config={home / 'stages.yaml'}"] if stages else []),
             f"--kubeconfig={config}",
             "--manage-all-nodes=true",
             "--cidr=10.128.0.1/12",

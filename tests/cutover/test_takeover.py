@@ -173,3 +173,54 @@ def test_live_differences_pair_what_has_another_name(folder: Path, llmaz: Llmaz)
     (summary,) = re.findall(r"^\d+ objects compared: .*$", live.out, re.MULTILINE)
     assert summary in adopted.out
     assert ": 0 lost" in summary
+
+
+MADE = "ownerReferences: [{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceService, name: chat, uid: u}]"
+INFERENCE = """\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceService
+metadata: {name: chat, namespace: llm}
+spec:
+  model: {uri: "hf://Qwen/Qwen3-8B", name: qwen3-8b}
+  template: {containers: [{name: main, image: "vllm/vllm-openai:v0.24.0", resources: {limits: {nvidia.com/gpu: 1}}}]}
+---
+"""
+
+
+def made(body: str) -> str:
+    """An object as KServe's controller makes it."""
+    return body.replace("name: chat, namespace: llm}", f"name: chat-kserve, namespace: llm, {MADE}}}")
+
+
+def test_a_service_that_another_controller_makes_does_not_move(folder: Path, llmaz: Llmaz) -> None:
+    """It would get its selector back, and goes away with what makes it; one of the user's own moves."""
+    own = SERVICE.replace("name: chat,", "name: clients,")
+    text = steps(made(DEPLOYMENT) + made(SERVICE) + own, llmaz)
+    patched = [words[3] for words in commands(text) if words[:2] == ["kubectl", "patch"]]
+    assert patched == ["clients"]
+    assert (
+        "# Service llm/chat-kserve is made by LLMInferenceService chat, and goes away with it: let its clients ask "
+        "chat-kserve-llmaz-lb before step 4." in text
+    )
+    assert not list(Path("input", "later").glob("*chat*"))
+
+
+def test_what_kserve_makes_for_what_was_adopted(folder: Path, llmaz: Llmaz) -> None:
+    """The Deployment of a dump is known by its owner, and Services that lead to it are named."""
+    Path("service.yaml").write_text(INFERENCE)
+    assert llmaz("adopt", "service.yaml", "-o", "input").code == 0
+    own = SERVICE.replace("name: chat,", "name: clients,")
+    Path("run.yaml").write_text(INFERENCE + made(DEPLOYMENT) + made(SERVICE) + own)
+    text = llmaz("cutover", "run.yaml", "--", "input").out
+    assert "# Deployment llm/chat-kserve → LeaderWorkerSet llm/chat: 2 pods with 2 nvidia.com/gpu more" in text
+    assert "# Service llm/chat-kserve is made by LLMInferenceService chat" in text
+    assert "# Service llm/clients leads to the old pods alone: let it select what chat-lb selects." in text
+
+
+def test_what_a_controller_makes_cannot_keep_its_name(folder: Path, llmaz: Llmaz) -> None:
+    Path("run.yaml").write_text(made(DEPLOYMENT))
+    done = llmaz("adopt", "run.yaml", "-o", "input", "--as", "same")
+    assert (done.code, "LLMInferenceService chat makes it, and gives its fields their values back" in done.err) == (
+        2,
+        True,
+    )

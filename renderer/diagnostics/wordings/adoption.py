@@ -32,6 +32,10 @@ ADOPTION: Final[dict[str, Wording]] = {
         "{kind} '{name}' names port {port}, which is called {ours} in the pods of '{app}'",
         "write {ours} in its copy, or the number",
     ),
+    "W953": Wording(
+        "{owner} makes the Service '{service}': it leads to the old pods alone, and goes away with {owner}",
+        "let its clients ask {own}, or a Service of your own, before you delete {owner}",
+    ),
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
     "N954": Wording("the new pods use {kind} '{name}', which is not copied", "{hint}"),
     "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),

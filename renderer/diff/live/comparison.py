@@ -35,7 +35,7 @@ from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import says_nothing
 from renderer.kubernetes.variable_references import config_maps_by_namespace
-from renderer.kubernetes.workloads import WORKLOADS
+from renderer.kubernetes.workloads import WORKLOADS, owner_names
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
 
@@ -81,7 +81,7 @@ def compare_live(
         if key in matched:
             continue
         if _is_about_serving(side, around, serving):
-            objects.append(LiveObject(NOT_RENDERED, key, None, side.file, owners=_owner_names(side)))
+            objects.append(LiveObject(NOT_RENDERED, key, None, side.file, owners=owner_names(side.body)))
         else:
             skipped[key.kind] += 1
     objects += [LiveObject(ADDED, None, key) for key in new if key not in rendered_keys]
@@ -196,15 +196,8 @@ def _compare(pair: LivePair) -> LiveObject:
             differences.append(_join(top, entries, theirs, ours, shown))
         else:
             differences.extend(difference for _, difference in entries)
-    owner_names = _owner_names(pair.theirs)
-    return LiveObject(
-        COMPARED, pair.theirs.key, pair.ours.key, pair.theirs.file, tuple(differences), count, owner_names
-    )
-
-
-def _owner_names(side: ObjectSide) -> tuple[str, ...]:
-    owners = maps_at(side.body, "metadata", "ownerReferences")
-    return tuple(f"{text_at(owner, 'kind')} {text_at(owner, 'name')}" for owner in owners)
+    owners = owner_names(pair.theirs.body)
+    return LiveObject(COMPARED, pair.theirs.key, pair.ours.key, pair.theirs.file, tuple(differences), count, owners)
 
 
 def _is_empty(leaf: Leaf | None) -> bool:

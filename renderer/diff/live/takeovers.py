@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from renderer import yamlio
-from renderer.kubernetes.json_values import map_at, text_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of, made_pods, selects
 from renderer.yamlio import Document
 
@@ -53,8 +53,8 @@ def rendered_bodies(texts: Iterable[OutputFile]) -> list[Body]:
 
 
 def find_takeovers(live: Sequence[Body], rendered: Sequence[Body], services: Sequence[Body]) -> list[Replacement]:
-    """What takes the place of which workload: the one to which a Service of clients leads later, or the one that is
-    named after it. `services`: those of clients, as they are later.
+    """What takes the place of which workload: the one to which a Service of clients leads later, the one that has the
+    name of what made it, or the one that is named after it. `services`: those of clients, as they are later.
     """
     running = {name_of(body): body for body in live if kind_of(body) in WORKLOADS}
     new = {name_of(body): body for body in rendered if kind_of(body) in WORKLOADS}
@@ -69,7 +69,11 @@ def find_takeovers(live: Sequence[Body], rendered: Sequence[Body], services: Seq
             led.setdefault(afters[0], []).append(service)
         if len(befores) == len(afters) == 1 and befores[0] != afters[0]:
             pairs.setdefault(befores[0], afters[0])
-    for namespace, name in running:
+    for (namespace, name), body in running.items():
+        for owner in maps_at(body, "metadata", "ownerReferences"):
+            made_by = (namespace, text_at(owner, "name"))
+            if made_by in new and made_by not in running and kind_of(owner) not in WORKLOADS:
+                pairs.setdefault((namespace, name), made_by)
         named_after = (namespace, f"{name}{SUFFIX}")
         if named_after in new and named_after not in running and (namespace, name) not in new:
             pairs.setdefault((namespace, name), named_after)
