@@ -34,7 +34,7 @@ from renderer.adopt.neighbours import (
     service_spec,
     tell_lost_autoscalers,
     tell_lost_name,
-    tell_made_services,
+    tell_controlled_services,
     tell_service,
 )
 from renderer.adopt.open_models import ClaimedModels, share_models, tell_lost_adapters
@@ -303,7 +303,7 @@ class _Run:
         selecting = [*takeover.services, *takeover.shared]
         other_autoscalers = named.other_autoscalers_of(adopted)
         tell_lost_autoscalers(adopted, other_autoscalers, diagnostics)
-        tell_made_services(adopted, diagnostics)
+        tell_controlled_services(adopted, diagnostics)
         replicas = replicas_without(other_autoscalers, adopted.workload.replicas)
         adopted = replace(adopted, workload=replace(adopted.workload, replicas=replicas))
         if adopted.workload.hosts > 1:
@@ -443,8 +443,8 @@ class _Run:
             self._move_services(draft, services)
             self._finish(draft)
         adopted = [draft.adopted for draft in self.drafts]
-        made = {id(service) for one in adopted for service in one.takeover.made}
-        others = [document for document in self.left if id(document) not in made]
+        controlled = {id(service) for one in adopted for service in one.takeover.controlled}
+        others = [document for document in self.left if id(document) not in controlled]
         self.adoption.problems += tell_selections(others, adopted, self.adoption.rendered)
         self.adoption.problems += tell_used(self.left, self.adoption.rendered)
         failing = {problem.file for problem in result.problems if problem.severity == "error"}

@@ -75,9 +75,9 @@ def tell_lost_autoscalers(adopted: AdoptedWorkload, others: Sequence[Document], 
         diagnostics.add("W951", document.origin("metadata", "name"), what=f"the {kind} '{name}'", why=why)
 
 
-def tell_made_services(adopted: AdoptedWorkload, diagnostics: Collector) -> None:
+def tell_controlled_services(adopted: AdoptedWorkload, diagnostics: Collector) -> None:
     """Tells of Services of the old pods that cannot move, since another controller makes them."""
-    for document in adopted.takeover.made:
+    for document in adopted.takeover.controlled:
         words = {"owner": owner_names(document.value)[0], "service": text_at(document.value, "metadata", "name")}
         words["own"] = f"{adopted.takeover.name}{wellknown.LB_SERVICE}"
         diagnostics.add("W953", document.origin("metadata", "name"), **words)

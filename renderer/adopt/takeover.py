@@ -20,4 +20,4 @@ class Takeover(Struct, frozen=True, kw_only=True):
     shared: tuple[Document, ...] = ()  # Services that lead to pods of other workloads too, and stay
     held_claims: tuple[str, ...] = ()  # that its pods mount, and one node alone can mount
     moving: tuple[Document, ...] = ()  # Services that lead to the new pods when these are ready
-    made: tuple[Document, ...] = ()  # Services that another controller makes, and that end with what it runs
+    controlled: tuple[Document, ...] = ()  # Services that another controller makes, and that end with what it runs

@@ -61,13 +61,13 @@ class TakeoverChoice:
             if reason and (obstacle := _obstacle(workload)):
                 diagnostics.stop("E950", origin, why=obstacle)
             if workload.kind not in _CHANGED:
-                moving, made, services = _parted(services)
+                moving, controlled, services = _parted(services)
                 return Takeover(
                     name=workload.name,
                     services=services,
                     shared=shared,
                     moving=moving,
-                    made=made,
+                    controlled=controlled,
                     held_claims=claims,
                 )
             return Takeover(
@@ -81,15 +81,15 @@ class TakeoverChoice:
         if workload.hosts > 1:
             diagnostics.stop("E950", origin, why="replicas of several hosts keep their name")
         name = self._name(workload, diagnostics)
-        moving, made, services = _parted(services)
+        moving, controlled, services = _parted(services)
         return Takeover(
             name=name,
-            labels=_new_labels(workload, name, (*moving, *made), shared),
+            labels=_new_labels(workload, name, (*moving, *controlled), shared),
             reason=reason or "--as says so",
             services=services,
             shared=shared,
             moving=moving,
-            made=made,
+            controlled=controlled,
             held_claims=claims,
         )
 

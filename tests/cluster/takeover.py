@@ -100,10 +100,10 @@ spec:
 class Controllers(StandIns):
     """Argo CD, and KServe's controller: it makes the Deployment and the Service of each LLMInferenceService anew."""
 
-    made: Sequence[tuple[Body, Sequence[Body]]] = ()  # what it makes of which
+    inferences: Sequence[tuple[Body, Sequence[Body]]] = ()  # what it makes of which
 
     def _operate(self) -> None:
-        for owner, bodies in self.made:
+        for owner, bodies in self.inferences:
             live = self.cluster.live(owner)
             if live and "deletionTimestamp" not in live["metadata"]:
                 for body in bodies:
@@ -320,8 +320,8 @@ def run_workloads(cluster: Cluster, controllers: Controllers) -> None:
             operated.apply(cluster, body, MANAGER)
     for body in (workload("statefulset", "StatefulSet"), service("statefulset")):
         operated.apply(cluster, body, MANAGER)
-    owner, made = inference("kserve")
-    controllers.made = ((owner, made),)
+    owner, bodies = inference("kserve")
+    controllers.inferences = ((owner, bodies),)
     labels = {"app.kubernetes.io/name": "chat", "kserve.io/component": "workload"}
     for body in (owner, service("kserve", name="clients", labels=labels)):
         operated.apply(cluster, body, MANAGER)
@@ -343,8 +343,8 @@ def wait_for_pods(cluster: Cluster) -> None:
 def ready_endpoints(cluster: Cluster, namespace: str, name: str) -> int:
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
     listed = cluster.listed(path, labelSelector=f"kubernetes.io/service-name={name}")
-    found = [endpoint for body in listed for endpoint in body.get("endpoints") or ()]
-    return sum(bool(endpoint["conditions"].get("ready")) for endpoint in found)
+    endpoints = [endpoint for body in listed for endpoint in body.get("endpoints") or ()]
+    return sum(bool(endpoint["conditions"].get("ready")) for endpoint in endpoints)
 
 
 def slices_of(site: Site, namespace: str, name: str = "chat") -> Any:
