@@ -32,9 +32,9 @@ from renderer.adopt.neighbours import (
     own_service,
     replicas_without,
     service_spec,
+    tell_controlled_services,
     tell_lost_autoscalers,
     tell_lost_name,
-    tell_controlled_services,
     tell_service,
 )
 from renderer.adopt.open_models import ClaimedModels, share_models, tell_lost_adapters

@@ -244,7 +244,7 @@ def most_pods(watch: Watch) -> int:
 # ---- a tree ----
 
 
-class Takeover(NamedTuple):
+class TakeoverTree(NamedTuple):
     """A tree that takes over what runs in some namespaces."""
 
     site: Site
@@ -279,12 +279,12 @@ class Takeover(NamedTuple):
 
 def make_takeover(
     cluster: Cluster, controllers: Controllers, folder: Path, programs: Path, namespaces: Sequence[str]
-) -> Takeover:
+) -> TakeoverTree:
     tree = folder / namespaces[0] / "tree"
     tree.mkdir(parents=True)
     site = Site(cluster, controllers, tree, programs, namespaces[0], ())
     site.run("git init -q && git remote add origin https://git.example/team/models.git")
-    return Takeover(site, controllers, namespaces)
+    return TakeoverTree(site, controllers, namespaces)
 
 
 def judge_takeover(tools: Path) -> int:
@@ -355,7 +355,7 @@ def slices_of(site: Site, namespace: str, name: str = "chat") -> Any:
 # ---- what is claimed ----
 
 
-def by_another_name(takeover: Takeover, claims: Claims) -> None:
+def by_another_name(takeover: TakeoverTree, claims: Claims) -> None:
     site = takeover.site
     takeover.adopt()
     script = takeover.cutover()
@@ -390,7 +390,7 @@ def by_another_name(takeover: Takeover, claims: Claims) -> None:
     takeover.forget()
 
 
-def ended_well(takeover: Takeover, space: str) -> list[str]:
+def ended_well(takeover: TakeoverTree, space: str) -> list[str]:
     name = "clients" if space == "kserve" else "chat"
     count = ready_endpoints(takeover.site.cluster, space, name)
     listed = takeover.site.cluster.listed(f"/api/v1/namespaces/{space}/pods")
@@ -398,12 +398,12 @@ def ended_well(takeover: Takeover, space: str) -> list[str]:
     return [*([] if count == REPLICAS else [f"{count} endpoints are ready"]), *(f"{pod} is there" for pod in others)]
 
 
-def by_the_same_name(takeover: Takeover, claims: Claims) -> None:
+def by_the_same_name(takeover: TakeoverTree, claims: Claims) -> None:
     site = takeover.site
     takeover.adopt("--as", "same")
     script = takeover.cutover()
-    said = "1 pod with 1 nvidia.com/gpu more during the rollout, 2 of 2 replicas answering."
-    claims("of the same name a pod more is announced", [] if said in script else [script])
+    announcement = "1 pod with 1 nvidia.com/gpu more during the rollout, 2 of 2 replicas answering."
+    claims("of the same name a pod more is announced", [] if announcement in script else [script])
     before = pod_ids(site, SAME)
     takeover.sync()
     with slices_of(site, SAME) as slices, watched(site, SAME, "pods") as pods:
@@ -422,7 +422,7 @@ def pod_ids(site: Site, namespace: str) -> set[str]:
     return {pod["metadata"]["uid"] for pod in site.cluster.listed(f"/api/v1/namespaces/{namespace}/pods")}
 
 
-def without_order(takeover: Takeover, order: Sequence[int], claims: Claims) -> None:
+def without_order(takeover: TakeoverTree, order: Sequence[int], claims: Claims) -> None:
     """Runs the first step, and one that should come later, at once."""
     site, space = takeover.site, takeover.namespaces[0]
     takeover.adopt()
@@ -437,7 +437,7 @@ def without_order(takeover: Takeover, order: Sequence[int], claims: Claims) -> N
     takeover.forget()
 
 
-def without_selector(takeover: Takeover, claims: Claims) -> None:
+def without_selector(takeover: TakeoverTree, claims: Claims) -> None:
     """A Deployment of the same name, whose selector is not the one that runs: refused, while its Service is changed."""
     site = takeover.site
     takeover.adopt("--as", "same")
