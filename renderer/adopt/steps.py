@@ -32,7 +32,8 @@ _NEW: Final = (
     "Wait until all new pods are ready.",
     "In one commit, put each Service of {later}/ into the place where it is applied today: its selector and its target "
     "ports change, and clients ask the new pods. Reverting this commit leads them back.",
-    "Delete the old workloads and their autoscalers when nothing leads to them any more.",
+    "Delete the old workloads and their autoscalers when nothing leads to them any more, and the longest answer that "
+    "was asked for before has ended: an engine without a hook cuts it at its end.",
 )
 _NO_SERVICES: Final = (
     "Apply what is rendered beside what runs. NetworkPolicies, monitors and others that select pods by a changed label "

@@ -119,9 +119,10 @@ def plan_takeover(
             ),
             Step(
                 "Check, then delete what ran before",
-                "Requests that were sent before the move still run on the old pods: they end within the grace period. "
-                "Autoscalers first, since they would scale to nothing that is there. What a tool applies from git goes "
-                "by a commit that takes its file away.",
+                "Requests that were sent before the move, and connections that clients keep open, are still with the "
+                "old pods. Wait for the longest answer: an engine without a hook cuts it at its end. Autoscalers "
+                "first, since they would scale to nothing that is there. What a tool applies from git goes by a "
+                "commit that takes its file away.",
                 [*_check(moved), *_delete(live, moves)],
             ),
         ]

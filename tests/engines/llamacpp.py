@@ -15,6 +15,7 @@ from tests.engines.clients import Client
 from tests.engines.kubelet import Image, Pod, size_of
 from tests.engines.models import Shape, write_gguf
 from tests.engines.rendering import ROOT, Workload, rendered
+from tests.engines.takeover import taken_over
 from tests.engines.trial import (
     CHAT,
     PATIENCE,
@@ -322,6 +323,7 @@ def older(bench: Bench) -> Iterator[Result]:
 TRIALS: Mapping[str, Trial] = {
     "speculative": speculative,
     "quickstart": quickstart,
+    "takeover": taken_over,
     "api-key": api_key,
     "memory": memory,
     "max-model-len": max_model_len,

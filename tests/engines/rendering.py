@@ -20,7 +20,7 @@ WEIGHTS = re.compile(r"/workspace/models/[\w./-]*\w")
 
 
 class Workload(NamedTuple):
-    """A LeaderWorkerSet, and all that was rendered with it. `template`: of its leader."""
+    """A workload, and all that was rendered with it. `template`: of its leader."""
 
     name: str
     served_name: str
@@ -67,14 +67,19 @@ def rendered(name: str, path: str, *options: str) -> Workload:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise CannotJudge(f"{path} is not rendered: {done.stderr}")
-    bodies = [body for body in yaml.safe_load_all(done.stdout) if body]
+    return workload_in(name, done.stdout)
+
+
+def workload_in(name: str, text: str) -> Workload:
+    """The workload of that name among rendered manifests. CannotJudge when there is none."""
+    bodies = [body for body in yaml.safe_load_all(text) if body]
     for body in bodies:
-        if body["kind"] == "LeaderWorkerSet" and body["metadata"]["name"] == name:
-            templates = body["spec"]["leaderWorkerTemplate"]
-            template = templates.get("leaderTemplate") or templates["workerTemplate"]
+        if body["kind"] in ("LeaderWorkerSet", "Deployment") and body["metadata"]["name"] == name:
+            templates = body["spec"].get("leaderWorkerTemplate", {})
+            template = templates.get("leaderTemplate") or templates.get("workerTemplate") or body["spec"]["template"]
             annotations = body["metadata"]["annotations"]
             served, version = (
                 annotations.get(f"renderer.llmaz.io/{key}", "") for key in ("served-model-name", "engine-version")
             )
             return Workload(name, served, version, template, bodies, body)
-    raise CannotJudge(f"{path}: no LeaderWorkerSet {name} is rendered")
+    raise CannotJudge(f"no workload {name} is rendered")

@@ -57,6 +57,12 @@ class Bench:
         name, spec = f"{workload.name}-0", workload.spec
         return Pod(name, spec, self._image, weights, secrets or {}, folder, place, self._sidecars)
 
+    def new_folder(self, name: str) -> Path:
+        """An empty folder of a trial's own."""
+        folder = self._folder / f"{name}-{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
     def group(self, workload: Workload, weights: Sequence[tuple[str, Path]], secrets: Secrets | None = None) -> Group:
         """The first group of the workload, leader and workers, that is not started yet."""
         hosts = list(members(workload.body))
