@@ -657,5 +657,5 @@ def test_every_input_is_rendered() -> None:
     assert sorted(draft.weights) == ["/workspace/models/big-Q4_K_M.gguf", "/workspace/models/small-Q8_0.gguf"]
     assert rendering.rendered("guarded", f"{llamacpp.INPUTS}/api-key.yaml").hook_sleep == 10
     assert rendering.rendered("embedding", f"{llamacpp.INPUTS}/embedding.yaml").option("--pooling") == "last"
-    with pytest.raises(CannotJudge, match="no LeaderWorkerSet nobody is rendered"):
+    with pytest.raises(CannotJudge, match="no workload nobody is rendered"):
         rendering.rendered("nobody", "examples/quickstart")
