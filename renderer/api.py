@@ -321,6 +321,7 @@ class Inputs(Struct, frozen=True, eq=False):
     disabled: int = 0  # the number of documents below PATHS that the environment deletes
     disabled_names: Set[str] = frozenset()  # of the deleted documents that have one
     device_classes: Mapping[str, str] = {}  # the vendor of the devices, by DeviceClass
+    preset_facts: Callable[[str], Mapping[str, object]] = lambda model_id: {}  # `facts` of our model with that modelID
 
     @property
     def rendered_traffic(self) -> tuple[TrafficInput, ...]:

@@ -265,6 +265,7 @@ class MultiHostSpec(TypedDict, total=False):
     worker: WorkerSpec
 
 class NamesSpec(TypedDict, total=False):
+    architectures: str
     keys: str
     metrics: str
     prefix: str

@@ -139,6 +139,7 @@ def facts_of(base: Base) -> dict[str, Any]:
         "contextLength": known.get("max_context"),
         "precision": None if base.weights_format == GGUF else base.weights_format or known.get("native_precision"),
         "quantization": None if base.weights_format else known.get("native_quantization"),
+        "architecture": known.get("architecture"),
         "attention": attention_of(known.get("arch", {})) or None,
         "kvBytesPerToken": known.get("kv_bytes_per_token_bf16"),
         "licence": None if base.weights_format else known.get("license"),

@@ -4,12 +4,17 @@
     .venv/bin/python -m scripts.make_names vllm variables CACHE     # writes presets/backends/flags/vllm.variables.txt
     .venv/bin/python -m scripts.make_names sglang variables CACHE
     .venv/bin/python -m scripts.make_names vllm keys CACHE
+    .venv/bin/python -m scripts.make_names llamacpp architectures CACHE
 
 CACHE is the folder of scripts/make_options.py, into which that script or release_sources.py fetched the sources.
 
 The line `versions …` holds the releases whose source tells, the oldest first: of others nothing is known. Each further
 line is `GROUP RANGE NAME…`: a group of names, the versions that have them, as `since..until` (the first version, and
 the first that has them no longer; `..` for all), and the names. A group may have several lines.
+
+architectures: the architectures of models that generate text, by their names in config.json, in the group
+`ARCHITECTURES`, which the engine got code for later than in the first release, and has still. llama.cpp has names of
+its own; what an architecture may become of them, its converters say.
 
 keys: the keys of an option's JSON where the engine refuses every other key, in a group with the option's name, or with
 `--option.key` for a map in it; and the values of a key that takes no others, in the group `--option.key=`. That is
@@ -33,7 +38,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packaging.version import Version
@@ -103,7 +108,7 @@ def quoted(sources: Path, prefix: str, but: str) -> set[str]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+    return ast.parse(path.read_text("utf-8-sig"))
 
 
 def _text(node: ast.AST | None) -> str:
@@ -288,15 +293,96 @@ def neighbours(versions: Sequence[str], version: str) -> list[str]:
     return [*before[-1:], *behind[:1]]
 
 
+# --- architectures ----------------------------------------------------------------------------------------------------
+
+_ARCHITECTURE = re.compile(r"(?!Eagle)[A-Z]\w+For(CausalLM|ConditionalGeneration)")
+
+
+def vllm_architectures(sources: Path) -> set[str]:
+    """The keys of the dictionaries in vllm/model_executor/models/registry.py that lead to a module and a class."""
+    path = sources / "vllm" / "model_executor" / "models" / "registry.py"
+    if not path.exists():  # before 0.6.3
+        return set()
+    names = set()
+    for node in ast.walk(_parsed(path)):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            names |= {_text(key) for key, value in pairs if isinstance(value, ast.Tuple)}
+    return names
+
+
+def sglang_architectures(sources: Path) -> set[str]:
+    """The classes that modules of sglang/srt/models name as EntryClass."""
+    names = set()
+    for path in (sources / "sglang" / "srt" / "models").glob("*.py"):
+        for node in _parsed(path).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "EntryClass":
+                names |= {name.id for name in ast.walk(node.value) if isinstance(name, ast.Name)}
+    return names
+
+
+def llamacpp_architectures(sources: Path, converted: Mapping[str, set[str]]) -> set[str]:
+    """The architectures of which a name of src/llama-arch.cpp is made. `converted`: those, by such a name."""
+    path = sources / "src" / "llama-arch.cpp"
+    if not path.exists():  # before b4447
+        return set()
+    text = path.read_text("utf-8").partition("LLM_ARCH_NAMES")[2].partition("};")[0]
+    names = map(_plain, re.findall(r'LLM_ARCH_\w+, *"([^"]+)"', text))
+    return set[str]().union(*(converted.get(name, ()) for name in names))
+
+
+def converted_architectures(releases: Iterable[Path]) -> dict[str, set[str]]:
+    """The architectures that a converter of llama.cpp registers, by what it makes of them."""
+    converted: dict[str, set[str]] = {}
+    for path in (
+        path
+        for sources in releases
+        for path in (*sources.glob("conversion/*.py"), *sources.glob("convert_hf_to_gguf.py"))
+    ):
+        for node in _parsed(path).body:
+            if isinstance(node, ast.ClassDef):
+                calls = [call for call in node.decorator_list if isinstance(call, ast.Call)]
+                registered = [call for call in calls if getattr(call.func, "attr", "") == "register"]
+                of_text = {_text(arg) for call in registered for arg in call.args}
+                for field in node.body:
+                    if isinstance(field, ast.Assign) and getattr(field.targets[0], "id", "") == "model_arch":
+                        name = _plain(getattr(field.value, "attr", ""))
+                        if name != _PROJECTOR:
+                            converted.setdefault(name, set()).update(of_text)
+    return converted
+
+
+_PROJECTOR = "mmproj"  # the part of a model that reads images, which has no architecture
+
+
+def _plain(name: str) -> str:
+    """A name as both the converter and the engine have it."""
+    return re.sub(r"[-_]", "", name).lower()
+
+
+def architectures(engine: str, releases: Mapping[str, Path]) -> dict[str, dict[str, set[str]]]:
+    """The architectures of each release that tells them."""
+    if engine == "llamacpp":
+        converted = converted_architectures(releases.values())
+        read: Callable[[Path], set[str]] = functools.partial(llamacpp_architectures, converted=converted)
+    else:
+        read = {"vllm": vllm_architectures, "sglang": sglang_architectures}[engine]
+    known = {version: names for version, path in releases.items() if (names := read(path))}
+    first, *_, newest = known.values()
+    later = set(filter(_ARCHITECTURE.fullmatch, newest - first))
+    return {version: {"ARCHITECTURES": names & later} for version, names in known.items()}
+
+
 # --- the lists --------------------------------------------------------------------------------------------------------
 
 Found = Mapping[str, Mapping[str, set[str]]]  # names by version and group
 KINDS: Mapping[str, tuple[str, Callable[[str, Mapping[str, Path]], Found]]] = {
+    "architectures": ("the architectures of models that each release has code for", architectures),
     "keys": ("the keys and values of options' JSON that each release takes", keys),
     "metrics": ("the metrics that each release reports", metrics),
     "variables": ("the environment variables that each release reads", variables),
 }
-_ENGINES = {"vllm": "vLLM", "sglang": "SGLang"}
+_ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp"}
 
 
 def lines(by_version: Found) -> Iterator[str]:
@@ -322,7 +408,7 @@ def _order(versions: list[str], span: str) -> tuple[int, int]:
 
 
 def main(engine: str, kind: str, cache: str) -> None:
-    folders = sorted((Path(cache) / engine).iterdir(), key=lambda path: Version(path.name))
+    folders = sorted((Path(cache) / engine).iterdir(), key=lambda path: Version(path.name.removeprefix("b")))
     title, find = KINDS[kind]
     by_version = find(engine, {path.name: path for path in folders if path.is_dir()})
     target = BACKENDS / "flags" / f"{engine}.{kind}.txt"

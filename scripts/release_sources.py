@@ -40,9 +40,10 @@ FIRST: Mapping[str, Version] = {"vllm": Version("0.6.0"), "sglang": Version("0.4
 OF_A_WHEEL = re.compile(
     r"vllm/(__init__|version|envs|env_override|logger|exceptions|tasks|connections|sequence|pooling_params"
     r"|engine/arg_utils|(entrypoints|config|utils|platforms|plugins|logging_utils|ray|tool_parsers|reasoning)(/.*)?"
-    r"|model_executor(/layers(/quantization)?|/model_loader)?/__init__"
+    r"|model_executor(/layers(/quantization)?|/model_loader)?/__init__|model_executor/models/registry"
     r"|transformers_utils/(__init__|utils|config_parser_base))\.py"
 )
+OF_LLAMACPP = r"(?:.*/)?(common/[^/]*\.(?:cpp|h)|src/llama-arch\.cpp|conversion/[^/]*\.py|convert_hf_to_gguf\.py)"
 # Packages that carry the source of llama.cpp. The number stands in the package's version, in its git log, or in the
 # commit of its submodule.
 LLAMACPP: Mapping[str, Build] = {
@@ -150,7 +151,7 @@ def versions(index: Index, engine: str) -> list[str]:
 def contents(index: Index, engine: str, version: str) -> Iterator[tuple[str, bytes]]:
     """The files of a release that are wanted, by their path below its root."""
     package, number = LLAMACPP[version] if engine == "llamacpp" else Build(engine, version)
-    name = r"(?:.*/)?(common/[^/]*\.(?:cpp|h))" if engine == "llamacpp" else rf"(?:python/)?({engine}/.*\.py)"
+    name = OF_LLAMACPP if engine == "llamacpp" else rf"(?:python/)?({engine}/.*\.py)"
     pattern = re.compile(name)
     file = index.sdist(package, number)
     with tempfile.TemporaryFile() as archive:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,7 +23,7 @@ from renderer.engines.handwritten_command import (
 from renderer.engines.option_validation import OptionRules
 from renderer.engines.recognition import Clues, match_options
 from renderer.engines.running_engine import EngineLine, LineStart, SharedAccelerators, Subject
-from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables
 
 _FILLED_IN = "$(VALUE)"  # what no rule about values judges
@@ -123,8 +124,21 @@ def _line_start(recognised: RecognisedEngine) -> LineStart | None:
 
 def known_facts(catalog: EngineCatalog, recognised: RecognisedEngine) -> Mapping[str, object]:
     """`facts` of our preset for the model that the command line names; empty where it names none that is known."""
-    known = (catalog.model_facts(word.text) for word in recognised.command.words)
+    command, entry = recognised.command, table_entry(recognised.engine.runtime.name)
+    texts = [*named_weights(command, entry)] or [word.text for word in command.words]
+    known = (catalog.model_facts(text.partition(":")[0]) for text in texts)
     return next(filter(None, known), {})
+
+
+def named_weights(command: EngineCommand, entry: Mapping[str, Any]) -> Iterator[str]:
+    """What the line names as weights: the model that stands first, and the values of the options for it."""
+    if command.first_model:
+        yield command.first_model.text
+    options = {*texts_at(entry, "weights"), *texts_at(entry, "hubRepository")}
+    for i, word in enumerate(command.arguments):
+        option, glued, value = word.text.partition("=")
+        if option in options:
+            yield from (value,) if glued else (other.text for other in command.arguments[i + 1 : i + 2])
 
 
 def listening_port(recognised: RecognisedEngine, container: Mapping[str, object]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from renderer.engines.container_engine import RecognisedEngine
+from renderer.engines.container_engine import RecognisedEngine, named_weights
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import as_text, maps_at, text_at, texts_at
 from renderer.kubernetes.variable_references import plain_variables
@@ -39,9 +39,5 @@ _TELLING = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "HOME"}
 def _is_repository(recognised: RecognisedEngine) -> bool:
     """Whether the line names the model by a repository, such as org/name."""
     command, entry = recognised.command, table_entry(recognised.engine.runtime.name)
-    words = [command.first_model.text] if command.first_model else []
-    for i, word in enumerate(command.arguments):
-        option, glued, value = word.text.partition("=")
-        if option in texts_at(entry, "weights"):
-            words.append(value if glued else "".join(other.text for other in command.arguments[i + 1 : i + 2]))
-    return any(word.count("/") == 1 and word[:1] not in "/.$" and "://" not in word for word in words if word)
+    named = filter(None, named_weights(command, entry))
+    return any(word.count("/") == 1 and word[:1] not in "/.$" and "://" not in word for word in named)

@@ -11,11 +11,12 @@ from msgspec import Struct, field
 
 from renderer.api import BackendRuntime, OptionFile, OptionFiles, UnreadableList
 from renderer.engines.option_lists import parse_range
+from renderer.engines.version_order import version_key
 
 if TYPE_CHECKING:
     from renderer.input_types import NamesSpec
 
-_VARIABLES, _METRICS = "VARIABLES", "METRICS"  # groups in lists of one group
+_VARIABLES, _METRICS, _ARCHITECTURES = "VARIABLES", "METRICS", "ARCHITECTURES"  # groups in lists of one group
 
 
 class NameList(Struct, frozen=True):
@@ -49,6 +50,19 @@ class EngineNames(Struct, frozen=True, eq=False):
         the values of keys that take no others, by `--option.key=`. Raises UnreadableList.
         """
         return self._groups(self.spec.get("keys", ""), version)
+
+    def version_with(self, architecture: str, version: str) -> str:
+        """The first version that is known to have code for an architecture of models, where this one has none; else ''.
+        Of one between two that are listed the newer one tells. Raises UnreadableList.
+        """
+        path = self.spec.get("architectures", "")
+        listed = self.read(path) if path else None
+        if listed is None or not version or version == listed.versions[-1]:
+            return ""
+        key = version_key(version)
+        nearest = next((known for known in listed.versions if version_key(known) >= key), listed.versions[-1])
+        names = self._groups(path, nearest).get(_ARCHITECTURES, NameList())
+        return names.later.get(architecture, "").removeprefix("by ")
 
     def _groups(self, path: str, version: str) -> Mapping[str, NameList]:
         """The names of a version by group; nothing where nobody knows them. Raises UnreadableList."""

@@ -134,4 +134,5 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     claim_size: Callable[[str], str] = lambda name: ""  # what a claim of that name requests, '' where it is not known
     is_whole: bool = True  # nobody adds to the pod, such as a chart or the controller of an unknown kind
     port: Callable[[], int | None] = lambda: None  # on which the engine listens, None where that is not known
+    version_origin: Callable[[], Origin | None] = lambda: None  # where somebody chose the version
     facts: Callable[[], Mapping[str, object]] = dict  # of the model, `facts` of an OpenModel; empty where it is unknown

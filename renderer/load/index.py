@@ -200,6 +200,7 @@ class InputIndex:
             device_classes=preset("accelerators").value["spec"]["deviceClasses"],
             option_files=OptionListReader(self.file_system),
             accelerator_types=accelerator_types,
+            preset_facts=preset_facts,
             definitions=tuple(sorted(self.definitions, key=lambda item: isinstance(item, BackendRuntime))),
             broken=self.broken,
             unreadable=self.unreadable,

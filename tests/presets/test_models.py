@@ -161,6 +161,7 @@ def facts(model: Base) -> dict[str, Any]:
         "parameters": f"{model.known['params_b']:g}B" if "params_b" in model.known else None,
         "activeParameters": f"{model.known['active_params_b']:g}B" if "active_params_b" in model.known else None,
         "contextLength": model.known.get("max_context"),
+        "architecture": model.known.get("architecture"),
         "attention": attention(model.known.get("arch", {})) or None,
         "kvBytesPerToken": model.known.get("kv_bytes_per_token_bf16"),
     }

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import PlacedEngine
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
 from renderer.engines.container_engine import known_facts
 from renderer.engines.given_options import last_given_number
-from renderer.engines.handwritten_command import table_entry
+from renderer.engines.longer_context import stretches_context
 from renderer.engines.rules.accelerators import heads_words
-from renderer.engines.running_engine import EngineLine
-from renderer.kubernetes.json_values import map_at, maps_at, number_at, texts_at
+from renderer.kubernetes.json_values import maps_at, number_at
 
 
 @rule(of=PlacedEngine)
@@ -30,14 +28,7 @@ def beyond_the_model(placed: PlacedEngine) -> Iterator[Diagnostic]:
         yield make_diagnostic("W226", size.origin, **heads_words(heads, size.value))
     length = last_given_number(line.engine.style, line.written, line.engine.length_options)
     longest = number_at(facts, "contextLength")
-    if length and longest and length.value > longest and not _is_stretched(container, line):
-        yield make_diagnostic("W227", length.origin, length=length.value, longest=int(longest))
-
-
-def _is_stretched(container: EngineContainer, line: EngineLine) -> bool:
-    """Whether somebody has thought of a context that is longer than the model's."""
-    longer = map_at(table_entry(container.recognised.engine.runtime.name), "longerContext")
-    variables = [variable.get("name") for variable in maps_at(container.body, "env")]
-    return longer.get("variable") in variables or any(
-        word in arg for arg in line.args for word in texts_at(longer, "words")
-    )
+    if length and longest and length.value > longest:
+        variables = [variable.get("name") for variable in maps_at(container.body, "env")]
+        if not stretches_context(line.backend, line.args, variables):
+            yield make_diagnostic("W227", length.origin, length=length.value, longest=int(longest))

@@ -132,6 +132,7 @@ def _running_engine(
         claim_size=partial(_claim_size, container, neighbours),
         is_whole=container.replica is not None,
         port=partial(listening_port, container.recognised, container.body),
+        version_origin=lambda: origin_of(("spec", *container.path[len(container.pod_path) :], "image")),
         facts=partial(known_facts, catalog, container.recognised),
     )
 

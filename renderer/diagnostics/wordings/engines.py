@@ -398,6 +398,16 @@ ENGINES: Final[dict[str, Wording]] = {
     "E478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W478": Wording("{of}: '{option}' does not accept '{value}' for its key '{key}'", "{hint}"),
     "W464": Wording("tags of the images of {backend} are written as '{tag}', not as '{named}'", "{hint}"),
+    "W492": Wording(
+        "{engine} {version} has no code for {architecture}, the architecture of the model, and hardly starts",
+        "use {newer} or newer",
+    ),
+    "W497": Wording(
+        "{option} names '{draft}', which no loader brings: the engine downloads it at every start, and no estimate "
+        "counts it",
+        "leave it out, write an OpenModel with that modelID, and claim it in modelClaims beside '{main}', "
+        "with role: draft",
+    ),
     "E479": Wording("the image of {of} has no {name}, which '{given}' needs", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),
     "E445": Wording("{of} does not take '{given}', which the preset gives it: the pod would not start", "{hint}"),

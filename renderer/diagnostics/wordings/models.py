@@ -82,6 +82,10 @@ MODELS: Final[dict[str, Wording]] = {
         "the patterns leave out {name}, so the engine gets weights without the files that describe them",
         "include configuration and tokenizer too, for example with '*.json'",
     ),
+    "W920": Wording(
+        "the patterns leave out all files with weights: of model.safetensors and its parts nothing is loaded",
+        "leave these files in, with '*.safetensors' in allowPatterns and not in ignorePatterns",
+    ),
     "E226": Wording(
         "a draft model goes with exactly one main model, but {count} models are listed",
         "list one main and one draft",

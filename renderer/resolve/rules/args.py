@@ -10,10 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
-from renderer.engines.given_options import GivenNumber, last_given_number, last_number
+from renderer.engines.given_options import (
+    GivenNumber,
+    last_given_number,
+    last_number,
+    value_or_key,
+    written_options,
+)
+from renderer.engines.handwritten_command import table_entry
+from renderer.engines.longer_context import stretches_context
 from renderer.engines.option_lists import completed_version, list_path
 from renderer.engines.rules.accelerators import heads_words
-from renderer.kubernetes.json_values import maps_at, number_at
+from renderer.kubernetes.json_values import maps_at, number_at, texts_at
 from renderer.resolve.engine.backend_runtime import Engine, model_settings
 from renderer.resolve.engine.preset_args import refused_preset_options
 from renderer.resolve.model_cache import FLOATING_REVISIONS
@@ -25,6 +33,7 @@ from renderer.text import patterns
 
 _GLOB = frozenset("*?[")
 _ADDRESS = r"(?:https?://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:/]*):(?P<port>\d{1,5})/?"
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.gguf)(?::[\w.-]+)?")  # on a hub
 _LOOPBACK = r"127(\.\d+){3}|localhost|::1"
 
 
@@ -311,8 +320,10 @@ def against_facts(command: EngineProcess) -> Iterator[Diagnostic]:
     if stated is None and (length := model_settings(model, engine).get("maxModelLen")):
         origin = Origin(model.document, ("spec", "engines", engine.runtime.name, "maxModelLen"))
         stated = GivenNumber(length, "", origin)
-    if stated and stated.value > longest and not any("rope" in arg for arg in args):
-        yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
+    if stated and stated.value > longest:
+        variables = [variable.get("name") for variable in command.env]
+        if not stretches_context(engine.runtime.name, args, variables):
+            yield make_diagnostic("W227", stated.origin, length=stated.value, longest=longest)
 
 
 @rule(of=EngineProcess, when=lambda command: command.run.config.drafts)
@@ -333,3 +344,21 @@ def unopened_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
         texts = (*planned.shell_command, *command.args, *command.env, *setup.config.values(), *setup.steps)
         if not any(str(path) in str(text) for text in texts):
             yield make_diagnostic("W222", planned.app.origin(*claim.models[1].path))
+
+
+def _may_name_draft(planned: PlannedPod) -> object:
+    """Whether users may name a second model beside one that a loader brings."""
+    return planned.command.user_layers and planned.run.base.pod_needs.loads and not planned.run.base.claim.draft
+
+
+@rule(of=PlannedPod, when=_may_name_draft)
+def unclaimed_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for a repository on a hub in an option for the draft model, which nobody claims."""
+    command, style = planned.command, planned.run.engine.style
+    options = texts_at(table_entry(planned.run.engine.runtime.name), "draft")
+    names = {*options, *[option.partition(".")[0] for option in options]}
+    for written in written_options(style, command.user_layers, names) if names & command.user_options else ():
+        values = (value_or_key({written.name: written.value}, option) for option in options)
+        if repository := next((value for value in values if _REPOSITORY.fullmatch(value)), ""):
+            words = {"option": written.text.partition("=")[0], "draft": repository}
+            yield make_diagnostic("W497", written.origin, main=planned.run.base.claim.main.name, **words)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, quoted, rule
-from renderer.kubernetes.json_values import maps_at
+from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.plan import Container as PodContainer
 from renderer.resolve.pod.containers import is_empty_dir, volume_at, written_volumes
 from renderer.resolve.pod.loaders import loader_name
@@ -18,12 +18,18 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 _IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
 # Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides.
 _OUTSIDE_VOLUMES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/"
-_ADAPTER = "lora"  # in the names of options that load adapters
-_PROVIDED = {
-    False: "provide it with a volume of podTemplate",
-    True: "claim the adapter as an OpenModel, with role: lora in modelClaims; "
-    "or provide it with a volume of podTemplate",
+_VOLUME = "provide it with a volume of podTemplate"
+# How a tree brings what options load, by what their names have in them.
+_CLAIMED = {
+    "lora": "claim the adapter as an OpenModel, with role: lora in modelClaims; or ",
+    "draft": "claim the draft model as an OpenModel, with role: draft in modelClaims; or ",
+    "speculative": "claim the draft model as an OpenModel, with role: draft in modelClaims; or ",
 }
+_PARTS = re.compile(r"[^\s=,:;\"'*?\[\]{}]+")
+# Below the folder in which the engine starts: as paths begin, or as files end.
+_RELATIVE_PATH = re.compile(r"\.{1,2}/.+|\w[\w./-]*\.(?:jinja2?|json|ya?ml|txt|gguf|gbnf|pem|crt|key|py)")
+_OF_IMAGES = "examples/"  # a folder there
+_WORK_FOLDER = re.compile(r"/(?:app|[a-z]+-workspace)(?:/|$)")
 _PATH = r"(?:^|[=,:\"'\s])(/[^\s=,:;\"'*?\[\]{}]+)"
 
 
@@ -40,11 +46,21 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     loaded = [load.weights.path for load in loads]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
     is_known_image = runner in _known_containers(planned)
+    folder = text_at(runner.rest, "workingDir")
+    fills_folder = any(_WORK_FOLDER.match(str(mount["mountPath"])) for mount in runner.volume_mounts)
     for name, text, origin in named:
+        relative_paths = [part for part in _PARTS.findall(text) if _RELATIVE_PATH.fullmatch(part)]
+        if folder:
+            text = " ".join([text, *[posixpath.join(folder, path) for path in relative_paths]])
+        elif is_known_image and not fills_folder:
+            for path in relative_paths:
+                if not path.startswith(_OF_IMAGES):
+                    hint = f"{_provided(name)}, and write its path from / on"
+                    yield make_diagnostic("W481", origin, option=name, path=path, hint=hint)
         for path in map(posixpath.normpath, re.findall(_PATH, text)):
             volume = volume_at(runner, path)
             if not volume and is_known_image and not re.match(_OUTSIDE_VOLUMES, path):
-                yield make_diagnostic("W481", origin, option=name, path=path, hint=_PROVIDED[_ADAPTER in name])
+                yield make_diagnostic("W481", origin, option=name, path=path, hint=_provided(name))
             if not is_empty_dir(pod, volume) or volume in written:
                 continue
             beside = [other for other in loaded if volume_at(runner, other) == volume]
@@ -52,6 +68,11 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
                 continue
             content = f"only {' and '.join(beside)} is loaded there" if beside else "it is empty when the pod starts"
             yield make_diagnostic("W411", origin, option=name, path=path, volume=volume, content=content)
+
+
+def _provided(option: str) -> str:
+    """How a file for an option comes into the pod."""
+    return next((way for word, way in _CLAIMED.items() if word in option), "") + _VOLUME
 
 
 def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:

@@ -138,6 +138,10 @@ def _hint(fit: GpuFit) -> str:
         return f"{option} {remedy.length} would fit{_or_auto(fit, option)}"
     if remedy.value_type:
         return f"{values.get('option')} {remedy.value_type} would fit"
+    if remedy.tensor and (stages := question.settings.pipeline) > 1:
+        size = remedy.tensor
+        stage = f"{size} with tensor parallel size {size} in each of {stages} stages"
+        return f"{size * stages} accelerators would fit, {stage}"
     if remedy.tensor:
         return f"{remedy.tensor} accelerators with tensor parallel size {remedy.tensor} would fit"
     if remedy.flavor:

@@ -21,8 +21,21 @@ if TYPE_CHECKING:
 
 _PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
+_OTHER_FILES = (".json", ".txt", ".md", ".jinja", ".zip", ".tar", ".gz", ".tgz")  # beside weights, or around them
 _BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
-_CONFIGURATIONS = ("config.json", "params.json")  # which of them there is differs by format
+# What has to be left of a repository: one of each. Which of them there is differs by format and model.
+_CONFIGURATIONS = ("config.json", "params.json")
+_TOKENIZERS = (
+    *("tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "tiktoken.model"),
+    *("sentencepiece.bpe.model", "spiece.model", "qwen.tiktoken"),
+)
+_WEIGHTS = (
+    "model.safetensors",
+    "model-00001-of-00002.safetensors",
+    "consolidated.safetensors",
+    "adapter_model.safetensors",
+)
+_OLDER_WEIGHTS = "pytorch_model.bin"
 _SOURCES = {
     "hub": "a hub repository",
     "objectStore": "an object store",
@@ -81,23 +94,32 @@ def _unloadable_model(choice: EngineChoice, claimed: ClaimedModel, weights: Weig
             hint = f", and set backendName: {join_alternatives(able)}" if able else ""
             yield make_diagnostic("W224", weights.origin.at("modelID"), name=weights.address, hint=hint)
         if not skip and (weights.words.get("AllowPatterns") or weights.words.get("IgnorePatterns")):
-            yield from _excluded_configuration(weights)
+            yield from _excluded_files(weights, needs_tokenizer=claimed.role != "lora")
 
 
 def _names_weights_file(weights: Weights) -> bool:
-    """Whether its URI ends in a file of weights instead of a folder."""
-    return weights.kind in ("objectStore", "host", "pvc") and weights.address.lower().endswith(_FILES)
+    """Whether its URI ends in a file of weights, or beside them, instead of a folder."""
+    return weights.kind in ("objectStore", "host", "pvc") and weights.address.lower().endswith((*_FILES, *_OTHER_FILES))
 
 
-def _excluded_configuration(weights: Weights) -> Iterator[Diagnostic]:
-    """A warning for patterns that exclude the model's configuration."""
+def _excluded_files(weights: Weights, *, needs_tokenizer: bool) -> Iterator[Diagnostic]:
+    """A warning for patterns that exclude the model's configuration, else its tokenizer; and for those that exclude the
+    weights, unless they name older files of them.
+    """
     allow, ignore = (_patterns(weights, word) for word in ("AllowPatterns", "IgnorePatterns"))
-    left_out = [
-        name for name in _CONFIGURATIONS if (allow and not _matches_any(name, allow)) or _matches_any(name, ignore)
-    ]
-    if left_out == [*_CONFIGURATIONS]:
-        field = "allowPatterns" if allow and not _matches_any(left_out[0], allow) else "ignorePatterns"
-        yield make_diagnostic("W225", weights.origin.at(field), name=left_out[0])
+
+    def excluding(names: Sequence[str]) -> str:
+        """The field that excludes all of them, '' where one is left."""
+        not_allowed = bool(allow) and not any(_matches_any(name, allow) for name in names)
+        is_left = any((not allow or _matches_any(name, allow)) and not _matches_any(name, ignore) for name in names)
+        return "" if is_left else "allowPatterns" if not_allowed else "ignorePatterns"
+
+    for names in (_CONFIGURATIONS, *((_TOKENIZERS,) if needs_tokenizer else ())):
+        if field := excluding(names):
+            yield make_diagnostic("W225", weights.origin.at(field), name=names[0])
+            break
+    if (field := excluding(_WEIGHTS)) and not (allow and _matches_any(_OLDER_WEIGHTS, allow)):
+        yield make_diagnostic("W920", weights.origin.at(field))
 
 
 def _patterns(weights: Weights, word: str) -> list[str]:

@@ -37,6 +37,7 @@ def new_context(inputs: Inputs) -> RunContext:
             accelerators=inputs.accelerators,
             accelerator_types=inputs.accelerator_types,
             own_accelerators=inputs.own_accelerators,
+            model_facts=inputs.preset_facts,
         ),
         metrics_collected=monitoring.metrics_collected(inputs.config),
         rollout=disruptions.rollout(inputs.config),

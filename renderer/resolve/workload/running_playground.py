@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -129,8 +129,17 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         ),
         weights_folder=partial(_weights_folder, planned),
         port=lambda: ports.engine_port(planned.app),
-        facts=lambda: map_at(planned.run.base.claim.main.spec, "facts"),
+        version_origin=lambda: planned.run.version_layers[-1].origin,
+        facts=partial(_facts, planned),
     )
+
+
+def _facts(planned: PlannedPod) -> Mapping[str, object]:
+    """What the OpenModel says; of the rest what our preset of the same repository does."""
+    base = planned.run.base
+    model = base.claim.main
+    known = base.context.known_engines.model_facts(text_at(model.spec, "source", "modelHub", "modelID"))
+    return {**known, **map_at(model.spec, "facts")}
 
 
 def _written_variables(planned: PlannedPod, prefix: str) -> Iterator[tuple[str, Origin]]:

@@ -55,6 +55,7 @@ def running_service(template_pod: TemplatePod, hosts: int) -> RunningEngine | No
                 ),
                 weights_folder=partial(download_folder, recognised, _body(container)),
                 port=partial(listening_port, recognised, {"env": list(container.env), **container.rest}),
+                version_origin=partial(template_pod.origin_of, ("spec", "containers", i, "image")),
                 facts=partial(known_facts, base.context.known_engines, recognised),
             )
     return None

@@ -16,6 +16,7 @@ from renderer.diagnostics.rules import Rule, rules_about
 from renderer.engines.rules import (
     absent,
     accelerators,
+    architectures,
     cards,
     disk,
     limits,
@@ -107,6 +108,9 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     ),
     weight_formats.other_format: (
         Fault("W482", not_of=dict.fromkeys(KINDS, "tests/errors/W482-* and test_every_kind: a model with facts")),
+    ),
+    architectures.older_than_the_model: (
+        Fault("W492", not_of=dict.fromkeys(KINDS, "tests/errors/W492-* and test_every_kind: a model of a preset")),
     ),
     variables.unread_variables: (
         Fault("W475", variable="VLLM_USE_V1"),
