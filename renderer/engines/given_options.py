@@ -96,8 +96,12 @@ def value_or_key(values: Mapping[str, str], option: str) -> str:
     if option in values or not option:
         return values.get(option, "")
     head, _, key = option.partition(".")
-    if key and head in values:
-        with suppress(ValueError):
-            value = json.loads(values[head])
-            return str(value.get(key, "")) if isinstance(value, dict) else ""
-    return ""
+    return str(json_map(values[head]).get(key, "")) if key and head in values else ""
+
+
+def json_map(text: str) -> Mapping[str, object]:
+    """The map that a value in JSON holds; empty where it is none."""
+    with suppress(ValueError):
+        value = json.loads(text)
+        return value if isinstance(value, dict) else {}
+    return {}

@@ -406,7 +406,7 @@ ENGINES: Final[dict[str, Wording]] = {
         "{option} names '{draft}', which no loader brings: the engine downloads it at every start, and no estimate "
         "counts it",
         "leave it out, write an OpenModel with that modelID, and claim it in modelClaims beside '{main}', "
-        "with role: draft",
+        "with role: draft{rest}",
     ),
     "E479": Wording("the image of {of} has no {name}, which '{given}' needs", "{hint}"),
     "E444": Wording("{backend} {version} {what}", "{hint}"),

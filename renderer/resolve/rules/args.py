@@ -12,6 +12,7 @@ from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
 from renderer.engines.given_options import (
     GivenNumber,
+    json_map,
     last_given_number,
     last_number,
     value_or_key,
@@ -361,4 +362,7 @@ def unclaimed_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
         values = (value_or_key({written.name: written.value}, option) for option in options)
         if repository := next((value for value in values if _REPOSITORY.fullmatch(value)), ""):
             words = {"option": written.text.partition("=")[0], "draft": repository}
-            yield make_diagnostic("W497", written.origin, main=planned.run.base.claim.main.name, **words)
+            keys = [f"{written.name}.{key}" for key in json_map(written.value)]
+            beside = [key for key in keys if key not in options]
+            rest = f"; its other keys stay, as {' and '.join(beside)}" if beside else ""
+            yield make_diagnostic("W497", written.origin, main=planned.run.base.claim.main.name, rest=rest, **words)
