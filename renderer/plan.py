@@ -509,6 +509,7 @@ class Plan(Struct, frozen=True):
     role: Role | None = None  # where prefill and decode are two workloads
     partner: Plan | None = None  # in the first of these where both are one object, the other one
     fit: FitVerdict | None = None  # whether it fits on its accelerators, where that is known
+    context_length: int = 0  # the tokens of its longest request, for a ModelRoute over it; 0 where nobody knows
 
     @property
     def shared_name(self) -> str:

@@ -528,6 +528,8 @@ def differences(entry: Spec) -> Iterator[str]:
         yield f"{metric} is {code(name)}" if name else f"no {metric}"
     if rank := (entry.get("adapters") or {}).get("rank"):
         yield f"{code(rank['option'])} of adapters is one of {', '.join(map(str, rank['values']))}"
+    if fraction := (entry.get("memory") or {}).get("fraction"):
+        yield f"{code(fraction['option'])} is {fraction['default']} where nobody sets it"
     for key, value in (entry.get("drain") or {}).items():
         if key == "gracePeriodSeconds":
             yield f"grace period {value + ROUTED} s, {value} s without a route"

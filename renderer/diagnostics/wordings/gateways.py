@@ -273,6 +273,21 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "both finds the wrong texts",
         "give each of them a name of its own",
     ),
+    "W921": Wording(
+        "{key}: requests need this key of the engine, in Authorization, beside that of the Gateway {gateway}: with the "
+        "Gateway's alone they get 401",
+        "leave it out: who may call is decided at the Gateway",
+    ),
+    "W922": Wording(
+        "no route leads to the adapter '{name}': the Gateway answers its name with 404",
+        "claim it as an OpenModel with role: lora in modelClaims, or write a ModelRoute whose backend is "
+        "{{{kind}: {app}, adapter: {name}}}",
+    ),
+    "W923": Wording(
+        "the engine of '{name}' takes requests of {shortest} tokens, and that of '{other}', behind the same name, of "
+        "{longest}: longer ones fail by chance",
+        "give both the same context, or each of them a name of its own",
+    ),
     "W689": Wording(
         "requests go to '{name}' ({share}), which has 0 replicas and nothing that starts one: they fail",
         "write replicas: 1 in '{name}', or leave it out here",

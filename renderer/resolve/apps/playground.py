@@ -23,6 +23,7 @@ from renderer.resolve.pod.needs import device_template
 from renderer.resolve.rules import run_rules_or_stop
 from renderer.resolve.workload import engine_run, field_origins, host_groups
 from renderer.resolve.workload.claimed import resolve_base
+from renderer.resolve.workload.context_length import longest_context
 from renderer.resolve.workload.engine_process import EngineProcess, resolve_process
 from renderer.resolve.workload.engine_run import AppEngine, EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import gpu_fit, unchecked_fit
@@ -134,6 +135,7 @@ def _plan(scaling: PlannedScaling, mode: str, fit: FitVerdict | None) -> Plan:
         or lora.loaded_adapters(engine.spec, engine.style, run.served_name, command.args, command.form.names),
         role=_role(command) if app.role else None,
         fit=fit,
+        context_length=longest_context(command) if (app.namespace, app.name) in base.context.traffic else 0,
     )
 
 

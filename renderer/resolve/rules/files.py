@@ -91,10 +91,10 @@ def _named_files(planned: PlannedPod) -> Iterator[tuple[str, str, Origin]]:
                     break
                 yield name, layer.args[n], layer.origin_of(n)
     if names:
-        yield from _variables(planned, names)
+        yield from variables_of_users(planned, names)
 
 
-def _variables(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str, str, Origin]]:
+def variables_of_users(planned: PlannedPod, names: Container[str]) -> Iterator[tuple[str, str, Origin]]:
     """The variables of users that have one of the names: name, value and place of each; the later one counts."""
     layers = [*reversed(planned.command.user_env)]
     if planned.is_patched():
@@ -114,7 +114,7 @@ def moved_stores(planned: PlannedPod) -> Iterator[Diagnostic]:
     if not stores:
         return
     pod, runner = planned.pod, planned.pod.containers[0]
-    users = {name: (value, origin) for name, value, origin in _variables(planned, stores)}
+    users = {name: (value, origin) for name, value, origin in variables_of_users(planned, stores)}
     for name, path in stores.items():
         value, origin = users.get(name, (path, None))
         volume = volume_at(runner, path)
@@ -137,7 +137,7 @@ def unmounted_certificates(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for each variable of users that names a file of certificates to containers that mount nothing there. An
     image that is not the preset's may have it.
     """
-    for name, path, origin in _variables(planned, CA_VARIABLES):
+    for name, path, origin in variables_of_users(planned, CA_VARIABLES):
         if not path.startswith("/") or path.startswith(_IN_IMAGES):
             continue
         lacking = [

@@ -193,6 +193,26 @@ def mixed_vectors(shares: RouteShares) -> Iterator[Diagnostic]:
             return
 
 
+@rule(of=RouteShares, when=lambda shares: len(shares.route.first_backends) > 1 and not shares.route.off)
+def uneven_contexts(shares: RouteShares) -> Iterator[Diagnostic]:
+    """A warning for an engine whose longest request is less than half of that of another one that gets the same
+    requests: which of them a long one meets is chance.
+    """
+    lengths = {plan.app: plan.context_length for plan in shares.plans if plan.context_length}
+    for priority in sorted(shares.priorities):
+        rivals = [
+            backend
+            for backend, share in zip(shares.backends, shares.shares, strict=True)
+            if share.priority == priority and share.weight and backend.app_name in lengths
+        ]
+        shortest = min(rivals, key=lambda backend: lengths[backend.app_name], default=None)
+        longest = max(rivals, key=lambda backend: lengths[backend.app_name], default=None)
+        if shortest and longest and lengths[shortest.app_name] * 2 <= lengths[longest.app_name]:
+            words = {"name": shortest.app_name, "other": longest.app_name}
+            words |= {"shortest": f"{lengths[shortest.app_name]:,}", "longest": f"{lengths[longest.app_name]:,}"}
+            yield make_diagnostic("W923", shortest.origin, **words)
+
+
 @rule(of=RouteShares, when=lambda shares: not shares.route.off)
 def share_of_nobody(shares: RouteShares) -> Iterator[Diagnostic]:
     """A warning for requests that go to an app without replicas, which nothing starts."""
