@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from msgspec import Struct
 
-from renderer.kubernetes.json_values import map_at, number_at
+from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at
 from renderer.preset_tables import preset_table
 
 _MEBI = 2**20
@@ -18,15 +19,36 @@ class NodeSize(Struct, frozen=True):
     instance_type: str
     cpu: int  # virtual CPUs
     memory: int  # bytes
+    accelerators: Mapping[str, int] = {}  # by resource, as far as that is known
+
+    def amount(self, resource: str) -> int | None:
+        """How much it has of a resource; None where that is not known."""
+        return {"cpu": self.cpu, "memory": self.memory}.get(resource) or self.accelerators.get(resource)
 
 
 @cache
 def node_sizes() -> dict[str, NodeSize]:
     """The sizes that are known, by instance type."""
-    sizes = map_at(preset_table("instances"), "sizes")
+    table = preset_table("instances")
+    sizes, accelerators = map_at(table, "sizes"), _accelerators(maps_at(table, "families"))
     return {
-        name: NodeSize(name, int(number_at(sizes, name, "cpu")), int(number_at(sizes, name, "memory")) * _MEBI)
+        name: NodeSize(
+            name,
+            int(number_at(sizes, name, "cpu")),
+            int(number_at(sizes, name, "memory")) * _MEBI,
+            accelerators.get(name, {}),
+        )
         for name in sizes
+    }
+
+
+def _accelerators(families: Iterable[Mapping[str, object]]) -> dict[str, dict[str, int]]:
+    """How many accelerators instances have, by instance type and resource. Those of which nobody tells have 0."""
+    return {
+        f"{text_at(row, 'family')}.{size}": {text_at(row, "resource"): int(number_at(row, "counts", size))}
+        for row in families
+        for size, count in map_at(row, "counts").items()
+        if count
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from renderer.diagnostics import alternatives, suggestion
 from renderer.kubernetes.json_values import map_at, maps_at, number_at, text_at, texts_at
+from renderer.preset_tables import preset_table
 from renderer.text.suggestions import within_letters
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -19,6 +20,7 @@ _SHARED = "-SHARED"
 _PART = "-MIG-"
 _ALONE = ("none", "1")  # what labels say of a card that nobody shares
 _PROFILE = r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?"  # of an instance, and its media and graphics
+_COMMON_NAME = r"(?:(?:nvidia|tesla)-)*([a-z0-9-]+?)(?:-[0-9]+gb?)?"  # what people call a type: H100, NVIDIA-A100-80GB
 _ALIKE = 1.05  # memory of two cards' instances that counts as the same: what is within 5 % nobody knows (docs/fit.md)
 
 
@@ -69,9 +71,41 @@ class AcceleratorTypes:
         """
         key = tuple(labels.items())
         if key not in self._of_labels:
-            names = {known.name for name, find in self._readers.items() if name in labels and (known := find(labels))}
+            names = set(self.by_label(labels).values())
             self._of_labels[key] = self.by_name[names.pop()] if len(names) == 1 else None
         return self._of_labels[key]
+
+    def by_label(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """The types that the labels of nodes tell, each by the key of the label."""
+        found_types = {name: find(labels) for name, find in self._readers.items() if name in labels}
+        return {name: known.name for name, known in found_types.items() if known}
+
+    def vendor_of_label(self, key: str, value: str) -> str:
+        """The vendor of the accelerators of nodes with a label; '' where it does not tell."""
+        if known := self.by_label({key: value}):
+            return self.by_name[known[key]].vendor
+        vendors = map_at(self._labels, "vendors")
+        is_one = value.lower() not in ("false", "0")
+        return next((str(vendor) for prefix, vendor in vendors.items() if is_one and key.startswith(prefix)), "")
+
+    def names_on_nodes(self, key: str, value: str) -> list[str]:
+        """What nodes call the types of accelerators that a value of a label means by another name, such as `H100` of
+        nvidia.com/gpu.product; none for a value that nodes may have.
+        """
+        if key not in self._readers or key == INSTANCE_TYPE or self.by_label({key: value}):
+            return []
+        match = re.fullmatch(_COMMON_NAME, value.lower().replace("_", "-").replace(" ", "-"))
+        meant_rows = [row for row in self._rows if match and _bare_name(row) == match[1]]
+        names = [name for row in meant_rows for name in self._names(key, row)]
+        return [name for name in dict.fromkeys(names) if "*" not in name and name != value]
+
+    def _names(self, key: str, row: Mapping[str, object]) -> Sequence[str]:
+        """What a label of nodes says of a type."""
+        if key == text_at(self._labels, "gke"):
+            return texts_at(row, "gke")
+        if key == self._product:
+            return texts_at(row, "product")
+        return [text_at(row, "karpenter", "name")] if "karpenter" in row else []
 
     def hint(self, word: str) -> str:
         """Which types a word may mean that is the name of none: those that nodes call so, or whose names hold it."""
@@ -152,6 +186,17 @@ class AcceleratorTypes:
         """The type of the one row; None for none and for several."""
         listed = list(rows)
         return self.by_name[text_at(listed[0], "name")] if len(listed) == 1 else None
+
+
+def _bare_name(row: Mapping[str, object]) -> str:
+    """The name of a type without its memory, such as h100."""
+    return text_at(row, "name").rpartition("-")[0]
+
+
+@cache
+def known_types() -> AcceleratorTypes:
+    """The types of accelerators that we know."""
+    return AcceleratorTypes(preset_table("accelerator_types"), lambda: maps_at(preset_table("instances"), "families"))
 
 
 def _type(row: Mapping[str, object]) -> AcceleratorType:

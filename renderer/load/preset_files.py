@@ -114,11 +114,8 @@ def _models_by_id() -> Mapping[str, str]:
     return names
 
 
-@cache
 def accelerator_types() -> AcceleratorTypes:
     """The types of accelerators that we know."""
-    from renderer.fit.accelerator_types import AcceleratorTypes  # few runs need them
+    from renderer.fit.accelerator_types import known_types  # few runs need them
 
-    return AcceleratorTypes(
-        preset("accelerator_types").value["spec"], cache(lambda: preset("instances").value["spec"]["families"])
-    )
+    return known_types()

@@ -520,7 +520,7 @@ def test_hints_about_requests_above_any_node() -> None:
     assert hints == {
         4000: "did you mean 4000m?",
         "1k": "did you mean 1000m?",
-        1e9: "request less, or select larger nodes",
+        1e9: "request less",
         "64000Gi": "did you mean 64000Mi?",
         "640Ti": "did you mean 640Gi?",
     }

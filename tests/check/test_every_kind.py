@@ -131,6 +131,7 @@ CLAIM = thing(
 SPREAD: Body = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
 EMPTY: Body = {"name": "a", "emptyDir": {}}
 GPU = "nvidia.com/gpu"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 of_pod("E520", "volumes", {"volumes": [EMPTY, EMPTY]}, ("volumes", 1, "name"))
 of_pod("E520", "constraints", {"topologySpreadConstraints": [SPREAD] * 2}, ("topologySpreadConstraints", 1))
 NAMED_PORTS = [{"name": "a", "containerPort": 1}, {"name": "a", "containerPort": 2}]
@@ -214,6 +215,19 @@ OTHERS_PLACE = ("topologySpreadConstraints", 0, "labelSelector")
 NO_LABEL = {**SPREAD, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 NO_LABEL_PLACE = ("topologySpreadConstraints", 0, "topologyKey")
 of_pod("W549", "label of no node", {"topologySpreadConstraints": [NO_LABEL]}, NO_LABEL_PLACE)
+NO_NAME: Body = {"nodeSelector": {"nvidia.com/gpu.product": "H100"}}
+of_pod("W557", "accelerators by a name of no node", NO_NAME, ("nodeSelector", "nvidia.com/gpu.product"))
+TWO_TYPES: Body = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-L4", INSTANCE_TYPE: "g5.xlarge"}}
+of_pod("W547", "labels of two types", TWO_TYPES, ("nodeSelector", INSTANCE_TYPE))
+
+
+@fault("W548", "nodes of another vendor")
+def nodes_of_another_vendor(spot: Spot) -> Planted:
+    spot.spec["nodeSelector"] = {"nvidia.com/gpu.product": "NVIDIA-L4"}
+    spot.container["resources"] = {"limits": {"amd.com/gpu": 1}}
+    return (), (*spot.template_path, "spec", "nodeSelector", "nvidia.com/gpu.product")
+
+
 of_pod("W503", "spread over pods of others", {"topologySpreadConstraints": [OTHERS]}, OTHERS_PLACE)
 
 

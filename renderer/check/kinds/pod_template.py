@@ -11,9 +11,9 @@ from typing import TypeVar
 from renderer import schema_validation
 from renderer.check.finding import Body
 from renderer.check.kind_rules import object_rules
-from renderer.check.node_sizes import NodeSize, largest_node, node_sizes
+from renderer.check.kinds.pod_nodes import find_missing_nodes
+from renderer.check.node_sizes import NodeSize, largest_node
 from renderer.diagnostics import Finding, Path
-from renderer.fit.accelerator_types import INSTANCE_TYPE
 from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, as_maps, as_number, as_text, as_texts, text_at
 from renderer.kubernetes.workloads import WORKLOADS, api_version, containers, pod_templates, stays
@@ -90,7 +90,7 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
         for finding in _container(container, volumes):
             yield finding.below(*path)
         if "resources" in container:
-            for finding in _oversized(spec, as_map(container["resources"])):
+            for finding in _above_largest_node(as_map(container["resources"])):
                 yield finding.below(*path)
         if "lifecycle" in container:
             yield from _validate_sleep(spec, as_map(container["lifecycle"]), path)
@@ -98,6 +98,8 @@ def validate_pod(spec: Body, claims: Sequence[Body] = ()) -> Iterator[Finding]:
             staying.append((path, container))
     if len(staying) > 1:
         yield from _validate_shared_ports(staying)
+    if "nodeSelector" in spec or "affinity" in spec:
+        yield from find_missing_nodes(spec)
 
 
 def _validate_shared_ports(staying: Sequence[tuple[Path, Body]]) -> Iterator[Finding]:
@@ -343,27 +345,21 @@ def _resources(sides: Body) -> Iterator[Finding]:
             yield Finding("E526", ("resources", "limits", name), {"name": name, "value": limit})
 
 
-def _oversized(spec: Body, sides: Body) -> Sequence[Finding]:
-    """A finding for a container's CPUs or memory, which it requests or, without a request, limits, above what its node
-    has: one of the instance type that the pod selects, else the largest.
-    """
-    if selected := node_sizes().get(text_at(spec, "nodeSelector", INSTANCE_TYPE)) if "nodeSelector" in spec else None:
-        return list(_above(sides, selected, f"an instance of type {selected.instance_type}"))
-    return _above_largest_node(sides)
-
-
 @_cache_shared
 def _above_largest_node(sides: Body) -> Sequence[Finding]:
-    return list(_above(sides, largest_node(), "the largest node that we know"))
+    """A finding for a container's CPUs or memory, which it requests or, without a request, limits, above what the
+    largest node has.
+    """
+    return list(_above(sides, largest_node()))
 
 
-def _above(sides: Body, node: NodeSize, where: str) -> Iterator[Finding]:
+def _above(sides: Body, node: NodeSize) -> Iterator[Finding]:
     requests, limits = as_map(sides.get("requests")), as_map(sides.get("limits"))
     for name, most in (("cpu", node.cpu), ("memory", node.memory)):
         side, amounts = ("requests", requests) if name in requests else ("limits", limits)
         if name in amounts and _is_above(amounts[name], most):
             words = _oversized_words(name, amounts[name], most)
-            yield Finding("W532", ("resources", side, name), {**words, "where": where})
+            yield Finding("W532", ("resources", side, name), {**words, "where": "the largest node that we know"})
 
 
 @lru_cache(maxsize=1024)
@@ -386,8 +382,8 @@ def _oversized_words(name: str, value: object, most: int) -> dict[str, object]:
         number, unit = str(value).rstrip("GTi"), "Gi" if "T" in str(value) else "Mi"
         words = {"value": str(value), "has": f"{most // 2**30:,} GiB"}
     is_meant = (len(number) > 3 or unit == "Gi") and not _is_above(number + unit, most)
-    hint = f"did you mean {number}{unit}?" if is_meant else "request less, or select larger nodes"
-    return {"name": name, **words, "hint": hint}
+    hint = f"did you mean {number}{unit}?" if is_meant else "request less"
+    return {"what": f"{words['value']} of {name}", "has": words["has"], "hint": hint}
 
 
 def _unreadable(sides: Body) -> Iterator[Finding]:

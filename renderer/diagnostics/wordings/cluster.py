@@ -98,7 +98,17 @@ CLUSTER: Final[dict[str, Wording]] = {
     "E529": Wording("no program is named '{program}': nothing takes it apart at its blanks", "{hint}"),
     "E530": Wording("{what}", about="the bounds or the triggers of the autoscaler are refused: {what}"),
     "E531": Wording("{what}", about="the target of the metric is not valid: {what}"),
-    "W532": Wording("{value} of {name} is more than {where} has, {has}: its pod would wait for ever", "{hint}"),
+    "W532": Wording("{what} is more than {where} has for pods, {has}: its pod would wait for ever", "{hint}"),
+    "W547": Wording(
+        "no node has {one} and {other}: the pod would wait for ever",
+        "leave one of the two out",
+    ),
+    "W548": Wording(
+        "{label} selects nodes with accelerators of {vendor}, and {resource} is of {other}: the pod would wait for "
+        "ever",
+        "select nodes with accelerators of {other}, or request those of {vendor}",
+    ),
+    "W557": Wording("no node has {key}: {value}", "write {names}"),
     "W536": Wording(
         "the {kind} '{name}' selects workers of '{workload}' too, and only its leaders listen on {port}",
         'add leaderworkerset.sigs.k8s.io/worker-index: "0" to the selector',

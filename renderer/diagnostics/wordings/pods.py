@@ -91,6 +91,11 @@ PODS: Final[dict[str, Wording]] = {
         "the container '{name}' with an image of {backend} runs beside model-runner, which is the engine's container",
         "to give the engine this image, write name: model-runner",
     ),
+    "W382": Wording(
+        "the podTemplate selects nodes with {type}, and flavor '{flavor}' those with {other}, for which limits and "
+        "options are chosen",
+        "claim a flavor of nodes with {type}, or leave the label out",
+    ),
     "W326": Wording("the podTemplate adds another container, '{name}'", "did you mean '{meant}'?"),
     "W308": Wording(
         "the image of {backend} starts as root, so with runAsNonRoot the kubelet does not start it",

@@ -14,6 +14,7 @@ from renderer.resolve.pod import pod_template
 from renderer.resolve.pod.hardening import OPENSHIFT, RESTRICTED, TIGHT
 from renderer.resolve.pod.loaders import VOLUME
 from renderer.resolve.workload.claimed import hardening_origin
+from renderer.resolve.workload.gpu_fit import flavor_card, own_labels
 from renderer.resolve.workload.planned_pod import PlannedPod, image_security
 from renderer.resolve.workload.running_playground import engine_line, runs_own_image
 from renderer.text.suggestions import closest
@@ -117,6 +118,21 @@ def _used_of(planned: PlannedPod, resource: str) -> int | None:
         return None
     used = used_accelerators(engine_line(planned.command))
     return used and -(-used // size.parallelism.hosts)
+
+
+@rule(of=PlannedPod, when=lambda planned: planned.is_patched() and own_labels(planned.app))
+def other_accelerators(planned: PlannedPod) -> Iterator[Diagnostic]:
+    """A warning for a podTemplate that selects nodes with other accelerators than those of all flavors."""
+    types, placement = planned.run.base.context.inputs.accelerator_types(), planned.run.base.placement
+    labelled = types.of_labels({key: str(value) for key, value in planned.pod.node_selector.items()})
+    own = own_labels(planned.app)
+    by_flavor = [flavor_card(types, flavor, {}) for flavor in placement.flavors]
+    cards = [card for card in by_flavor if card]
+    if labelled is None or not cards or len(cards) < len(by_flavor) or labelled in cards:
+        return
+    key = next((key for key in types.by_label(own) if key in own), next(iter(own)))
+    words = {"type": labelled.name, "flavor": placement.flavors[0].name, "other": cards[0].name}
+    yield make_diagnostic("W382", planned.app.origin("spec", "podTemplate", "spec", "nodeSelector", key), **words)
 
 
 @rule(of=PlannedPod, when=PlannedPod.is_patched)

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.api import Inputs
+from renderer.api import App, Inputs
 from renderer.engines.accelerator_parts import accelerator_of_pod
 from renderer.engines.memory import MemoryOptions, MemorySettings, memory_settings
-from renderer.fit.accelerator_types import AcceleratorType
+from renderer.fit.accelerator_types import AcceleratorType, AcceleratorTypes
 from renderer.fit.attention import missing_attention_fact, read_attention
 from renderer.fit.verdict import (
     ACTIVATIONS,
@@ -28,7 +28,7 @@ from renderer.fit.weights import ModelWeights, missing_weights_fact, read_weight
 from renderer.kubernetes.json_values import map_at, maps_at
 from renderer.resolve import flavors
 from renderer.resolve.engine.parallel_sizes import Parallelism
-from renderer.resolve.flavors import Flavor, Placement
+from renderer.resolve.flavors import Flavor
 from renderer.resolve.workload.engine_process import EngineProcess
 from renderer.resolve.workload.engine_run import EngineRun
 
@@ -177,7 +177,7 @@ def questions_of_other_flavors(fit: GpuFit) -> Iterator[tuple[str, FitQuestion]]
     run = fit.command.run
     inputs, claimed = run.base.context.inputs, {flavor.name for flavor in run.base.placement.flavors}
     for flavor in flavors.model_flavors(inputs, run.base.context.catalog, run.base.claim.main):
-        accelerator = _type_of(inputs, flavor)
+        accelerator = _type_of(inputs, flavor, {})
         count = flavors.accelerator_count(inputs, flavor)
         if flavor.name not in claimed and accelerator and count:
             settings = replace(fit.question.settings, tensor=count)
@@ -189,24 +189,36 @@ def accelerator_type(run: EngineRun) -> AcceleratorType | None:
     placement, inputs = run.base.placement, run.base.context.inputs
     if not run.size.accelerator.number or not placement.flavors:
         return None
-    chosen = {_type_of(inputs, flavor) for flavor in placement.flavors}
+    own = own_labels(run.base.app)
+    chosen = {_type_of(inputs, flavor, own) for flavor in placement.flavors}
     return chosen.pop() if len(chosen) == 1 else None
 
 
-def possible_cards(inputs: Inputs, placement: Placement) -> list[AcceleratorType]:
+def own_labels(app: App) -> Mapping[str, str]:
+    """The labels of nodes that an app's podTemplate selects, which win over those of its flavors."""
+    labels = map_at(app.spec, "podTemplate", "spec", "nodeSelector") if "podTemplate" in app.spec else {}
+    return {key: str(value) for key, value in labels.items()}
+
+
+def possible_cards(run: EngineRun) -> list[AcceleratorType]:
     """The types of cards on which pods may run, whole or in parts; none where that is not known of one flavor."""
-    types = inputs.accelerator_types()
-    cards = [types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node) for flavor in placement.flavors]
+    types, own = run.base.context.inputs.accelerator_types(), own_labels(run.base.app)
+    cards = [flavor_card(types, flavor, own) for flavor in run.base.placement.flavors]
     return list(dict.fromkeys(filter(None, cards))) if None not in cards else []
 
 
-def _type_of(inputs: Inputs, flavor: Flavor) -> AcceleratorType | None:
-    """The accelerators of a flavor as its limits request them, whole or in parts: of the type that it names, or that
-    the labels of its nodes say.
+def flavor_card(types: AcceleratorTypes, flavor: Flavor, own: Mapping[str, str]) -> AcceleratorType | None:
+    """The cards of the nodes of a flavor: of the type that it names, or that the labels say. `own`: labels that win
+    over the flavor's.
     """
+    return types.by_name.get(flavor.accelerator) or types.of_labels({**flavor.node, **own} if own else flavor.node)
+
+
+def _type_of(inputs: Inputs, flavor: Flavor, own: Mapping[str, str]) -> AcceleratorType | None:
+    """The accelerators of a flavor as its limits request them, whole or in parts."""
     types = inputs.accelerator_types()
-    card = types.by_name.get(flavor.accelerator) or types.of_labels(flavor.node)
-    return accelerator_of_pod(types, inputs.accelerators, flavor.limits, flavor.node, card)
+    card, labels = flavor_card(types, flavor, own), {**flavor.node, **own} if own else flavor.node
+    return accelerator_of_pod(types, inputs.accelerators, flavor.limits, labels, card)
 
 
 def _measured(question: FitQuestion, backend: str, facts: Mapping[str, object]) -> Mapping[str, Any] | None:

@@ -123,7 +123,7 @@ def running_engine(line: EngineLine, planned: PlannedPod) -> RunningEngine:
         origin_of=partial(_origin_of, planned),
         written_variables=partial(_written_variables, planned),
         held_cache=held_cache,
-        cards=partial(possible_cards, planned.run.base.context.inputs, planned.run.base.placement),
+        cards=partial(possible_cards, planned.run),
         takes_turns=partial(
             planned.run.base.context.known_engines.take_turns, planned.run.base.placement.limits, planned.pod
         ),

@@ -1,0 +1,105 @@
+"""Nodes that a pod asks for: what may be is never told, what cannot be is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from renderer.check.kinds.pod_nodes import find_missing_nodes
+from renderer.fit.accelerator_types import known_types
+
+PRODUCT, GKE, TYPE = "nvidia.com/gpu.product", "cloud.google.com/gke-accelerator", "node.kubernetes.io/instance-type"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def codes(spec: dict[str, Any]) -> list[str]:
+    return [finding.code for finding in find_missing_nodes({"containers": [], **spec})]
+
+
+def one_of(key: str, *values: str) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": key, "operator": "In", "values": list(values)}]}
+
+
+def affinity(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}
+
+
+def requests(**amounts: object) -> list[dict[str, Any]]:
+    return [{"name": "engine", "resources": {"requests": amounts}}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "NVIDIA-H100-80GB-HBM3",
+        "NVIDIA-H200-NVL",
+        "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb",
+        "Tesla-T4-SHARED",
+        "NVIDIA-GeForce-RTX-5070",
+        "NVIDIA-GeForce-RTX-4090-D",
+        "GeForce-RTX-3090",
+        "NVIDIA-L40",
+        "Quadro-RTX-6000",
+        "NVIDIA-RTX-A6000",
+    ],
+)
+def test_names_of_the_feature_discovery(value: str) -> None:
+    assert known_types().names_on_nodes(PRODUCT, value) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name"),
+    [
+        (PRODUCT, "H100", "NVIDIA-H100-80GB-HBM3"),
+        (PRODUCT, "h100-80gb", "NVIDIA-H100-80GB-HBM3"),
+        (PRODUCT, "NVIDIA-H100", "NVIDIA-H100-80GB-HBM3"),
+        (PRODUCT, "nvidia-l4", "NVIDIA-L4"),
+        (PRODUCT, "A100", "NVIDIA-A100-SXM4-40GB"),
+        (PRODUCT, "nvidia-tesla-t4", "Tesla-T4"),
+        (GKE, "nvidia-h100", "nvidia-h100-80gb"),
+        (GKE, "L4", "nvidia-l4"),
+        ("karpenter.k8s.aws/instance-gpu-name", "H100", "h100"),
+    ],
+)
+def test_names_that_people_use(key: str, value: str, name: str) -> None:
+    assert known_types().names_on_nodes(key, value)[0] == name
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {TYPE: "g5.xlarge", PRODUCT: "NVIDIA-A10G"}},
+        {"nodeSelector": {GKE: "nvidia-l4", "pool": "a"}, "affinity": affinity(one_of("zone", "b"))},
+        {"nodeSelector": {GKE: "nvidia-l4"}, "affinity": affinity(one_of(GKE, "nvidia-l4", "nvidia-b200"))},
+        {"nodeSelector": {GKE: "nvidia-l4"}, "affinity": affinity(one_of(GKE, "nvidia-b200"), one_of("zone", "b"))},
+        {"nodeSelector": {"nvidia.com/gpu.present": "false"}, "containers": requests(cpu=1)},
+        {"nodeSelector": {TYPE: "g6.xlarge"}, "containers": requests(cpu="3900m", memory="14Gi")},
+        {"nodeSelector": {TYPE: "p5.4xlarge"}, "containers": requests(**{"nvidia.com/gpu": 1})},
+        {"affinity": affinity(one_of(TYPE, "g6.xlarge", "g6.2xlarge")), "containers": requests(cpu=4)},
+        {"affinity": affinity(one_of(TYPE, "g6.xlarge"), one_of("pool", "a")), "containers": requests(cpu=4)},
+        {"nodeSelector": {TYPE: "own.large"}, "containers": requests(cpu=400)},
+        {"nodeSelector": {TYPE: "g6.xlarge"}, "containers": requests(cpu="four")},
+    ],
+)
+def test_what_may_be(spec: dict[str, Any]) -> None:
+    assert codes(spec) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({"nodeSelector": {GKE: "nvidia-l4", TYPE: "g5.xlarge"}}, "W547"),
+        ({"nodeSelector": {"pool": "a"}, "affinity": affinity(one_of("pool", "b"), one_of("pool", "c"))}, "W547"),
+        ({"affinity": affinity(one_of(PRODUCT, "NVIDIA-L4", "L40S"))}, "W557"),
+        ({"nodeSelector": {TYPE: "g6.xlarge"}, "containers": requests(cpu=2) * 2}, "W532"),
+        ({"nodeSelector": {TYPE: "p4d.24xlarge"}, "containers": requests(**{"nvidia.com/gpu": 16})}, "W532"),
+        ({"affinity": affinity(one_of(TYPE, "g6.xlarge", "g5.xlarge")), "containers": requests(memory="16Gi")}, "W532"),
+        (
+            {"nodeSelector": {TYPE: "g6.xlarge"}, "initContainers": requests(memory="32Gi"), "containers": []},
+            "W532",
+        ),
+    ],
+)
+def test_what_cannot_be(spec: dict[str, Any], code: str) -> None:
+    assert codes(spec) == [code]
