@@ -20,7 +20,7 @@ _SHARED = "-SHARED"
 _PART = "-MIG-"
 _ALONE = ("none", "1")  # what labels say of a card that nobody shares
 _PROFILE = r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?"  # of an instance, and its media and graphics
-_COMMON_NAME = r"(?:(?:nvidia|tesla)-)*([a-z0-9-]+?)(?:-[0-9]+gb?)?"  # what people call a type: H100, NVIDIA-A100-80GB
+_COMMON_NAME = r"(?:(?:{})-)*([a-z0-9-]+?)(?:-[0-9]+gb?)?"  # what people call a type, behind brands
 _ALIKE = 1.05  # memory of two cards' instances that counts as the same: what is within 5 % nobody knows (docs/fit.md)
 
 
@@ -89,12 +89,13 @@ class AcceleratorTypes:
         return next((str(vendor) for prefix, vendor in vendors.items() if is_one and key.startswith(prefix)), "")
 
     def names_on_nodes(self, key: str, value: str) -> list[str]:
-        """What nodes call the types of accelerators that a value of a label means by another name, such as `H100` of
-        nvidia.com/gpu.product; none for a value that nodes may have.
+        """What nodes call the types of accelerators that a value of a label means by the name that people use; none for
+        a value that nodes may have.
         """
         if key not in self._readers or key == INSTANCE_TYPE or self.by_label({key: value}):
             return []
-        match = re.fullmatch(_COMMON_NAME, value.lower().replace("_", "-").replace(" ", "-"))
+        common_name = _COMMON_NAME.format("|".join(texts_at(self._labels, "brands")))
+        match = re.fullmatch(common_name, value.lower().replace("_", "-").replace(" ", "-"))
         meant_rows = [row for row in self._rows if match and _bare_name(row) == match[1]]
         names = [name for row in meant_rows for name in self._names(key, row)]
         return [name for name in dict.fromkeys(names) if "*" not in name and name != value]

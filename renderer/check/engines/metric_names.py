@@ -13,13 +13,17 @@ from renderer.check.engines.containers import EngineContainer
 from renderer.check.engines.neighbours import Neighbours
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
+from renderer.engines.metric_targets import unreached_target
 from renderer.engines.name_lists import NameList
-from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, text_at
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.workloads import WORKLOADS, kind_of, pod_templates, scale_target, selects
 from renderer.text.suggestions import closest
 from renderer.yamlio import Document
 
 _POOL = "InferencePool"
+_SCALERS = ("ScaledObject", "HorizontalPodAutoscaler")
+_TARGET = ("pods", "target", "averageValue")
+_PLAIN_QUERY = re.compile(r"\s*(?:(?:sum|avg|max|min)\s*\(\s*)*([a-zA-Z_:][\w:]*)\s*(?:\{[^{}]*\})?[\s)]*")
 _RULES = ("PrometheusRule", "VMRule")
 _DASHBOARDS = {"ConfigMap": "data", "GrafanaDashboard": "spec"}  # where each kind has the text of dashboards
 _ANALYSES = ("AnalysisTemplate", "ClusterAnalysisTemplate")
@@ -48,11 +52,7 @@ def unreported_metrics(
     pattern = re.compile(
         rf"(?<![\w:])(?:{'|'.join(map(re.escape, sorted(prefixes)))})[a-zA-Z0-9_]*[a-zA-Z0-9](?![\w:.*|(\\?+])"
     )
-    by_object: dict[tuple[str, str, str], list[EngineContainer]] = {}
-    for engine in engines:
-        value = engine.document.value
-        key = engine.namespace, text_at(value, "kind"), text_at(value, "metadata", "name")
-        by_object.setdefault(key, []).append(engine)
+    by_object = _by_object(engines)
     has_pools = any(True for _ in neighbours.all(_POOL))
     for document in documents:
         for query in _queries(document, by_object, engines, neighbours if has_pools else None):
@@ -60,6 +60,52 @@ def unreported_metrics(
             findings = [finding for name in names if (finding := _finding(query, name, prefixes, catalog))]
             if len(findings) == len(names) or " or " not in query.text:  # of alternatives one may be another version's
                 yield from findings
+
+
+def unreached_metrics(documents: Iterable[Document], engines: Sequence[EngineContainer]) -> Iterator[Diagnostic]:
+    """A warning for each target of an autoscaler that a metric of the engines which it scales never reaches."""
+    by_object = _by_object(engines)
+    for document in documents if engines else ():
+        if text_at(document.value, "kind") not in _SCALERS:
+            continue
+        scaled = by_object.get(scale_target(document.value), ())
+        for name, target, origin in _scaling_targets(document) if scaled else ():
+            for words in list(filter(None, (_unreached(engine, name, target) for engine in scaled)))[:1]:
+                yield make_diagnostic("W558", origin, **words)
+
+
+def _unreached(engine: EngineContainer, name: str, target: object) -> Mapping[str, str]:
+    """What is wrong with a target for the average of an engine's metric; {} for nothing."""
+    recognised = engine.recognised
+    known, args = recognised.engine.engine, [word.text for word in recognised.command.arguments]
+    options = {known.style.name(arg) for arg in args if arg[:1] == "-"}
+    ranks = 1 if options.isdisjoint(known.multipliers) else 0
+    runtime = recognised.engine.runtime
+    return unreached_target(map_at(runtime.spec, "engine"), runtime.name, known.style, args, name, target, ranks)
+
+
+def _scaling_targets(document: Document) -> Iterator[tuple[str, object, Origin]]:
+    """The metrics whose average over pods an autoscaler aims at, with the number and its place. A query that reckons
+    with its metric is left out.
+    """
+    for i, trigger in enumerate(maps_at(document.value, "spec", "triggers")):
+        metadata = map_at(trigger, "metadata")
+        names = _PLAIN_QUERY.fullmatch(text_at(metadata, "query"))
+        if text_at(trigger, "type") == "prometheus" and names and text_at(trigger, "metricType") != "Value":
+            yield names[1], metadata.get("threshold"), document.origin("spec", "triggers", i, "metadata", "threshold")
+    for i, metric in enumerate(maps_at(document.value, "spec", "metrics")):
+        if target := value_at(metric, *_TARGET):
+            yield text_at(metric, "pods", "metric", "name"), target, document.origin("spec", "metrics", i, *_TARGET)
+
+
+def _by_object(engines: Sequence[EngineContainer]) -> dict[tuple[str, str, str], list[EngineContainer]]:
+    """The engines by namespace, kind and name of their workloads."""
+    by_object: dict[tuple[str, str, str], list[EngineContainer]] = {}
+    for engine in engines:
+        value = engine.document.value
+        key = engine.namespace, text_at(value, "kind"), text_at(value, "metadata", "name")
+        by_object.setdefault(key, []).append(engine)
+    return by_object
 
 
 def _prefix(runtime: BackendRuntime) -> str:
@@ -141,7 +187,7 @@ def _queries(
 ) -> Iterator[MetricQuery]:
     """The texts of an object that name metrics. `neighbours`: None where there is no pool."""
     kind = text_at(document.value, "kind")
-    if kind in ("ScaledObject", "HorizontalPodAutoscaler"):
+    if kind in _SCALERS:
         scaled = by_object.get(scale_target(document.value), ())
         for text, origin in _scaling_texts(document) if scaled else ():
             yield MetricQuery(text, origin, scaled, selects=True)

@@ -129,6 +129,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "select all pods: {selector}",
     ),
     "W541": Wording("{of} does not report a metric '{name}'", "{hint}"),
+    "W558": Wording("'{name}' never reaches {target}, so nothing scales on it: {why}", "{hint}"),
     "W544": Wording("'{name}' is a metric of {engine}, and the engine here is {of}", "{hint}"),
     "E540": Wording("{what}", about="the Service or selector is not valid: {what}"),
     "E542": Wording("the selector does not match the labels of its own pods"),

@@ -8,9 +8,10 @@ from operator import itemgetter
 
 from renderer.api import App
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.metric_targets import unreached_target
 from renderer.fit.weights import read_weights
 from renderer.kubernetes import disaggregated_sets
-from renderer.kubernetes.json_values import maps_at, text_at
+from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.plan import Body, Scaler
 from renderer.resolve import names
 from renderer.resolve.autoscaling import keda_triggers
@@ -21,6 +22,7 @@ from renderer.resolve.workload.scaling import PlannedScaling
 from renderer.resolve.workload.written_app import WrittenPlayground
 
 _METRIC = ("pods", "metric", "name")
+_TARGET = ("pods", "target", "averageValue")
 _VARIABLE: Callable[[Body], object] = itemgetter("name")
 
 
@@ -95,6 +97,26 @@ def renamed_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
         name = text_at(metric, *_METRIC)
         if name in own_metrics and (known := adapter_metric_name(name)) != name:
             yield make_diagnostic("W325", scaling.app.origin(*path, i, *_METRIC), name=name, known=known)
+
+
+@rule(of=PlannedScaling, when=lambda scaling: scaling.scaler and "scaleTrigger" in scaling.app.spec["elasticConfig"])
+def unreached_metrics(scaling: PlannedScaling) -> Iterator[Diagnostic]:
+    """A warning for each target that a metric of the engine never reaches."""
+    run, command = scaling.run, scaling.planned.command
+    path = ("spec", "elasticConfig", "scaleTrigger", "hpa", "metrics")
+    for i, metric in enumerate(maps_at(scaling.app.spec, *path[1:])):
+        if target := value_at(metric, *_TARGET):
+            words = unreached_target(
+                run.engine.spec,
+                run.engine.runtime.name,
+                run.engine.style,
+                command.args,
+                text_at(metric, *_METRIC),
+                target,
+                run.size.parallelism.data,
+            )
+            if words:
+                yield make_diagnostic("W558", scaling.app.origin(*path, i, *_TARGET), **words)
 
 
 # What starts take on usual machines: a download at about 200 MB/s, weights read and sent to accelerators at 1 GB/s, and
