@@ -16,9 +16,16 @@ from renderer.text.suggestions import closest
 
 ACCOUNT = "ServiceAccount"
 _PRIORITY = "PriorityClass"
+_RUNTIME = "RuntimeClass"
 _RBAC, _SCHEDULING = "rbac.authorization.k8s.io", "scheduling.k8s.io"
-_GROUPS: Mapping[str, str] = {"Role": _RBAC, _PRIORITY: _SCHEDULING}  # of kinds outside of the core group
-_CLUSTER_SCOPED = (_PRIORITY,)
+# Of kinds outside of the core group:
+_GROUPS: Mapping[str, str] = {"Role": _RBAC, _PRIORITY: _SCHEDULING, _RUNTIME: "node.k8s.io"}
+RUNTIME_CLASSES = kind_in(_GROUPS[_RUNTIME], _RUNTIME)
+"""The kind of runtime classes, as in Keys."""
+_CLUSTER_SCOPED = (_PRIORITY, _RUNTIME)
+_CLAIM = "PersistentVolumeClaim"
+_TOLD = (ACCOUNT, _PRIORITY, _RUNTIME, _CLAIM)  # that a set with others of the kind has whole
+_BUILT_IN = ("default", "system-")  # names of what each cluster has
 _SIMILAR = 0.8  # from which on a name is taken for a misspelt one
 
 
@@ -75,7 +82,11 @@ def validate_target_ports(view: ObjectView, body: Body, namespace: str, name: st
 
 def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[Finding]:
     kind, space = reference.kind, "" if reference.kind in _CLUSTER_SCOPED else namespace
-    names = view.once(("names", kind), lambda view: _names_of_kind(view, kind)).get(space)
+    by_namespace = view.once(("names", kind), lambda view: _names_of_kind(view, kind))
+    names = {**by_namespace.get("", {}), **by_namespace.get(space, {})}
+    if kind == _CLAIM and reference.name not in names and any(reference.name in held for held in by_namespace.values()):
+        yield from view.unseen(kind, space, reference.name, reference.path)  # one of another namespace is of no use
+        return
     if not names or not reference.name or reference.optional:
         return
     if reference.name in names:
@@ -90,6 +101,8 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
         near = closest(reference.name, tuple(names), _SIMILAR)
         if near and _letters(near) != _letters(reference.name):
             yield Finding("W505", reference.path, {"kind": kind, "name": reference.name, "near": near})
+        elif kind in _TOLD and not reference.name.startswith(_BUILT_IN) and not view.external.may_be_made(space):
+            yield from view.unseen(kind, space, reference.name, reference.path)
 
 
 def _names_of_kind(view: ObjectView, kind: str) -> dict[str, dict[str, Body]]:
@@ -107,9 +120,12 @@ def _letters(name: str) -> str:
     return "".join(char for char in name if not char.isdigit())
 
 
+_FIELDS = (("serviceAccountName", ACCOUNT), ("priorityClassName", _PRIORITY), ("runtimeClassName", _RUNTIME))
+
+
 def named_objects(pod: Body, path: Path) -> Iterator[Reference]:
-    """What a pod names in its namespace, and a priority class. `path`: of its spec."""
-    for field, kind in (("serviceAccountName", ACCOUNT), ("priorityClassName", _PRIORITY)):
+    """What a pod names in its namespace, and classes of the cluster. `path`: of its spec."""
+    for field, kind in _FIELDS:
         if field in pod:
             yield Reference(kind, as_text(pod[field]), (*path, field))
     for i, secret in enumerate(maps_at(pod, "imagePullSecrets")):
@@ -126,7 +142,7 @@ def named_objects(pod: Body, path: Path) -> Iterator[Reference]:
 
 
 _SOURCES = (
-    ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
+    ("persistentVolumeClaim", _CLAIM, "claimName"),
     ("configMap", "ConfigMap", "name"),
     ("secret", "Secret", "secretName"),
 )

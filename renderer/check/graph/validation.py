@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from renderer.check.finding import Body, IndexedFinding
-from renderer.check.graph import pools, references, vertical_autoscalers
+from renderer.check.graph import pod_references, pools, references, vertical_autoscalers
 from renderer.check.graph.policies import api_keys
 from renderer.check.graph.route_conflicts import find_route_conflicts
 from renderer.check.graph.route_matches import route_matches
 from renderer.check.graph.rules import check_rules, validate_graph
 from renderer.check.graph.view import ExternalObjects, ObjectView
 
-NAMED_KINDS = frozenset((pools.OLD, vertical_autoscalers.VERTICAL, *references.OBJECTIVES))
+NAMED_KINDS = frozenset(
+    (pools.OLD, vertical_autoscalers.VERTICAL, pod_references.RUNTIME_CLASSES, *references.OBJECTIVES)
+)
 """Kinds whose rules look at no more than names, so that no schema has to have judged an object first."""
 
 

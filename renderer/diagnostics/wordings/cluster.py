@@ -36,6 +36,10 @@ CLUSTER: Final[dict[str, Wording]] = {
         "the {kind} selects no pod: it needs {wanted}, and the pod of {workload}, which matches otherwise, {has}",
         "write the label that the pods have",
     ),
+    "W559": Wording(
+        "the {kind} selects no pod: those of {workload} have no label {label}",
+        "write {own} in its place",
+    ),
     "W505": Wording(
         "there is no {kind} '{name}' in the manifests, but one is called '{near}'",
         "did you mean '{near}'?",

@@ -96,6 +96,10 @@ PODS: Final[dict[str, Wording]] = {
         "options are chosen",
         "claim a flavor of nodes with {type}, or leave the label out",
     ),
+    "W399": Wording(
+        "namespace '{namespace}' enforces Pod Security {level}, and refuses these pods: they have {why}",
+        "{hint}",
+    ),
     "W326": Wording("the podTemplate adds another container, '{name}'", "did you mean '{meant}'?"),
     "W308": Wording(
         "the image of {backend} starts as root, so with runAsNonRoot the kubelet does not start it",
