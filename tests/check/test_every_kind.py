@@ -487,6 +487,13 @@ of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path
 of_engine("N472", "code from a moving source", ("command", 4), "--trust-remote-code")
 
 
+@fault("W428", "small shared memory", STAYING)
+def small_volume(spot: Spot) -> Planted:
+    run_engine(spot, "--tensor-parallel-size=2", resources=TWO)
+    spot.spec["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}]
+    return (), (*spot.template_path, "spec", "volumes", 0, "emptyDir", "sizeLimit")
+
+
 @fault("E489", "cache above the shared memory", STAYING)
 def small_shared_memory(spot: Spot) -> Planted:
     run_engine(spot, "--kv-offloading-size=64", image="vllm/vllm-openai:v0.33.0", resources={"limits": ONE})

@@ -194,9 +194,11 @@ ENGINES: Final[dict[str, Wording]] = {
     "E426": Wording("engine.options.groups has no group '{name}'", "{hint}"),
     "E427": Wording("the engine of '{backend}' cannot listen on port {port}: {why}", "{hint}"),
     "W428": Wording(
-        "{name} has {count} accelerators and no volume at /dev/shm: its processes share 64 MiB, and may crash with a "
+        "{name} has {count} accelerators and {volume} at /dev/shm: its processes share {size}, and may crash with a "
         "bus error",
-        "mount an emptyDir with medium: Memory there",
+        "{hint}",
+        about="{name} has several accelerators and no volume at /dev/shm, or a small one: its processes share 64 MiB "
+        "or less, and may crash with a bus error",
     ),
     "E428": Wording(
         "because of the Service '{service}', Kubernetes sets {variable} in {name}, which reads it as a setting of its "

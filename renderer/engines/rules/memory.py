@@ -22,6 +22,7 @@ from renderer.plan import Container
 
 _BESIDE = 16  # GiB that an engine needs beside such a cache
 _LEAST = 256 * 2**20  # bytes that Python and the libraries of an engine, or the smallest model, need
+_OWN_SHARED = 64 * 2**20  # bytes of shared memory that each container has without a volume
 _RDMA = "rdma/"  # what the device plugins of RDMA begin their resources with
 _LOCK = "IPC_LOCK"
 _LOCK_HINT = (
@@ -57,16 +58,24 @@ def too_little_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     when=lambda running: running.line.engine.shares_memory and running.line.shared.accelerator.number > 1,
 )
 def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
-    """A warning where the processes of several accelerators have only the shared memory of any container, 64 MiB."""
+    """A warning where the processes of several accelerators have only the shared memory of any container, 64 MiB, or no
+    more than that by a volume.
+    """
     line, pod = running.line, running.pod
-    if any(mount.get("mountPath") == _SHARED_MEMORY for mount in running.container.volume_mounts) or pod.rest.get(
-        "hostIPC"
-    ):
+    volume, size_limit = _shared_volume(running)
+    is_mounted = any(mount.get("mountPath") == _SHARED_MEMORY for mount in running.container.volume_mounts)
+    if pod.rest.get("hostIPC") or (is_mounted and not (size_limit and 0 < _bytes(size_limit) <= _OWN_SHARED)):
         return
     size = accelerators_used(line.engine, line.args)
-    if size is not None and max(size, line.shared.size) > 1 and line.shared.origin:
-        words = {"name": line.subject.name, "count": line.shared.accelerator.number}
-        yield make_diagnostic("W428", line.shared.origin, **words)
+    if size is None or max(size, line.shared.size) < 2:
+        return
+    words = {"name": line.subject.name, "count": line.shared.accelerator.number}
+    if not is_mounted and line.shared.origin:
+        hint = "mount an emptyDir with medium: Memory there"
+        yield make_diagnostic("W428", line.shared.origin, volume="no volume", size="64 MiB", hint=hint, **words)
+    elif is_mounted and (origin := running.origin_of(("spec", "volumes", volume, "emptyDir", "sizeLimit"))):
+        hint = "leave the size out, or write one such as 8Gi"
+        yield make_diagnostic("W428", origin, volume="a small volume", size=size_limit, hint=hint, **words)
 
 
 @rule(of=RunningEngine, when=lambda running: running.container.resources.get("limits"))
@@ -184,12 +193,17 @@ def bounded_memory(container: Container) -> tuple[str, str]:
 
 def _shared_memory(running: RunningEngine) -> str:
     """The size of shared memory, '' without one."""
+    return _shared_volume(running)[1]
+
+
+def _shared_volume(running: RunningEngine) -> tuple[int, str]:
+    """The index of the volume of shared memory, and its size; -1 and '' without one."""
     mounts = (
         mount.get("name") for mount in running.container.volume_mounts if mount.get("mountPath") == _SHARED_MEMORY
     )
     name = next(mounts, None)
-    volume = next((volume for volume in running.pod.volumes if volume.get("name") == name), {})
-    return text_at(volume, "emptyDir", "sizeLimit")
+    volumes = [(i, volume) for i, volume in enumerate(running.pod.volumes) if volume.get("name") == name]
+    return (volumes[0][0], text_at(volumes[0][1], "emptyDir", "sizeLimit")) if volumes else (-1, "")
 
 
 def _params(cache: HeldCache) -> dict[str, object]:

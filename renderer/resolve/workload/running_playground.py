@@ -35,6 +35,7 @@ from renderer.resolve.workload.flavor_limits import raised_limits
 from renderer.resolve.workload.gpu_fit import possible_cards
 from renderer.resolve.workload.planned_pod import PlannedPod
 
+_SHARED = "dshm"  # the volume of shared memory
 _OVER_PODS = "; spec.parallelism shares a model among several pods"
 
 
@@ -158,6 +159,9 @@ def _origin_of(planned: PlannedPod, path: Path) -> Origin | None:
         side, name = (str(part) for part in path[4:])
         author = engine_run.resource_author(planned.run, side, name)
         return author.at(side, name) if author else None
+    if origin is None and path[:2] == ("spec", "volumes") and "sharedMemorySize" in planned.run.backend_config:
+        is_shared = planned.pod.volumes[int(path[2])]["name"] == _SHARED
+        return planned.app.origin(*BACKEND, "sharedMemorySize") if is_shared else None
     return origin
 
 
@@ -198,6 +202,6 @@ def _shared_memory_origin(planned: PlannedPod) -> Origin:
     """Where the size of shared memory is said, or would be."""
     volumes = [volume["name"] for volume in planned.pod.volumes]
     origin = None
-    if "dshm" in volumes:
-        origin = planned.patch_origin(("spec", "volumes", volumes.index("dshm"), "emptyDir", "sizeLimit"))
+    if _SHARED in volumes:
+        origin = planned.patch_origin(("spec", "volumes", volumes.index(_SHARED), "emptyDir", "sizeLimit"))
     return origin or planned.app.origin(*BACKEND, "sharedMemorySize")
