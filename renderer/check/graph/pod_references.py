@@ -84,7 +84,11 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
     kind, space = reference.kind, "" if reference.kind in _CLUSTER_SCOPED else namespace
     by_namespace = view.once(("names", kind), lambda view: _names_of_kind(view, kind))
     names = {**by_namespace.get("", {}), **by_namespace.get(space, {})}
-    if kind == _CLAIM and reference.name not in names and any(reference.name in held for held in by_namespace.values()):
+    if (
+        kind == _CLAIM
+        and reference.name not in names
+        and any(reference.name in claims for claims in by_namespace.values())
+    ):
         yield from view.unseen(kind, space, reference.name, reference.path)  # one of another namespace is of no use
         return
     if not names or not reference.name or reference.optional:
