@@ -84,11 +84,9 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
     kind, space = reference.kind, "" if reference.kind in _CLUSTER_SCOPED else namespace
     by_namespace = view.once(("names", kind), lambda view: _names_of_kind(view, kind))
     names = {**by_namespace.get("", {}), **by_namespace.get(space, {})}
-    if (
-        kind == _CLAIM
-        and reference.name not in names
-        and any(reference.name in claims for claims in by_namespace.values())
-    ):
+    is_declared = view.external.declared(kind, space, reference.name)
+    spaces = [other for other, claims in by_namespace.items() if kind == _CLAIM and reference.name in claims]
+    if space and spaces and not is_declared and not {"", space}.intersection(spaces):
         yield from view.unseen(kind, space, reference.name, reference.path)  # one of another namespace is of no use
         return
     if not names or not reference.name or reference.optional:
@@ -101,7 +99,7 @@ def _judged(view: ObjectView, namespace: str, reference: Reference) -> Iterator[
             yield Finding(
                 "W506", reference.key_path, {**words, "known": ", ".join(f"'{key}'" for key in sorted(keys)[:5])}
             )
-    elif not view.external.declared(kind, space, reference.name):
+    elif not is_declared:
         near = closest(reference.name, tuple(names), _SIMILAR)
         if near and _letters(near) != _letters(reference.name):
             yield Finding("W505", reference.path, {"kind": kind, "name": reference.name, "near": near})
