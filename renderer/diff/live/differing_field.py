@@ -12,6 +12,10 @@ from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
 from renderer.diff.live.server_fields import is_default
 from renderer.kubernetes.workloads import CONTAINERS
 
+OBJECT, POD, CONTAINER, ENGINE, OPTION_OF_ENGINE = range(5)
+"""The parts of an object that a field is in, each within the one before."""
+OURS, THEIRS, BOTH = "ours", "theirs", "both"
+
 
 class DifferingField:
     """A field that differs, in its pair of objects. What the server fills in by itself on our side counts as absent
@@ -43,6 +47,20 @@ class DifferingField:
         self.option: Final = key[-1].removeprefix(OPTION) if key[-1].startswith(OPTION) else ""
         # The engines of both sides in the container that it is in, where they are compared by their options.
         self.commands: Final = _commands(self.pods, self.container)
+
+    @property
+    def part(self) -> int:
+        """The innermost part of the object that it is in."""
+        if self.option:
+            return OPTION_OF_ENGINE
+        if self.commands:
+            return ENGINE
+        return CONTAINER if self.container else POD if self.pods else OBJECT
+
+    @property
+    def side(self) -> str:
+        """The side that has it alone, or BOTH."""
+        return OURS if self.added else THEIRS if self.dropped else BOTH
 
     @property
     def of_loader(self) -> bool:

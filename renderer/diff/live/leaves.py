@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -94,15 +94,18 @@ def _without_name(field: object, item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def path_text(key: Key, roots: Mapping[str, str]) -> str:
     """A path in words. `roots`: what stands for the beginning of those in a pod."""
+    root = roots.get(key[0]) if key else None
+    return _joined(key, is_whole=True) if root is None else root + _joined(key[1:], is_whole=not root)
+
+
+@lru_cache(maxsize=100_000)
+def _joined(key: Key, *, is_whole: bool) -> str:
+    """The parts of a path, behind others unless it `is_whole`."""
     text = ""
     for part in key:
-        word = roots.get(part, part)
-        text += word if word.startswith(("[", OPTION)) or not text else f"[{word}]" if _is_odd(word) else f".{word}"
+        is_bare = part.startswith(("[", OPTION)) or (is_whole and not text)
+        text += part if is_bare else f"[{part}]" if "." in part or "/" in part else f".{part}"
     return text
-
-
-def _is_odd(word: str) -> bool:
-    return "." in word or "/" in word
 
 
 def prefixes(leaves: Mapping[Key, Leaf]) -> set[Key]:

@@ -7,12 +7,22 @@ looks at a field that one side has alone, or that differs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
 from renderer.diff.live import added_fields, equal_fields, immutable_fields, operator_deviations
-from renderer.diff.live.differing_field import DifferingField
+from renderer.diff.live.differing_field import (
+    CONTAINER,
+    ENGINE,
+    OBJECT,
+    OPTION_OF_ENGINE,
+    OURS,
+    POD,
+    THEIRS,
+    DifferingField,
+)
 from renderer.diff.live.records import ADDS, EQUAL, IMMUTABLE
 
 
@@ -24,6 +34,8 @@ class LiveRule(Struct, frozen=True):
     sentence: str
     fits: Callable[[DifferingField], bool] = lambda differing: False
     deviation: int = 0
+    of: int = OBJECT  # the least part of an object that all fields are in which it may fit
+    side: str = ""  # OURS or THEIRS: it fits fields of this side alone
 
 
 MEANINGS: Final = (
@@ -74,55 +86,80 @@ EXPLANATIONS: Final = (
         equal_fields.has_new_name,
     ),
     LiveRule(
-        "default-port", EQUAL, "The port is set, where theirs uses the engine's default.", equal_fields.has_usual_port
+        "default-port",
+        EQUAL,
+        "The port is set, where theirs uses the engine's default.",
+        equal_fields.has_usual_port,
+        of=OPTION_OF_ENGINE,
+        side=OURS,
     ),
     LiveRule(
-        "weights-volume", EQUAL, "The weights are in the same volume, at another path.", equal_fields.has_same_volume
+        "weights-volume",
+        EQUAL,
+        "The weights are in the same volume, at another path.",
+        equal_fields.has_same_volume,
+        of=POD,
     ),
     LiveRule(
         "named-folder",
         EQUAL,
         "The engine opens its weights from a folder with the model's name.",
         equal_fields.opens_named_folder,
+        of=OPTION_OF_ENGINE,
     ),
-    LiveRule("size-of-one", EQUAL, "A size of one is the engine's default.", equal_fields.is_of_one),
+    LiveRule(
+        "size-of-one", EQUAL, "A size of one is the engine's default.", equal_fields.is_of_one, of=OPTION_OF_ENGINE
+    ),
     LiveRule(
         "hub-token",
         EQUAL,
         "The loader has the token, from the same Secret and key: the engine contacts no hub.",
         equal_fields.has_token,
+        of=ENGINE,
+        side=THEIRS,
     ),
     LiveRule(
         "secret-reference",
         EQUAL,
         "Ours has this from a Secret, which has to hold the same value.",
         equal_fields.is_in_secret,
+        of=CONTAINER,
     ),
     LiveRule(
         "argument-variable",
         EQUAL,
         "The arguments hold the value that this variable filled in.",
         equal_fields.is_in_arguments,
+        of=ENGINE,
+        side=THEIRS,
     ),
     LiveRule(
         "variable-of-option",
         EQUAL,
         "The command line says what this variable says.",
         equal_fields.is_in_command_line,
+        of=ENGINE,
+        side=THEIRS,
     ),
     LiveRule(
         "cache-of-hub",
         EQUAL,
         "The loader brings the weights, so the engine keeps no downloads in this folder.",
         equal_fields.is_of_hub_cache,
+        of=ENGINE,
+        side=THEIRS,
     ),
     LiveRule(
         "probe-scheme",
         EQUAL,
         "The engine of ours has no certificate, so its probes use HTTP.",
         equal_fields.is_scheme_of_probe,
+        of=ENGINE,
+        side=THEIRS,
     ),
-    LiveRule("unmounted-volume", EQUAL, "No container mounts this volume.", equal_fields.is_unmounted),
+    LiveRule(
+        "unmounted-volume", EQUAL, "No container mounts this volume.", equal_fields.is_unmounted, of=POD, side=THEIRS
+    ),
     LiveRule(
         "recreate",
         EQUAL,
@@ -134,13 +171,23 @@ EXPLANATIONS: Final = (
         EQUAL,
         "The loader loads this model or file, which the engine opens.",
         equal_fields.is_loaded_model,
+        of=OPTION_OF_ENGINE,
+        side=THEIRS,
     ),
-    LiveRule("revision", EQUAL, "The loader loads this revision.", equal_fields.has_revision),
+    LiveRule(
+        "revision",
+        EQUAL,
+        "The loader loads this revision.",
+        equal_fields.has_revision,
+        of=OPTION_OF_ENGINE,
+        side=THEIRS,
+    ),
     LiveRule(
         "request-of-limit",
         EQUAL,
         "Without a request, Kubernetes uses the limit as the request.",
         equal_fields.requests_limit,
+        of=CONTAINER,
     ),
     LiveRule("tool", EQUAL, "The tool that applies manifests writes this for itself.", equal_fields.is_of_a_tool),
     LiveRule("own-label", EQUAL, "The recommended labels name the renderer's app.", equal_fields.is_own_label),
@@ -156,9 +203,15 @@ EXPLANATIONS: Final = (
         "The autoscaler has the same target for CPUs, as a metric.",
         equal_fields.scales_on_processors,
     ),
-    LiveRule("no-selector", EQUAL, "A LeaderWorkerSet finds its pods by itself.", equal_fields.has_no_selector),
     LiveRule(
-        "claim-template", EQUAL, "The LeaderWorkerSet has the same claim for each pod.", equal_fields.has_claim_template
+        "no-selector", EQUAL, "A LeaderWorkerSet finds its pods by itself.", equal_fields.has_no_selector, side=THEIRS
+    ),
+    LiveRule(
+        "claim-template",
+        EQUAL,
+        "The LeaderWorkerSet has the same claim for each pod.",
+        equal_fields.has_claim_template,
+        side=THEIRS,
     ),
     LiveRule(
         "autoscaler-target",
@@ -167,7 +220,14 @@ EXPLANATIONS: Final = (
         equal_fields.targets_workload,
         deviation=1,
     ),
-    LiveRule("scaled-replicas", EQUAL, "The autoscaler alone sets the replicas.", equal_fields.is_scaled, deviation=2),
+    LiveRule(
+        "scaled-replicas",
+        EQUAL,
+        "The autoscaler alone sets the replicas.",
+        equal_fields.is_scaled,
+        deviation=2,
+        side=THEIRS,
+    ),
     LiveRule(
         "startup-policy",
         EQUAL,
@@ -176,16 +236,38 @@ EXPLANATIONS: Final = (
         deviation=4,
     ),
     LiveRule(
-        "parallel-size", ADDS, "Tensor parallelism follows the accelerators.", added_fields.distributes, deviation=6
+        "parallel-size",
+        ADDS,
+        "Tensor parallelism follows the accelerators.",
+        added_fields.distributes,
+        deviation=6,
+        of=OPTION_OF_ENGINE,
+        side=OURS,
     ),
-    LiveRule("nodes", ADDS, "The labels of the flavor choose nodes.", added_fields.chooses_nodes, deviation=7),
-    LiveRule("served-name", ADDS, "The engine gets the name that it answers to anyway.", added_fields.has_served_name),
+    LiveRule(
+        "nodes",
+        ADDS,
+        "The labels of the flavor choose nodes.",
+        added_fields.chooses_nodes,
+        deviation=7,
+        of=POD,
+        side=OURS,
+    ),
+    LiveRule(
+        "served-name",
+        ADDS,
+        "The engine gets the name that it answers to anyway.",
+        added_fields.has_served_name,
+        of=OPTION_OF_ENGINE,
+        side=OURS,
+    ),
     LiveRule(
         "host-folder",
         EQUAL,
         "A folder of the node is mounted once, read-only.",
         operator_deviations.mounts_host,
         deviation=9,
+        of=POD,
     ),
     LiveRule(
         "bucket",
@@ -193,6 +275,7 @@ EXPLANATIONS: Final = (
         "A loader that can read the bucket loads the weights.",
         operator_deviations.loads_bucket,
         deviation=9,
+        of=CONTAINER,
     ),
     LiveRule(
         "labels",
@@ -200,6 +283,7 @@ EXPLANATIONS: Final = (
         "Objects and pods have labels and annotations that say what runs.",
         added_fields.has_labels,
         deviation=10,
+        side=OURS,
     ),
     LiveRule(
         "activator",
@@ -207,6 +291,7 @@ EXPLANATIONS: Final = (
         "Without an activator, nothing reads this.",
         operator_deviations.was_for_activator,
         deviation=12,
+        side=THEIRS,
     ),
     LiveRule(
         "listed-twice",
@@ -214,6 +299,7 @@ EXPLANATIONS: Final = (
         "An item that is listed twice counts once.",
         operator_deviations.is_listed_twice,
         deviation=12,
+        side=THEIRS,
     ),
     LiveRule(
         "default-revision",
@@ -221,6 +307,8 @@ EXPLANATIONS: Final = (
         "ModelScope has its own default revision.",
         operator_deviations.omits_revision,
         deviation=12,
+        of=CONTAINER,
+        side=THEIRS,
     ),
     LiveRule(
         "own-amount",
@@ -228,9 +316,15 @@ EXPLANATIONS: Final = (
         "A limit that the user has set is not raised.",
         operator_deviations.has_own_amount,
         deviation=12,
+        of=CONTAINER,
     ),
     LiveRule(
-        "model-labels", ADDS, "All pods are labelled with their model.", added_fields.has_model_labels, deviation=12
+        "model-labels",
+        ADDS,
+        "All pods are labelled with their model.",
+        added_fields.has_model_labels,
+        deviation=12,
+        side=OURS,
     ),
     LiveRule(
         "loader-resources",
@@ -238,6 +332,8 @@ EXPLANATIONS: Final = (
         "The loader requests resources.",
         operator_deviations.has_loader_resources,
         deviation=12,
+        of=CONTAINER,
+        side=OURS,
     ),
     LiveRule(
         "last-option",
@@ -245,46 +341,98 @@ EXPLANATIONS: Final = (
         "If an option is given twice, the last one counts.",
         equal_fields.is_repeated,
         deviation=13,
+        of=OPTION_OF_ENGINE,
     ),
-    LiveRule("loader", ADDS, "An init container loads the weights into a volume.", added_fields.loads_weights),
-    LiveRule("hardening", ADDS, "Pods are hardened.", added_fields.is_hardened, deviation=11),
     LiveRule(
-        "shared-memory", ADDS, "Shared memory has a size that is enough for the engine.", added_fields.shares_memory
+        "loader",
+        ADDS,
+        "An init container loads the weights into a volume.",
+        added_fields.loads_weights,
+        of=POD,
+        side=OURS,
     ),
-    LiveRule("probes", ADDS, "The preset's probes, where theirs has none.", added_fields.is_new_probe),
+    LiveRule("hardening", ADDS, "Pods are hardened.", added_fields.is_hardened, deviation=11, of=POD, side=OURS),
+    LiveRule(
+        "shared-memory",
+        ADDS,
+        "Shared memory has a size that is enough for the engine.",
+        added_fields.shares_memory,
+        of=POD,
+        side=OURS,
+    ),
+    LiveRule(
+        "probes", ADDS, "The preset's probes, where theirs has none.", added_fields.is_new_probe, of=ENGINE, side=OURS
+    ),
     LiveRule(
         "preset-probe",
         ADDS,
         "The preset's probe sets this, where theirs has the API server's default.",
         added_fields.is_preset_probe,
+        of=ENGINE,
     ),
-    LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", added_fields.drains),
+    LiveRule("drain", ADDS, "A pod has time to finish its answers before it ends.", added_fields.drains, of=POD),
     LiveRule(
         "loaded-files",
         ADDS,
         "A loader loads the files that this option names, such as adapters.",
         added_fields.is_loaded,
+        of=OPTION_OF_ENGINE,
+        side=OURS,
     ),
-    LiveRule("preset-option", ADDS, "The preset sets this option.", added_fields.is_preset_option),
+    LiveRule(
+        "preset-option",
+        ADDS,
+        "The preset sets this option.",
+        added_fields.is_preset_option,
+        of=OPTION_OF_ENGINE,
+        side=OURS,
+    ),
     LiveRule(
         "hub-cache",
         ADDS,
         "The engine opens the files in the hub's cache, and contacts no hub.",
         added_fields.loads_from_cache,
+        of=ENGINE,
+        side=OURS,
     ),
-    LiveRule("preset-step", ADDS, "The preset's own steps, volumes and files.", added_fields.prepares),
-    LiveRule("engine-label", ADDS, "The picker of a pool knows the engine by this label.", added_fields.names_engine),
-    LiveRule("preset-variable", ADDS, "The preset sets this variable.", added_fields.is_preset_variable),
     LiveRule(
-        "hub-access", ADDS, "The engine has the hub's token, where its Secret is there.", added_fields.has_hub_access
+        "preset-step", ADDS, "The preset's own steps, volumes and files.", added_fields.prepares, of=POD, side=OURS
+    ),
+    LiveRule(
+        "engine-label",
+        ADDS,
+        "The picker of a pool knows the engine by this label.",
+        added_fields.names_engine,
+        of=POD,
+        side=OURS,
+    ),
+    LiveRule(
+        "preset-variable", ADDS, "The preset sets this variable.", added_fields.is_preset_variable, of=ENGINE, side=OURS
+    ),
+    LiveRule(
+        "hub-access",
+        ADDS,
+        "The engine has the hub's token, where its Secret is there.",
+        added_fields.has_hub_access,
+        of=CONTAINER,
+        side=OURS,
     ),
     LiveRule(
         "preset-request",
         ADDS,
         "The preset requests this much, where theirs requests nothing.",
         added_fields.is_preset_request,
+        of=ENGINE,
+        side=OURS,
     ),
-    LiveRule("tolerations", ADDS, "Pods tolerate the taint of nodes with accelerators.", added_fields.is_tolerated),
+    LiveRule(
+        "tolerations",
+        ADDS,
+        "Pods tolerate the taint of nodes with accelerators.",
+        added_fields.is_tolerated,
+        of=POD,
+        side=OURS,
+    ),
     LiveRule(
         "fewer-pods",
         ADDS,
@@ -295,8 +443,10 @@ EXPLANATIONS: Final = (
     LiveRule(
         "rollout", ADDS, "A rollout needs no extra accelerator, and has time to load weights.", added_fields.rolls_out
     ),
-    LiveRule("workload-kind", ADDS, "A LeaderWorkerSet has these fields.", added_fields.is_of_the_kind),
-    LiveRule("named-port", ADDS, "The port has a name, and the container declares it.", added_fields.serves_port),
+    LiveRule("workload-kind", ADDS, "A LeaderWorkerSet has these fields.", added_fields.is_of_the_kind, side=OURS),
+    LiveRule(
+        "named-port", ADDS, "The port has a name, and the container declares it.", added_fields.serves_port, side=OURS
+    ),
 )
 """Rules about a field of one side alone, or one that differs; the first that fits counts."""
 
@@ -305,9 +455,21 @@ RULES: Final[Mapping[str, LiveRule]] = {rule.name: rule for rule in (*REFUSALS, 
 
 def refuse(differing: DifferingField) -> LiveRule | None:
     """The rule by which no apply changes the field; None for any other field."""
-    return next((rule for rule in REFUSALS if rule.fits(differing)), None)
+    for rule in REFUSALS:
+        if rule.fits(differing):
+            return rule
+    return None
 
 
 def explain(differing: DifferingField) -> LiveRule | None:
     """The first rule that fits."""
-    return next((rule for rule in EXPLANATIONS if rule.fits(differing)), None)
+    for rule in rules_about(differing.part, differing.side):
+        if rule.fits(differing):
+            return rule
+    return None
+
+
+@cache
+def rules_about(part: int, side: str) -> tuple[LiveRule, ...]:
+    """The explanations that may fit a field in this part of an object, of this side alone or of both."""
+    return tuple(rule for rule in EXPLANATIONS if rule.of <= part and rule.side in ("", side))
