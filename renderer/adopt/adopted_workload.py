@@ -13,7 +13,7 @@ from renderer.adopt.model_source import ModelSource, find_model_source
 from renderer.adopt.pod_changes import EnginePort, engine_port
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.adopt.takeover import Takeover
-from renderer.diagnostics import Collector, quoted
+from renderer.diagnostics import Collector, Origin, quoted
 from renderer.engines.accelerator import Accelerator
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.handwritten_command import usual_port
@@ -25,6 +25,10 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 _FAMILY = re.compile(r"[a-z]+[0-9]*")
 _TYPE_LABELS = ("accelerator", "product", "gpu-type|gpu-name", "instance-type", "gpu")  # of nodes, the best first
 _LONGEST_NAME = 40
+_ROLE = (
+    "llm-d.ai/role",
+    "prefill",
+)  # pods that only decode answer whole requests too, where nothing has read the prompt
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_OBJECT_NAME = 253
 
@@ -110,6 +114,8 @@ def _tell_lost(
     if (names := container.value_of("servedName")) and len(names.values) > 1:
         what = f"the model's name {quoted(names.values[1:])}"
         diagnostics.add("W951", names.origin, what=what, why="a Playground has one public name")
+    for origin, what in _halves(workload, container):
+        diagnostics.add("N956", origin, what=what)
     if weights.lost_cache:
         paths = [text_at(mount, "mountPath").rstrip("/") for mount in maps_at(container.body, "volumeMounts")]
         why = "each pod loads the model again, unless modelCache of the OpenModel or of llmaz.yaml keeps it"
@@ -129,6 +135,20 @@ def _tell_lost(
     for i, source in enumerate(maps_at(container.body, "envFrom")):
         if name := text_at(source, "secretRef", "name"):
             diagnostics.add("W956", origin_of((*container.path, "envFrom", i)), name=name)
+
+
+def _halves(workload: ServingWorkload, container: AdoptedContainer) -> Iterator[tuple[Origin, str]]:
+    """What says that the engine does one part of each request, with its place; nothing where it does all."""
+    halves: Mapping[str, list[str]] = container.entry.get("halves") or {}
+    for option in container.options:
+        words = re.findall(r"\w+", " ".join(option.values)) or [""]
+        if values := [value for value in halves.get(option.name.partition(".")[0], ()) if value in words]:
+            yield option.origin, f"'{values[0]}' of {option.name}" if values[0] else option.name
+            return
+    template = workload.leader_template or workload.template
+    key, role = _ROLE
+    if text_at(template, "metadata", "labels", key) == role:
+        yield workload.engine_origin_of(("metadata", "labels", key)), f"'{role}' of the label {key}"
 
 
 def invalid_names(namespace: str, name: str) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from renderer.adopt.api_keys import plain_app
 from renderer.adopt.beside import tell_selections, tell_used
 from renderer.adopt.commented_text import commented_text
 from renderer.adopt.file_names import EXTRA, FileNames
+from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kept_command import kept_runtime, options_of_preset
@@ -278,7 +279,8 @@ class _Run:
         self, workloads: Sequence[AdoptedWorkload], named: NamedObjects, all_workloads: Sequence[ServingWorkload]
     ) -> list[AdoptedWorkload]:
         """The workloads, and how each is taken over; without those for which --as asks for what is not possible."""
-        choice, chosen = TakeoverChoice(all_workloads, named, self.name), []
+        found = FoundLabels([*all_workloads, *self.unknown], self.others)
+        choice, chosen = TakeoverChoice(all_workloads, named, found, self.name), []
         for adopted in workloads:
             diagnostics = Collector()
             try:

@@ -43,6 +43,11 @@ _NO_SERVICES: Final = (
     "NAME-lb of each does, with its target port. Reverting this commit leads clients back.",
     _NEW[3],
 )
+_SHARED: Final = (
+    *_NO_SERVICES[:2],
+    "Services lead to old and new pods: look at what the new ones answer. Deleting these leads clients back.",
+    _NEW[3],
+)
 _CHANGED: Final = (
     "In one commit, put what is rendered into the place of what is applied today. The same tool applies it: fields of "
     "another field manager stay, such as the old container beside the new one. A rollout replaces the pods, and "
@@ -71,8 +76,9 @@ def takeover_text(adoption: Adoption, *, brief: bool = False) -> str:
     rendered = {key_of(body): body for body in adoption.rendered if body.get("kind") in SCALE_TARGETS}
     lines: list[str] = []
     moves = any(adopted.takeover.moving for adopted in foreign)
+    stay = any(adopted.takeover.shared for adopted in foreign if not adopted.takeover.is_update)
     for title, steps, is_update in (
-        ("New workloads beside those that run", _NEW if moves else _NO_SERVICES, False),
+        ("New workloads beside those that run", _NEW if moves else _SHARED if stay else _NO_SERVICES, False),
         ("Workloads that are changed", _CHANGED, True),
     ):
         if workloads := [adopted for adopted in foreign if adopted.takeover.is_update is is_update]:
@@ -113,9 +119,7 @@ class _Told(Struct, frozen=True):
         more = [*_obstacles(adopted)]
         if takeover.shared and not takeover.is_update:
             shared = _names(takeover.shared)
-            more.append(
-                f"Service {shared} leads to pods of other workloads too: it stays, and asks new pods when ready."
-            )
+            more.append(f"Service {shared} leads to old and new pods: it stays, and asks new ones when they are ready.")
         more += _demands(adopted, rendered)
         return _Told(names, workload.kind, f"{why}{selector_note}: {_needs(adopted)}", tuple(more))
 

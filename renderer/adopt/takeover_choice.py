@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.neighbours import NamedObjects, is_ours
 from renderer.adopt.pod_changes import EnginePort, is_reserved
@@ -37,8 +38,11 @@ Services: TypeAlias = tuple[Document, ...]
 class TakeoverChoice:
     """Chooses for the workloads of a run."""
 
-    def __init__(self, workloads: Sequence[ServingWorkload], named: NamedObjects, wanted_name: str) -> None:
+    def __init__(
+        self, workloads: Sequence[ServingWorkload], named: NamedObjects, found: FoundLabels, wanted_name: str
+    ) -> None:
         """`wanted_name`: what `--as` says, '' for nothing."""
+        self._found: Final = found
         self._wanted: Final = wanted_name
         self._named: Final = named
         names: dict[str, set[str]] = {}
@@ -82,9 +86,11 @@ class TakeoverChoice:
             diagnostics.stop("E950", origin, why="replicas of several hosts keep their name")
         name = self._name(workload, diagnostics)
         moving, controlled, services = _parted(services)
+        staying = tuple(service for service in moving if not self._is_led_away(service, name))
+        moving, shared = tuple(service for service in moving if service not in staying), (*shared, *staying)
         return Takeover(
             name=name,
-            labels=_new_labels(workload, name, (*moving, *controlled), shared),
+            labels=self._new_labels(workload, name, (*moving, *controlled), shared),
             reason=reason or "--as says so",
             services=services,
             shared=shared,
@@ -100,6 +106,36 @@ class TakeoverChoice:
             tuple(service for service in services if self._count[id(service)] == 1),
             tuple(service for service in services if self._count[id(service)] > 1),
         )
+
+    def _new_labels(self, workload: ServingWorkload, name: str, moving: Services, staying: Services) -> dict[str, str]:
+        """The labels of the pods that get another value, so that nothing which leads to the old pods leads to the new
+        ones too: neither the old workload nor the Services that move later. `staying`: Services that lead to both.
+        """
+        kept_keys = {key for service in staying for key in map_at(service.value, "spec", "selector")}
+        selectors = [map_at(workload.document.value, "spec", "selector", "matchLabels")]
+        selectors += [map_at(service.value, "spec", "selector") for service in moving]
+        changed: dict[str, str] = {}
+        for selector in selectors:
+            if any(key in changed or _is_another(key, value, name) for key, value in selector.items()):
+                continue
+            candidates = [
+                key for key, value in selector.items() if self._may_change(key, value) and key not in kept_keys
+            ]
+            candidates.sort(key=lambda key: str(selector[key]) != workload.name)
+            for key in candidates[:1]:
+                changed[key] = (name if selector[key] != name else f"{name}-2")[:_LONGEST_LABEL].rstrip("-.")
+        return changed
+
+    def _may_change(self, key: str, value: object) -> bool:
+        """Whether a label of pods may have another value on the new ones."""
+        return not is_reserved(key) and not self._found.have(key, value)
+
+    def _is_led_away(self, service: Document, name: str) -> bool:
+        """Whether a Service of the old pods leads to no new ones of the workload of this name, once labels have
+        changed.
+        """
+        selector = map_at(service.value, "spec", "selector").items()
+        return any(self._may_change(key, value) or _is_another(key, value, name) for key, value in selector)
 
     def _held_claims(self, workload: ServingWorkload) -> tuple[str, ...]:
         """The claims of the files that its pods mount, and that one node alone can mount."""
@@ -148,25 +184,9 @@ def _obstacle(workload: ServingWorkload) -> str:
     return f"its selector has the label {others[0]}, which llmaz sets itself" if others else ""
 
 
-def _new_labels(
-    workload: ServingWorkload, name: str, moving: Sequence[Document], staying: Sequence[Document]
-) -> dict[str, str]:
-    """The labels of the pods that get another value, so that nothing which leads to the old pods leads to the new ones
-    too: neither the old workload nor the Services that move later. `staying`: Services that lead to both.
-    """
-    own = wellknown.own_labels(name, _SERVING)
-    kept_keys = {key for service in staying for key in map_at(service.value, "spec", "selector")}
-    selectors = [map_at(workload.document.value, "spec", "selector", "matchLabels")]
-    selectors += [map_at(service.value, "spec", "selector") for service in moving]
-    changed: dict[str, str] = {}
-    for selector in selectors:
-        if any(key in changed or (is_reserved(key) and own.get(key) != value) for key, value in selector.items()):
-            continue
-        candidates = [key for key in selector if not is_reserved(key) and key not in kept_keys]
-        candidates.sort(key=lambda key: str(selector[key]) != workload.name)
-        for key in candidates[:1]:
-            changed[key] = (name if selector[key] != name else f"{name}-2")[:_LONGEST_LABEL].rstrip("-.")
-    return changed
+def _is_another(key: str, value: object, name: str) -> bool:
+    """Whether a label that only llmaz sets has another value on the pods of the workload of this name."""
+    return is_reserved(key) and wellknown.own_labels(name, _SERVING).get(key) != value
 
 
 def with_labels(template: Body, changed: Body) -> Body:

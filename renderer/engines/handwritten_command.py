@@ -134,6 +134,12 @@ def foreign_options() -> frozenset[str]:
     return frozenset(option for program in _table()["foreign"] for option in program["options"])
 
 
+@cache
+def selector_options() -> frozenset[str]:
+    """Options by which routers before engines select pods by their labels."""
+    return frozenset(option for program in _table()["foreign"] for option in program.get("selectors") or ())
+
+
 def _table() -> Mapping[str, Any]:
     """What is known of engines' command lines."""
     return preset_table("engine_commands")

@@ -28,6 +28,7 @@ NOTHING = 2
 # not read; loaders of adapters stay init containers.
 LEFT = {
     "cases/adapters-of-kserve",
+    "cases/half-of-each-request",
     "cases/service-over-two-by-reserved-labels",
     "cases/files-of-one-name",
     "cases/names-that-differ-in-case",

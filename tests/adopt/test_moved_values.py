@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,11 +312,126 @@ def test_a_monitor_of_a_port_by_its_name_is_told(adopt: Callable[..., Adopted], 
     assert ("selects pods by" in adopted.report) == (not words)
 
 
-def test_a_pool_of_the_old_pods_is_told(adopt: Callable[..., Adopted]) -> None:
-    spec = {"selector": {"matchLabels": {"app": "chat"}}, "targetPorts": [{"number": 8000}]}
+def test_a_selector_by_expressions_is_read(adopt: Callable[..., Adopted]) -> None:
+    expression = {"key": "app", "operator": "In", "values": ["chat"]}
+    spec = {"podSelector": {"matchExpressions": [expression]}}
+    adopted = adopt(deployment(), other("networking.k8s.io/v1", "NetworkPolicy", spec=spec))
+    assert "NetworkPolicy 'beside' selects pods by app: chat" in adopted.report
+
+
+def found_by(labels: Body) -> Body:
+    """A Deployment with labels by which a gateway may find its pods."""
+    body = deployment(metadata={"labels": labels})
+    body["spec"]["selector"]["matchLabels"] = labels
+    return body
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["model.aibrix.ai/name", "llm-d.ai/model", "llm-d.ai/inferenceServing", "serving.kserve.io/inferenceservice"],
+)
+def test_a_gateway_goes_on_finding_pods_by_a_label_of_its_own(adopt: Callable[..., Adopted], label: str) -> None:
+    """The value stays, and so does the Service, which leads to old and new pods."""
+    spec = {"selector": {label: "chat"}, "ports": [{"port": 8000, "targetPort": 8000}]}
+    adopted = adopt(found_by({label: "chat"}), other("v1", "Service", spec=spec))
+    assert adopted.code == 0, adopted.report
+    assert adopted.rendered("Deployment")["spec"]["template"]["metadata"]["labels"][label] == "chat"
+    assert adopted.only("Service")["spec"] == spec
+    assert "Service beside leads to old and new pods" in adopted.report
+    assert "Services lead to old and new pods" in adopted.report
+    assert "which are not among these files" not in adopted.report
+
+
+def test_another_label_changes_beside_one_of_a_gateway(adopt: Callable[..., Adopted]) -> None:
+    labels = {"model.aibrix.ai/name": "chat", "app": "chat"}
+    spec = {"selector": {"app": "chat"}, "ports": [{"port": 8000, "targetPort": 8000}]}
+    adopted = adopt(found_by(labels), other("v1", "Service", spec=spec))
+    new = adopted.rendered("Deployment")["spec"]["template"]["metadata"]["labels"]
+    assert (new["model.aibrix.ai/name"], new["app"]) == ("chat", "chat-llmaz")
+    assert adopted.only("Service")["spec"]["selector"] != {"app": "chat"}
+
+
+@pytest.mark.parametrize("selector", [{"matchLabels": {"app": "chat"}}, {"app": "chat"}])
+def test_a_pool_goes_on_finding_pods(adopt: Callable[..., Adopted], selector: Body) -> None:
+    spec = {"selector": selector, "targetPorts": [{"number": 8000}]}
     adopted = adopt(deployment(), other("inference.networking.k8s.io/v1", "InferencePool", spec=spec))
-    assert "InferencePool 'beside' selects pods by app: chat" in adopted.report
+    assert "selects pods by" not in adopted.report
+    assert adopted.rendered("Deployment")["spec"]["template"]["metadata"]["labels"]["app"] == "chat"
     assert adopted.engine()["ports"][0]["containerPort"] == 8000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--service-discovery", "k8s", "--k8s-label-selector", "environment=test,release=test"],
+        ["--k8s-label-selector=environment=test,release=test", "--routing-logic", "roundrobin"],
+        ["--service-discovery", "--selector", "environment=test", "release=test", "--policy", "cache_aware"],
+        [
+            "--pd-disaggregation",
+            "--prefill-selector",
+            "environment=other",
+            "--decode-selector",
+            "environment=test",
+            "release=test",
+        ],
+    ],
+)
+def test_a_router_goes_on_finding_pods(adopt: Callable[..., Adopted], words: list[str]) -> None:
+    router = {"name": "router", "image": "lmcache/lmstack-router:v0.1.7", "args": words}
+    template = {"metadata": {"labels": {"app": "router"}}, "spec": {"containers": [router]}}
+    spec = {"selector": {"matchLabels": {"app": "router"}}, "template": template}
+    labels = {"environment": "test", "release": "test", "model": "chat"}
+    adopted = adopt(found_by(labels), other("apps/v1", "Deployment", spec=spec))
+    new = adopted.rendered("Deployment")["spec"]["template"]["metadata"]["labels"]
+    assert {key: new[key] for key in labels} == {**labels, "model": "chat-llmaz"}
+
+
+def test_options_of_others_keep_no_label(adopt: Callable[..., Adopted]) -> None:
+    other_words = ["--selector", "app=api", "--labels", "app=chat"]
+    pod = {
+        "metadata": {"labels": {"app": "api"}},
+        "spec": {"containers": [{"name": "a", "image": "a:1", "args": other_words}]},
+    }
+    spec = {"selector": {"matchLabels": {"app": "api"}}, "template": pod}
+    adopted = adopt(deployment(), other("apps/v1", "Deployment", spec=spec))
+    assert adopted.rendered("Deployment")["spec"]["template"]["metadata"]["labels"]["app"] == "chat-llmaz"
+
+
+# One part of each request
+
+
+@pytest.mark.parametrize(
+    ("words", "is_told"),
+    [
+        (("--kv-transfer-config", json.dumps({"kv_connector": "NixlConnector", "kv_role": "kv_producer"})), True),
+        (("--kv-transfer-config", json.dumps({"kv_connector": "NixlConnector", "kv_role": "kv_consumer"})), True),
+        (("--kv-transfer-config.kv_role", "kv_consumer"), True),
+        (("--kv-transfer-config", json.dumps({"kv_connector": "LMCacheConnectorV1", "kv_role": "kv_both"})), False),
+        ((), False),
+    ],
+)
+def test_one_part_of_a_request_is_told(adopt: Callable[..., Adopted], words: tuple[str, ...], is_told: bool) -> None:
+    adopted = adopt(deployment(*words))
+    assert adopted.code == 0, adopted.report
+    assert ("does one part of each request" in adopted.report) is is_told
+
+
+@pytest.mark.parametrize(("mode", "is_told"), [("prefill", True), ("decode", True), ("null", False)])
+def test_one_part_of_a_request_is_told_of_other_engines(
+    adopt: Callable[..., Adopted], mode: str, is_told: bool
+) -> None:
+    body = deployment(image="lmsysorg/sglang:v0.5.9", command=["python3", "-m", "sglang.launch_server"])
+    args = ["--model-path", "Qwen/Qwen3-8B", "--disaggregation-mode", mode]
+    body["spec"]["template"]["spec"]["containers"][0]["args"] = args
+    adopted = adopt(body)
+    assert adopted.code < 2, adopted.report
+    assert ("does one part of each request" in adopted.report) is is_told
+
+
+@pytest.mark.parametrize(("role", "is_told"), [("prefill", True), ("both", False)])
+def test_a_label_that_says_one_part_is_told(adopt: Callable[..., Adopted], role: str, is_told: bool) -> None:
+    adopted = adopt(deployment(metadata={"labels": {"app": "chat", "llm-d.ai/role": role}}))
+    assert ("does one part of each request" in adopted.report) is is_told
 
 
 def test_a_route_by_port_goes_on_leading_to_its_service(adopt: Callable[..., Adopted]) -> None:

@@ -39,6 +39,10 @@ ADOPTION: Final[dict[str, Wording]] = {
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
     "N954": Wording("the new pods use {kind} '{name}', which is not copied", "{hint}"),
     "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),
+    "N956": Wording(
+        "{what} does one part of each request: whatever pairs these pods with others has to know the new ones too",
+        "move both parts in one step, or write one Playground with disaggregation: docs/disaggregation.md",
+    ),
     "E956": Wording(
         "{what}",
         "{hint}",
