@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from renderer.adopt.devices import device_giver
 from renderer.adopt.engine_container import AdoptedContainer, find_engine
 from renderer.adopt.kept_command import why_kept
 from renderer.adopt.model_source import ModelSource, find_model_source
@@ -24,6 +26,7 @@ from renderer.resolve.names import is_dns_label
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _FAMILY = re.compile(r"[a-z]+[0-9]*")
 _TYPE_LABELS = ("accelerator", "product", "gpu-type|gpu-name", "instance-type", "gpu")  # of nodes, the best first
+_UNNAMED = "devices"  # a flavor of accelerators that nothing names
 _LONGEST_NAME = 40
 _ROLE = (
     "llm-d.ai/role",
@@ -41,7 +44,7 @@ class AdoptedWorkload(Struct, frozen=True):
     container: AdoptedContainer
     weights: ModelSource
     accelerator: Accelerator
-    flavor: Body  # of an OpenModel
+    flavor: Body  # of an OpenModel, with the `claims` that llmaz.yaml has
     served_name: str  # under which clients ask for the model
     model_name: str  # of the OpenModel
     family: str
@@ -80,7 +83,15 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         diagnostics.stop("E952", workload.engine_origin_of(container.path), why="it does not say the engine's port")
     weights = find_model_source(workload, container, template, diagnostics, loads_itself=bool(keep_reason))
     limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
+    claim = workload.device_claim
     accelerator = catalog.accelerator(limits)
+    if claim:
+        accelerator = catalog.claimed_accelerator({claim["deviceClassName"]: claim["count"]})
+    giver = "" if accelerator.resource else device_giver(template, container.body)
+    if giver and not text_at(container.body, "image"):
+        container = _with_own_image(container)
+        words = {"giver": giver, "image": text_at(container.body, "image"), "backend": container.backend}
+        diagnostics.add("N957", workload.engine_origin_of(container.path), **words)
     _tell_lost(workload, container, weights, diagnostics)
     labels = map_at(template, "metadata", "labels")
     model_name = text_at(labels, wellknown.MODEL_NAME) or object_name(weights.id)
@@ -90,7 +101,7 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
         container=container,
         weights=weights,
         accelerator=accelerator,
-        flavor=_flavor(accelerator, limits, map_at(template, "spec", "nodeSelector")),
+        flavor=_flavor(accelerator, limits, map_at(template, "spec", "nodeSelector"), claim, giver),
         served_name=_served_name(workload, container, weights),
         model_name=model_name,
         family=text_at(labels, wellknown.MODEL_FAMILY) or _family(model_name),
@@ -182,10 +193,23 @@ def _served_name(workload: ServingWorkload, container: AdoptedContainer, weights
     return weights.name.rstrip("/").rpartition("/")[2] if by_folder else weights.name
 
 
-def _flavor(accelerator: Accelerator, limits: Mapping[str, object], node_selector: Body) -> Body:
-    """The flavor of the accelerators, called after the nodes that have them."""
+def _with_own_image(container: AdoptedContainer) -> AdoptedContainer:
+    """A container without an image with the one that its engine has for accelerators."""
+    spec = container.engine.runtime.spec
+    return replace(container, body={**container.body, "image": f"{spec['image']}:{spec['version']}"})
+
+
+def _flavor(
+    accelerator: Accelerator, limits: Mapping[str, object], node_selector: Body, claim: Body, giver: str
+) -> Body:
+    """The flavor of the accelerators, called after the nodes that have them, or the class of claimed devices. `giver`:
+    what may give the pod some that no limit names.
+    """
+    nodes: Body = {"nodeSelector": dict(node_selector)} if node_selector else {}
+    if claim:
+        return {"name": object_name(f"{claim['deviceClassName']}-x{claim['count']}"), "claims": claim, **nodes}
     if not accelerator.resource:
-        return {"name": "cpu"}
+        return {"name": _UNNAMED if giver else "cpu"}
     values = [
         str(value)
         for pattern in _TYPE_LABELS
@@ -195,7 +219,7 @@ def _flavor(accelerator: Accelerator, limits: Mapping[str, object], node_selecto
     name = object_name(values[0]) if values else object_name(accelerator.resource)
     amount = limits[accelerator.resource]
     flavor: dict[str, object] = {"name": name, "limits": {accelerator.resource: _number(amount)}}
-    return {**flavor, "nodeSelector": dict(node_selector)} if node_selector else flavor
+    return {**flavor, **nodes}
 
 
 def _number(amount: object) -> object:

@@ -17,6 +17,7 @@ from renderer.adopt.adopted_workload import AdoptedWorkload, invalid_names, read
 from renderer.adopt.api_keys import plain_app
 from renderer.adopt.beside import tell_selections, tell_used
 from renderer.adopt.commented_text import commented_text
+from renderer.adopt.devices import needed_versions
 from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
@@ -38,7 +39,7 @@ from renderer.adopt.neighbours import (
     tell_lost_name,
     tell_service,
 )
-from renderer.adopt.open_models import ClaimedModels, share_models, tell_lost_adapters
+from renderer.adopt.open_models import ClaimedModels, claimed_flavors, share_models, tell_lost_adapters
 from renderer.adopt.plain_secrets import plain_body, without_secrets
 from renderer.adopt.playground_fields import (
     CommentedBody,
@@ -576,6 +577,10 @@ class _Run:
 
     def _config(self) -> CommentedBody:
         spec: dict[str, Any] = {"gateway": {"mode": "off"}}
+        if targets := needed_versions(draft.adopted.workload for draft in self.drafts):
+            spec["targets"] = targets
+        if flavors := claimed_flavors(draft.claim for draft in self.drafts):
+            spec["flavors"] = flavors
         if self.extra:
             spec["passThrough"] = [f"{EXTRA}/**"]
         if self.token and self.token != default_token():

@@ -190,6 +190,7 @@ class _Service:
             model=model,
             spec=spec,
             may_add_certificate=True,
+            device_claim=self._device_claim(),
             engine=self.facts["engine"],
         )
 
@@ -509,11 +510,26 @@ class _Service:
         if (self.spec.get("storageInitializer") or {}).get("enabled") is False:
             lost.append((("storageInitializer", "enabled"), "a loader loads the weights anyway"))
         for key in self.metadata.get("annotations") or {}:
-            if why := _control(key, self.facts["controls"]):
+            why = _control(key, self.facts["controls"])
+            if why and key not in self.facts["devices"].values():
                 self.diagnostics.add("W966", self.document.origin("metadata", "annotations", key), why=why)
         for path, why in lost:
             self.diagnostics.add("W966", self.origins(path), why=why)
         self.diagnostics.add("N965", self.document.origin("kind"), source=self.facts["source"], adds=self.facts["adds"])
+
+    def _device_claim(self) -> dict[str, Any]:
+        """The devices that KServe claims for each pod; {} for none."""
+        keys, annotations = self.facts["devices"], self.metadata.get("annotations") or {}
+        name, count = str(annotations.get(keys["class"]) or ""), str(annotations.get(keys["count"]) or "1")
+        if not name:
+            return {}
+        if not (count.isascii() and count.isdigit() and int(count)):
+            origin = self.document.origin("metadata", "annotations", keys["count"])
+            self._refuse(origin, f"'{count}' is no number of devices", "write how many devices each pod gets")
+        lines = str(annotations.get(keys["selectors"]) or "").splitlines()
+        selectors = [line.strip() for line in lines if line.strip()]
+        claim = {"deviceClassName": name, "count": int(count)}
+        return {**claim, "selectors": selectors} if selectors else claim
 
     def _own_annotations(self) -> dict[str, str]:
         """The annotations of the service that are its user's."""

@@ -16,6 +16,8 @@ from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, Path, quoted
 from renderer.load.validation import KINDS
 
+_CLAIMS = "claims"  # of a flavor: devices of dynamic resource allocation
+
 
 class SharedModel(Struct):
     """An OpenModel, and the flavors that it has."""
@@ -43,7 +45,7 @@ def share_models(
 ) -> dict[tuple[str, str], ClaimedModels]:
     """For each workload, by its key, what it claims. `other_models`: their names, which none of these gets."""
     models: dict[str, SharedModel] = {}
-    names = FreeNames(other_models)
+    names, claim_names = FreeNames(other_models), _ClaimNames()
     claims: dict[tuple[str, str], ClaimedModels] = {}
     for adopted in workloads:
         identity = json.dumps([adopted.weights.source, adopted.served_name, adopted.model_name], sort_keys=True)
@@ -53,9 +55,12 @@ def share_models(
                 name, _open_model(adopted.family, name, adopted.served_name, adopted.weights), {}
             )
         shared = models[identity]
-        claims[adopted.key] = ClaimedModels(shared, _add_flavor(shared, adopted.flavor), [])
+        claims[adopted.key] = ClaimedModels(shared, _add_flavor(shared, claim_names.named(adopted.flavor)), [])
     for shared in models.values():
-        shared.model.body["spec"]["inferenceConfig"] = {"flavors": [*shared.flavors.values()]}
+        flavors = [
+            {key: value for key, value in flavor.items() if key != _CLAIMS} for flavor in shared.flavors.values()
+        ]
+        shared.model.body["spec"]["inferenceConfig"] = {"flavors": flavors}
     adapters: dict[tuple[str, str], SharedModel] = {}
     for adopted in workloads:
         for served_name, uri in adopted.workload.model.adapters if adopted.workload.model else ():
@@ -65,6 +70,29 @@ def share_models(
                 adapters[served_name, uri] = SharedModel(name, body, {})
             claims[adopted.key].adapters.append(adapters[served_name, uri])
     return claims
+
+
+class _ClaimNames:
+    """The names of flavors that claim devices, which all models share."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._free = FreeNames(())
+
+    def named(self, flavor: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A flavor with a name that no other claim has."""
+        if _CLAIMS not in flavor:
+            return flavor
+        claims = json.dumps(flavor[_CLAIMS], sort_keys=True)
+        if claims not in self._names:
+            self._names[claims] = self._free.take(flavor["name"])
+        return {**flavor, "name": self._names[claims]}
+
+
+def claimed_flavors(claims: Iterable[ClaimedModels]) -> dict[str, Mapping[str, Any]]:
+    """The flavors of RenderConfig, by name, for those that claim devices, which no OpenModel can say."""
+    flavors = (flavor for claimed in claims for flavor in claimed.model.flavors.values())
+    return {flavor["name"]: {_CLAIMS: flavor[_CLAIMS]} for flavor in flavors if _CLAIMS in flavor}
 
 
 def tell_lost_adapters(workload: ServingWorkload, diagnostics: Collector) -> None:
@@ -83,6 +111,10 @@ def _open_model(family: str, name: str, served_name: str, weights: ModelSource) 
     comments: dict[Path, str] = {("spec", "source"): weights.comment} if weights.comment else {}
     body = {"apiVersion": KINDS["OpenModel"], "kind": "OpenModel", "metadata": {"name": name}, "spec": spec}
     return CommentedBody(body, comments)
+
+
+def _without_claims(flavor: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in flavor.items() if key != _CLAIMS}
 
 
 def _add_flavor(shared: SharedModel, flavor: Mapping[str, Any]) -> str:

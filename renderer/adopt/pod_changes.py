@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from renderer.adopt.server_defaults import without_defaults
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import as_text, map_at, maps_at, number_at, text_at
+from renderer.kubernetes.json_values import as_text, list_at, map_at, maps_at, number_at, text_at
 from renderer.kubernetes.server_defaults import constants
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import containers, is_rendered
@@ -67,6 +67,8 @@ def original_pod(
     runner |= {key: _with_port(key, value, port) for key, value in container.items() if key not in _SAID_ELSEWHERE}
     if mounts:
         runner["volumeMounts"] = mounts
+    if claims := list_at(container, "resources", "claims"):
+        runner["resources"] = {"claims": claims}
     others = [body for body in maps_at(spec, "containers") if body.get("name") != container.get("name")]
     spec["containers"] = [runner, *others]
     used = {name for _, body in containers(spec) for name in _mounted(body)}

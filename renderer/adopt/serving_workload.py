@@ -46,6 +46,7 @@ class ServingWorkload(Struct, frozen=True, kw_only=True):
     model: ServedModel | None = None
     spec: Body = {}  # fields of a Playground's spec that the source says in its own words: elasticConfig, parallelism …
     may_add_certificate: bool = False  # whoever runs it can give the engine one, which the pod does not tell
+    device_claim: Body = {}  # `claims` of a flavor: the devices that its controller claims for each pod
     engine: str = ""  # the preset, where the source's kind implies it and the pod does not tell
 
     def engine_origin_of(self, field: Path) -> Origin:

@@ -509,3 +509,109 @@ def test_another_kind_is_told_with_its_controller(adopt: Callable[..., Adopted])
 
 def test_a_deployment_needs_no_controller(adopt: Callable[..., Adopted]) -> None:
     assert "LeaderWorkerSet's controller" not in adopt(deployment()).report
+
+
+# Accelerators that no limit names
+
+
+CLAIM: Body = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "beside"}]}
+
+
+def test_claimed_devices_of_a_pod_stay(adopt: Callable[..., Adopted]) -> None:
+    """The cluster has them, so the tree's target is new enough."""
+    claims = {"claims": [{"name": "gpu"}]}
+    template = other("resource.k8s.io/v1", "ResourceClaimTemplate", spec={"spec": {"devices": {}}})
+    adopted = adopt(deployment(pod=CLAIM, resources=claims), template)
+    assert adopted.code == 0, adopted.report
+    assert adopted.rendered("Deployment")["spec"]["template"]["spec"]["resourceClaims"] == CLAIM["resourceClaims"]
+    engine = adopted.engine()
+    assert engine["resources"]["claims"] == claims["claims"]
+    assert engine["image"] == "vllm/vllm-openai:v0.24.0"
+    assert adopted.only("RenderConfig")["spec"]["targets"] == {"kubernetes": "1.34"}
+    assert "the new pods use ResourceClaimTemplate 'beside', which is not copied" in adopted.report
+
+
+def test_targets_are_written_for_what_needs_them_alone(adopt: Callable[..., Adopted]) -> None:
+    assert "targets" not in adopt(deployment()).only("RenderConfig")["spec"]
+
+
+def dra_service(**annotations: str) -> Body:
+    """KServe's object with annotations by which it claims devices."""
+    body = llm_service(resources={"limits": {"cpu": "4"}})
+    del body["spec"]["template"]["containers"][0]["image"]
+    body["metadata"]["annotations"] = {f"serving.kserve.io/exp-dra-{key}": text for key, text in annotations.items()}
+    return body
+
+
+@pytest.mark.parametrize(
+    ("annotations", "claims"),
+    [
+        ({"device-class": "gpu.nvidia.com"}, {"deviceClassName": "gpu.nvidia.com", "count": 1}),
+        ({"device-class": "gpu.amd.com", "device-count": "4"}, {"deviceClassName": "gpu.amd.com", "count": 4}),
+        (
+            {"device-class": "gpu.nvidia.com", "cel-selector": "device.driver == 'a'\n\n1 == 1\n"},
+            {"deviceClassName": "gpu.nvidia.com", "count": 1, "selectors": ["device.driver == 'a'", "1 == 1"]},
+        ),
+    ],
+)
+def test_devices_that_kserve_claims_are_those_of_the_flavor(
+    adopt: Callable[..., Adopted], annotations: dict[str, str], claims: Body
+) -> None:
+    adopted = adopt(dra_service(**annotations))
+    assert adopted.code == 0, adopted.report
+    config, model = adopted.only("RenderConfig")["spec"], adopted.only("OpenModel")["spec"]
+    (name,) = (flavor["name"] for flavor in model["inferenceConfig"]["flavors"])
+    assert config["flavors"] == {name: {"claims": claims}}
+    assert config["targets"] == {"kubernetes": "1.34"}
+    engine = adopted.engine("LeaderWorkerSet")
+    assert "cpu" not in engine["image"]
+    assert engine["resources"]["claims"]
+
+
+def test_two_numbers_of_devices_are_two_flavors(adopt: Callable[..., Adopted]) -> None:
+    one, four = dra_service(**{"device-class": "gpu.nvidia.com"}), dra_service(**{"device-class": "gpu.nvidia.com"})
+    four["metadata"]["annotations"]["serving.kserve.io/exp-dra-device-count"] = "4"
+    four["metadata"]["name"] = "large"
+    counts = [flavor["claims"]["count"] for flavor in adopt(one, four).only("RenderConfig")["spec"]["flavors"].values()]
+    assert sorted(counts) == [1, 4]
+
+
+def test_two_selectors_of_devices_are_two_flavors(adopt: Callable[..., Adopted]) -> None:
+    one, other_one = (
+        dra_service(**{"device-class": "a.example", "cel-selector": text}) for text in ("1 == 1", "2 == 2")
+    )
+    other_one["metadata"]["name"], other_one["spec"]["model"]["uri"] = "other", "hf://a/other"
+    flavors = adopt(one, other_one).only("RenderConfig")["spec"]["flavors"].values()
+    assert [flavor["claims"]["selectors"] for flavor in flavors] == [["1 == 1"], ["2 == 2"]]
+
+
+@pytest.mark.parametrize("count", ["0", "two", "-1"])
+def test_a_number_of_devices_that_is_none_is_refused(adopt: Callable[..., Adopted], count: str) -> None:
+    adopted = adopt(dra_service(**{"device-class": "gpu.nvidia.com", "device-count": count}))
+    assert adopted.code == 2
+    assert "is no number of devices" in adopted.report
+
+
+@pytest.mark.parametrize(
+    ("pod", "limits"),
+    [({"runtimeClassName": "nvidia"}, {}), (CLAIM, {}), ({}, {"vendor.example/gpu": 1})],
+    ids=["runtime class", "claims", "another resource"],
+)
+def test_a_pod_whose_accelerators_nothing_names_gets_no_image_for_cpus(
+    adopt: Callable[..., Adopted], pod: Body, limits: Body
+) -> None:
+    body = llm_service(resources={"limits": {"cpu": "4", **limits}})
+    del body["spec"]["template"]["containers"][0]["image"]
+    body["spec"]["template"] |= pod
+    adopted = adopt(body)
+    assert adopted.code == 0, adopted.report
+    assert "no limit names an accelerator" in adopted.report
+    assert "cpu" not in adopted.engine("LeaderWorkerSet")["image"]
+
+
+def test_a_pod_for_cpus_goes_on_with_its_image(adopt: Callable[..., Adopted]) -> None:
+    body = llm_service(resources={"limits": {"cpu": "4"}})
+    del body["spec"]["template"]["containers"][0]["image"]
+    adopted = adopt(body)
+    assert "no limit names an accelerator" not in adopted.report
+    assert "cpu" in adopted.engine("LeaderWorkerSet")["image"]

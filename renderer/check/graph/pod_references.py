@@ -18,8 +18,15 @@ ACCOUNT = "ServiceAccount"
 _PRIORITY = "PriorityClass"
 _RUNTIME = "RuntimeClass"
 _RBAC, _SCHEDULING = "rbac.authorization.k8s.io", "scheduling.k8s.io"
+_RESOURCES = "resource.k8s.io"
+_CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", "ResourceClaimTemplate"))
 # Of kinds outside of the core group:
-_GROUPS: Mapping[str, str] = {"Role": _RBAC, _PRIORITY: _SCHEDULING, _RUNTIME: "node.k8s.io"}
+_GROUPS: Mapping[str, str] = {
+    "Role": _RBAC,
+    _PRIORITY: _SCHEDULING,
+    _RUNTIME: "node.k8s.io",
+    **{kind: _RESOURCES for _, kind in _CLAIMS},
+}
 RUNTIME_CLASSES = kind_in(_GROUPS[_RUNTIME], _RUNTIME)
 """The kind of runtime classes, as in Keys."""
 _CLUSTER_SCOPED = (_PRIORITY, _RUNTIME)
@@ -132,6 +139,10 @@ def named_objects(pod: Body, path: Path) -> Iterator[Reference]:
             yield Reference(kind, as_text(pod[field]), (*path, field))
     for i, secret in enumerate(maps_at(pod, "imagePullSecrets")):
         yield Reference("Secret", as_text(secret.get("name")), (*path, "imagePullSecrets", i, "name"))
+    for i, claim in enumerate(maps_at(pod, "resourceClaims")):
+        for field, kind in _CLAIMS:
+            if field in claim:
+                yield Reference(kind, as_text(claim[field]), (*path, "resourceClaims", i, field))
     for i, volume in enumerate(maps_at(pod, "volumes")):
         place = (*path, "volumes", i)
         for field, kind, key in _SOURCES:

@@ -49,6 +49,10 @@ ADOPTION: Final[dict[str, Wording]] = {
         about="nothing can be adopted: there is a kind that is not read, values of a chart, an image of somebody else, "
         "or no workload at all: {what}",
     ),
+    "N957": Wording(
+        "no limit names an accelerator, but {giver} may give one: {backend} gets its image for accelerators, {image}",
+        "does it run on CPUs? Delete that image in podTemplate. Which accelerators are they? Name them in the flavor",
+    ),
     "E957": Wording("{what} cannot be '{value}'", "write at most 63 lower-case letters, digits and '-', such as chat"),
     "E958": Wording("the result would not be valid: {what}", "fix it here, or write that object by hand"),
     "E959": Wording("another {what} is also called '{name}'", "adopt them one by one, or rename one of them"),
