@@ -82,12 +82,14 @@ def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics
     if keep_reason and engine_port_in(container).number is None:
         diagnostics.stop("E952", workload.engine_origin_of(container.path), why="it does not say the engine's port")
     weights = find_model_source(workload, container, template, diagnostics, loads_itself=bool(keep_reason))
+    if keep_reason and workload.model and workload.model.is_mounted:
+        weights = replace(weights, has_loader=True)
     limits = {**map_at(container.body, "resources", "requests"), **map_at(container.body, "resources", "limits")}
     claim = workload.device_claim
     accelerator = catalog.accelerator(limits)
     if claim:
         accelerator = catalog.claimed_accelerator({claim["deviceClassName"]: claim["count"]})
-    giver = "" if accelerator.resource else device_giver(template, container.body)
+    giver = "" if accelerator.resource else text_at(claim, "deviceClassName") or device_giver(template, container.body)
     if giver and not text_at(container.body, "image"):
         container = _with_own_image(container)
         words = {"giver": giver, "image": text_at(container.body, "image"), "backend": container.backend}

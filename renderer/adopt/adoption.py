@@ -352,7 +352,8 @@ class _Run:
         origin = adopted.workload.engine_origin_of((*container.path, "image"))
         diagnostics.add("N955", origin, why=adopted.keep_reason, more=more, backend=container.backend)
         comments: dict[Path, str] = {("spec", "image"): f"{_KEPT}: {adopted.keep_reason}."}
-        return CommentedBody(kept_runtime(container, self.runtime_names.take(adopted.takeover.name)), comments)
+        name = self.runtime_names.take(adopted.takeover.name)
+        return CommentedBody(kept_runtime(container, name, adopted.workload.model), comments)
 
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
         if not adopted.loads_itself and (choice := token_variable(adopted)):

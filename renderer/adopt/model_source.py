@@ -35,7 +35,7 @@ class ModelSource(Struct, frozen=True):
     name: str  # as the engine opens it, which is its name where nobody gives another
     mount_path: str = ""  # of the volume that is claimed by the source, '' for none
     comment: str = ""  # a choice that was made
-    has_loader: bool = False  # a loader of ours brings them in the pod that was read
+    has_loader: bool = False  # a loader of ours brings them in the pod that was read, or has to in the new one
     is_pulled: bool = False  # by a hook into a server that runs
     lost_cache: str = ""  # the mount path of a volume in which the engine kept what it downloaded, and now does not
     keeps_cache: bool = False  # the engine goes on downloading by itself, into a volume of its own

@@ -23,6 +23,11 @@ class ServedModel(Struct, frozen=True, kw_only=True):
     path: str = ""  # where the engine opens it, as the command line may name it, such as /mnt/models
     adapters: tuple[tuple[str, str], ...] = ()  # the name and uri of each
 
+    @property
+    def is_mounted(self) -> bool:
+        """Whether somebody mounts it where the engine opens it."""
+        return self.path.startswith("/")
+
 
 class ServingWorkload(Struct, frozen=True, kw_only=True):
     """A workload that serves a model: its replicas, and the template of its pods as Kubernetes would get it."""

@@ -98,3 +98,83 @@ spec:
     done = llmaz("adopt", str(tmp_path / "running.yaml"), "-o", str(tmp_path / "tree"))
     assert done.code == 2
     assert "the engine's port [E952]" in done.err
+
+
+def adopted_container(tmp_path: Path, llmaz: Llmaz, *bodies: dict[str, Any]) -> tuple[Any, str]:
+    """The engine's container of the LeaderWorkerSet that adopted objects are rendered to, with the names of the steps
+    before it, and what adopt said.
+    """
+    (tmp_path / "running.yaml").write_text(yaml.safe_dump_all(bodies), "utf-8")
+    adopted = llmaz("adopt", str(tmp_path / "running.yaml"), "-o", str(tmp_path / "tree"))
+    assert adopted.code == 0, adopted.err + adopted.out
+    done = llmaz("render", str(tmp_path / "tree"), "--stdout")
+    assert done.code == 0, done.err
+    workload = next(body for body in yaml.safe_load_all(done.out) if body["kind"] == "LeaderWorkerSet")
+    spec = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    container = spec["containers"][0]
+    return {**container, "steps": [body["name"] for body in spec.get("initContainers", ())]}, adopted.err + adopted.out
+
+
+FORK = "registry.example.com/ml/vllm-fork:1.2"
+LINE = ["vllm", "serve", "/mnt/models", "--served-model-name", "chat", "--port", "8000"]
+
+
+@pytest.mark.parametrize("image", [FORK, "vllm/vllm-openai:nightly", "vllm/vllm-openai:v0.5.5"])
+@pytest.mark.parametrize(
+    ("line", "is_whole"), [({"command": LINE}, True), ({"args": ["--dtype", "half"]}, False)], ids=["whole", "end"]
+)
+def test_kserve_goes_on_with_its_command_line(
+    tmp_path: Path, llmaz: Llmaz, image: str, line: dict[str, Any], is_whole: bool
+) -> None:
+    """A loader brings what KServe mounts, and the engine opens it there."""
+    engine = {"name": "main", "image": image, "resources": {"limits": {"nvidia.com/gpu": 1}}, **line}
+    spec = {"model": {"uri": "hf://Qwen/Qwen3-8B", "name": "chat"}, "template": {"containers": [engine]}}
+    body = {"apiVersion": "serving.kserve.io/v1alpha2", "kind": "LLMInferenceService", "metadata": {"name": "chat"}}
+    container, report = adopted_container(tmp_path, llmaz, {**body, "spec": spec})
+    words = [*container["command"], *container["args"]]
+    assert container["image"] == image
+    assert words[:2] == ["vllm", "serve"]
+    assert words[2].endswith("models--Qwen--Qwen3-8B")
+    assert words[3:] == [*LINE[3:], *([] if is_whole else ["--dtype", "half"])]
+    assert container["steps"] == ["model-loader"]
+    assert "[N955]" in report
+
+
+def test_kserve_without_an_image_gets_the_preset(tmp_path: Path, llmaz: Llmaz) -> None:
+    engine = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    spec = {"model": {"uri": "hf://Qwen/Qwen3-8B", "name": "chat"}, "template": {"containers": [engine]}}
+    body = {"apiVersion": "serving.kserve.io/v1alpha2", "kind": "LLMInferenceService", "metadata": {"name": "chat"}}
+    container, report = adopted_container(tmp_path, llmaz, {**body, "spec": spec})
+    assert "--shutdown-timeout" in container["args"]
+    assert "[N955]" not in report
+
+
+@pytest.mark.parametrize(
+    ("repository", "tag", "is_kept"),
+    [
+        (FORK.partition(":")[0], "1.2", True),
+        ("vllm/vllm-openai", "latest", True),
+        ("vllm/vllm-openai", "v0.24.0", False),
+    ],
+)
+def test_a_chart_goes_on_with_its_command_line(
+    tmp_path: Path, llmaz: Llmaz, repository: str, tag: str, is_kept: bool
+) -> None:
+    model: dict[str, Any] = {"name": "chat", "repository": repository, "tag": tag, "modelURL": "Qwen/Qwen3-8B"}
+    model |= {"replicaCount": 1, "requestCPU": 4, "requestMemory": "16Gi", "requestGPU": 1}
+    model["vllmConfig"] = {"maxModelLen": 4096}
+    container, report = adopted_container(tmp_path, llmaz, {"servingEngineSpec": {"modelSpec": [model]}})
+    assert container["image"] == f"{repository}:{tag}"
+    assert ("--shutdown-timeout" not in container["args"]) is is_kept
+    assert ("Qwen/Qwen3-8B" in container["args"][:1]) is is_kept
+    assert (container["steps"] == []) is is_kept
+    assert ("[N955]" in report) is is_kept
+
+
+def test_hosts_of_a_group_go_on_with_their_command_line(tmp_path: Path, llmaz: Llmaz) -> None:
+    command = ["vllm", "serve", "Qwen/Qwen3-8B", "--tensor-parallel-size", "2", "--nnodes", "2"]
+    engine = {"name": "e", "image": FORK, "command": command, "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    group = {"size": 2, "workerTemplate": {"spec": {"containers": [engine]}}}
+    body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "big"}}
+    container, _ = adopted_container(tmp_path, llmaz, {**body, "spec": {"leaderWorkerTemplate": group}})
+    assert (container["image"], container["command"], container.get("args")) == (FORK, command, None)
