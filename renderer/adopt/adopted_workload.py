@@ -66,6 +66,15 @@ class AdoptedWorkload(Struct, frozen=True):
         """Whether the engine goes on finding its weights by itself, as its own command line says."""
         return bool(self.keep_reason) and not self.weights.has_loader
 
+    @property
+    def loaded_path(self) -> str:
+        """Where the engine opens weights that somebody loads for it, as its command line says it; '' for none."""
+        model, option = self.workload.model, self.container.value_of("weights")
+        if model and model.is_mounted:
+            return model.path
+        opened = self.container.first_model or "".join(option.values[:1] if option else ())
+        return opened if self.weights.has_loader else ""
+
 
 def read_workload(workload: ServingWorkload, catalog: EngineCatalog, diagnostics: Collector) -> AdoptedWorkload | None:
     """The workload, as far as it is known; None where it runs no engine that is known. Raises Stop where it cannot be

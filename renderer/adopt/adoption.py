@@ -353,7 +353,7 @@ class _Run:
         diagnostics.add("N955", origin, why=adopted.keep_reason, more=more, backend=container.backend)
         comments: dict[Path, str] = {("spec", "image"): f"{_KEPT}: {adopted.keep_reason}."}
         name = self.runtime_names.take(adopted.takeover.name)
-        return CommentedBody(kept_runtime(container, name, adopted.workload.model), comments)
+        return CommentedBody(kept_runtime(container, name, adopted.loaded_path), comments)
 
     def _choose_token(self, adopted: AdoptedWorkload, diagnostics: Collector) -> None:
         if not adopted.loads_itself and (choice := token_variable(adopted)):

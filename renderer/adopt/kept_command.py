@@ -10,15 +10,16 @@ import re
 from typing import Any
 
 from renderer.adopt.engine_container import AdoptedContainer
-from renderer.adopt.serving_workload import Body, ServedModel, ServingWorkload
+from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.engines.option_lists import list_path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
 from renderer.kubernetes.workloads import is_rendered
 from renderer.load.validation import KINDS
 from renderer.resolve.kube.images import split_tag
 
 _MODEL_PATH = "{{ .ModelPath }}"  # which is filled in in arguments alone
+_POOL = "pool"
 _DEFAULT = "default"  # the recommended config of a Playground that names none
 _NO_TAG = "latest"  # what a container runtime takes
 
@@ -31,6 +32,8 @@ def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: B
     if workload.hosts > 1 or (workload.model and workload.model.adapters):
         return ""
     if workload.model and workload.model.is_mounted and not text_at(container.body, "image"):
+        return ""
+    if map_at(workload.spec, "gateway").get("mode") == _POOL:  # whose picker has to know the metrics
         return ""
     if is_rendered(template) and workload.annotations.get(wellknown.BACKEND) == name:
         return ""
@@ -45,15 +48,15 @@ def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: B
     return ""
 
 
-def kept_runtime(container: AdoptedContainer, name: str, model: ServedModel | None) -> dict[str, Any]:
-    """The BackendRuntime with the image and the command line of the engine's container. `model`: where its source says
-    it apart from the command line; the path at which somebody mounts it becomes that of a loader, in an argument.
+def kept_runtime(container: AdoptedContainer, name: str, loaded_path: str) -> dict[str, Any]:
+    """The BackendRuntime with the image and the command line of the engine's container. `loaded_path`: where it opens a
+    model that somebody loads for it, '' where it loads it itself; this becomes the path of a loader, in an argument.
     """
     body = container.body
     image, tag = split_tag(text_at(body, "image"))
     command, args = texts_at(body, "command"), texts_at(body, "args")
-    if model and model.is_mounted:
-        path = re.compile(rf"{re.escape(model.path)}(?![\w./-])")
+    if loaded_path:
+        path = re.compile(rf"{re.escape(loaded_path)}(?![\w./-])")
         start = next((i for i, word in enumerate(command) if path.search(word)), len(command))
         command, args = command[:start], [path.sub(_MODEL_PATH, word) for word in (*command[start:], *args)]
     spec: dict[str, Any] = {"image": image, "version": tag or _NO_TAG}

@@ -277,6 +277,10 @@ def _own_variables(
     container, entry = adopted.container, adopted.container.entry
     unread = {*(entry.get("weightsVariables") or ()), *(entry.get("portVariables") or ()), entry.get("hostVariable")}
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
+    named = {text_at(variable, "name") for variable in maps_at(container.body, "env")}
+    for name in entry.get("portVariables") or () if adopted.keep_reason else ():
+        if name in container.values and name not in named:  # a ConfigMap says it, and the Playground has to know it
+            yield {"name": name, "value": container.values[name]}
     for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")
         if adopted.keep_reason:
