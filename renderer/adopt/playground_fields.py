@@ -74,9 +74,12 @@ def draft_playground(
     spec["modelClaims" if adapters else "modelClaim"] = claim
     settings = _workload_settings(adopted)
     comments: dict[Path, str] = {}
-    spec["backendRuntimeConfig"] = backend = {"backendName": backend_name}
+    backend: dict[str, Any] = {"backendName": backend_name}
+    spec["backendRuntimeConfig"] = backend
     if (version := _version(adopted)) and not adopted.keep_reason:
         backend["version"] = version
+    if variables := _port_variables(adopted):
+        backend["envs"] = variables
     own = {key: value for key, value in workload.spec.items() if key != "workload" and value != _NO_GATEWAY}
     spec |= {key: value for key, value in own.items() if key != "gateway"}
     if settings:
@@ -122,7 +125,7 @@ def complete_playground(
     strays = [word.text for word in adopted.container.strays]
     if (args or strays) and not adopted.keep_reason:
         backend["args"] = [*strays, *args]
-    if envs := list(_own_variables(adopted, runner, token, diagnostics)):
+    if envs := [*backend.get("envs", ()), *_own_variables(adopted, runner, token, diagnostics)]:
         places = [text_at(variable, "name") for variable in maps_at(runner, "env")]
         backend["envs"] = sorted(envs, key=lambda variable: _place(places, text_at(variable, "name")))
     original = original_pod(
@@ -277,10 +280,6 @@ def _own_variables(
     container, entry = adopted.container, adopted.container.entry
     unread = {*(entry.get("weightsVariables") or ()), *(entry.get("portVariables") or ()), entry.get("hostVariable")}
     rendered = {text_at(variable, "name"): variable for variable in maps_at(runner, "env")}
-    named = {text_at(variable, "name") for variable in maps_at(container.body, "env")}
-    for name in entry.get("portVariables") or () if adopted.keep_reason else ():
-        if name in container.values and name not in named:  # a ConfigMap says it, and the Playground has to know it
-            yield {"name": name, "value": container.values[name]}
     for variable in maps_at(container.body, "env"):
         name = text_at(variable, "name")
         if adopted.keep_reason:
@@ -295,6 +294,13 @@ def _own_variables(
             continue  # the loader has no such folder, and has to ask the hub
         if variable != rendered.get(name):
             yield variable
+
+
+def _port_variables(adopted: AdoptedWorkload) -> list[Body]:
+    """The variables by which an engine with its own command line knows its port, also where a ConfigMap has them."""
+    values, names = adopted.container.values, adopted.container.entry.get("portVariables") or ()
+    known = [name for name in names if name in values] if adopted.keep_reason else []
+    return [{"name": name, "value": values[name]} for name in known]
 
 
 # The pod

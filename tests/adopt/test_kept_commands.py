@@ -178,3 +178,22 @@ def test_hosts_of_a_group_go_on_with_their_command_line(tmp_path: Path, llmaz: L
     body = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "big"}}
     container, _ = adopted_container(tmp_path, llmaz, {**body, "spec": {"leaderWorkerTemplate": group}})
     assert (container["image"], container["command"], container.get("args")) == (FORK, command, None)
+
+
+@pytest.mark.parametrize("source", ["variable", "ConfigMap"])
+def test_a_port_that_a_variable_says_is_known(tmp_path: Path, llmaz: Llmaz, source: str) -> None:
+    """Of a version that is in no list, so that the command line stays."""
+    variables = {"MODEL_ID": "Intel/neural-chat-7b-v3-3", "PORT": "2080"}
+    engine: dict[str, Any] = {"name": "tgi", "image": "ghcr.io/huggingface/text-generation-inference:3.0.0"}
+    if source == "variable":
+        engine["env"] = [{"name": name, "value": value} for name, value in variables.items()]
+    else:
+        engine["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    engine["resources"] = {"limits": {"nvidia.com/gpu": 1}}
+    pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [engine]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": pod}
+    body = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "tgi"}, "spec": spec}
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": variables}
+    container, _ = adopted_container(tmp_path, llmaz, body, settings)
+    assert {"name": "PORT", "value": "2080"} in container["env"]
+    assert container["ports"][0]["containerPort"] == 2080

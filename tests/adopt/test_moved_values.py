@@ -578,7 +578,7 @@ def test_two_numbers_of_devices_are_two_flavors(adopt: Callable[..., Adopted]) -
 
 def test_two_selectors_of_devices_are_two_flavors(adopt: Callable[..., Adopted]) -> None:
     one, other_one = (
-        dra_service(**{"device-class": "a.example", "cel-selector": text}) for text in ("1 == 1", "2 == 2")
+        dra_service(**{"device-class": "gpu.nvidia.com", "cel-selector": text}) for text in ("1 == 1", "2 == 2")
     )
     other_one["metadata"]["name"], other_one["spec"]["model"]["uri"] = "other", "hf://a/other"
     flavors = adopt(one, other_one).only("RenderConfig")["spec"]["flavors"].values()

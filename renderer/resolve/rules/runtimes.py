@@ -68,7 +68,7 @@ def unfit_port(run: EngineRun) -> Iterator[Diagnostic]:
 def port_of_command(planned: PlannedPod) -> Iterator[Diagnostic]:
     """An error for a port that the command line of a BackendRuntime without `spec.engine` does not say."""
     number, command = ports.request_port(planned.app), runtime_command(planned)
-    variables = plain_variables({"env": planned.pod.containers[0].env})
+    variables = plain_variables({"env": [*planned.pod.containers[0].env]})
     usual = usual_port(table_entry(command.backend), variables, is_own_image=not command.program)
     port = command.port if command.ports else usual
     if number in (PORT, port):
