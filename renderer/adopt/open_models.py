@@ -57,9 +57,7 @@ def share_models(
         shared = models[identity]
         claims[adopted.key] = ClaimedModels(shared, _add_flavor(shared, claim_names.named(adopted.flavor)), [])
     for shared in models.values():
-        flavors = [
-            {key: value for key, value in flavor.items() if key != _CLAIMS} for flavor in shared.flavors.values()
-        ]
+        flavors = [_said_by_model(flavor, has_catalog=claim_names.has_any) for flavor in shared.flavors.values()]
         shared.model.body["spec"]["inferenceConfig"] = {"flavors": flavors}
     adapters: dict[tuple[str, str], SharedModel] = {}
     for adopted in workloads:
@@ -78,6 +76,11 @@ class _ClaimNames:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._free = FreeNames(())
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is a flavor that claims devices."""
+        return bool(self._names)
 
     def named(self, flavor: Mapping[str, Any]) -> Mapping[str, Any]:
         """A flavor with a name that no other claim has."""
@@ -113,8 +116,10 @@ def _open_model(family: str, name: str, served_name: str, weights: ModelSource) 
     return CommentedBody(body, comments)
 
 
-def _without_claims(flavor: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in flavor.items() if key != _CLAIMS}
+def _said_by_model(flavor: Mapping[str, Any], *, has_catalog: bool) -> dict[str, Any]:
+    """What an OpenModel says of a flavor; beside a catalog it has to say that there are no limits."""
+    said = {key: value for key, value in flavor.items() if key != _CLAIMS}
+    return {**said, "limits": {}} if has_catalog and "limits" not in said and _CLAIMS not in flavor else said
 
 
 def _add_flavor(shared: SharedModel, flavor: Mapping[str, Any]) -> str:

@@ -220,7 +220,11 @@ def _brief_texts(ordered: Sequence[Diagnostic]) -> Iterator[str]:
     def kind(diagnostic: Diagnostic) -> tuple[str, str] | None:
         if diagnostic.severity != "note":
             return None
-        return diagnostic.code, diagnostic.message if WORDINGS[diagnostic.code].varies else ""
+        wording = WORDINGS[diagnostic.code]
+        if wording.varies:
+            return diagnostic.code, diagnostic.message
+        kind_said = diagnostic.message.partition("'")[0] if wording.by_kind else ""
+        return diagnostic.code, kind_said  # what holds of a Secret is not what holds of a claim
 
     for diagnostic, others in folded(ordered, kind, least=2):
         yield f"{diagnostic}\n    and {others} more: -v" if others else str(diagnostic)

@@ -16,3 +16,5 @@ class Wording(Struct, frozen=True):
     """Whether it holds of nearly every tree, so that `llmaz check` tells it with --strict or -v alone."""
     varies: bool = False
     """Whether notes of this code say different things, so that only notes of the same words are alike."""
+    by_kind: bool = False
+    """Whether the words in front of the first name say of what kind it is, and only notes about one kind are alike."""

@@ -27,6 +27,7 @@ NOTHING = 2
 # says, is nobody's; a Playground that was made is one of llmaz's own API now; kustomization.yaml and site-packages/ are
 # not read; loaders of adapters stay init containers.
 LEFT = {
+    "cases/accelerators-that-no-limit-names",
     "cases/adapters-of-kserve",
     "cases/half-of-each-request",
     "cases/service-over-two-by-reserved-labels",

@@ -23,6 +23,7 @@ ADOPTION: Final[dict[str, Wording]] = {
     "N952": Wording(
         "{kind} '{name}' selects pods by {labels}, and so none of '{app}'",
         "apply a copy of it with {new} before the new pods start",
+        by_kind=True,
     ),
     "E953": Wording(
         "the source of the weights is unknown: {why}",
@@ -31,13 +32,14 @@ ADOPTION: Final[dict[str, Wording]] = {
     "N953": Wording(
         "{kind} '{name}' names port {port}, which is called {ours} in the pods of '{app}'",
         "write {ours} in its copy, or the number",
+        by_kind=True,
     ),
     "W953": Wording(
         "{owner} makes the Service '{service}': it leads to the old pods alone, and goes away with {owner}",
         "let its clients ask {own}, or a Service of your own, before you delete {owner}",
     ),
     "E954": Wording("{what}", "name a new or empty folder: -o DIR", about="a folder for adopted files: {what}"),
-    "N954": Wording("the new pods use {kind} '{name}', which is not copied", "{hint}"),
+    "N954": Wording("the new pods use {kind} '{name}', which is not copied", "{hint}", by_kind=True),
     "E955": Wording("'{what}' is a template that is not filled in", "adopt the rendered template"),
     "N956": Wording(
         "{what} does one part of each request: whatever pairs these pods with others has to know the new ones too",

@@ -66,13 +66,13 @@ def has_token(differing: DifferingField) -> bool:
 
 def is_in_secret(differing: DifferingField) -> bool:
     """A variable, or a key of the engine, that theirs has in plain text and ours from a Secret."""
-    pods = differing.pods
-    if not pods or not differing.container:
+    pods, is_variable = differing.pods, differing.field[:1] == ("env",)
+    if not pods or not differing.container or not (is_variable or differing.option):
         return False
     theirs = {} if not differing.commands else differing.commands[0].options
     entry = table_entry(differing.commands[1].backend) if differing.commands else {}
     options = [differing.commands[1].style.name(option) for option in entry.get("apiKey") or () if differing.commands]
-    if differing.field[:1] == ("env",):
+    if is_variable:
         names = [differing.field[1][1:-1]]
         former = pods.theirs.variable(pods.name_of_theirs(differing.container), names[0])
         was_plain = "value" in former or (not former and not theirs.keys().isdisjoint(options))
@@ -235,9 +235,11 @@ def targets_counterpart(differing: DifferingField) -> bool:
 
 def scales_on_processors(differing: DifferingField) -> bool:
     """What version v1 of an autoscaler says of CPUs, and v2 in metrics."""
+    if differing.pair.ours.key.kind != wellknown.HPA:
+        return False
     field = ("spec", "targetCPUUtilizationPercentage")
     percentage = value_at(differing.pair.theirs.body, *field)
-    if percentage is None or differing.pair.ours.key.kind != wellknown.HPA:
+    if percentage is None:
         return False
     metrics = maps_at(differing.pair.ours.view, "spec", "metrics")
     targets = [value_at(metric, "resource", "target", "averageUtilization") for metric in metrics]
