@@ -176,8 +176,9 @@ class _Model:
         tell_secret_address(self.model["modelURL"], self.origin.at("modelURL"), self.diagnostics)
         if self.model.get("enabled") is False:
             self.diagnostics.stop("N966", self.origin.at("enabled"), why="this model is not deployed")
-        if map_at(self.model, "raySpec").get("enabled"):
-            why = "it is a Ray cluster"
+        ray = map_at(self.model, "raySpec")
+        if ray and ray.get("enabled", True):  # older charts make a cluster of it without that key
+            why = "it is a Ray cluster, whose hosts have the accelerators together"
             hint = "write a Playground with parallelism, which runs on several hosts without Ray"
             self.diagnostics.stop("E965", self.origin.at("raySpec"), what=what, why=why, hint=hint)
 

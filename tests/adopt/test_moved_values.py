@@ -206,6 +206,17 @@ def test_the_key_of_a_chart_becomes_a_reference(adopt: Callable[..., Adopted]) -
     assert {"name": "chat-api-key", "key": "api-key"} in references
 
 
+@pytest.mark.parametrize(("ray", "is_refused"), [({}, True), ({"enabled": True}, True), ({"enabled": False}, False)])
+def test_a_ray_cluster_of_a_chart_is_refused_as_one(adopt: Callable[..., Adopted], ray: Body, is_refused: bool) -> None:
+    """Older charts make one wherever `raySpec` is."""
+    model: Body = {"name": "chat", "repository": "vllm/vllm-openai", "tag": "v0.24.0", "modelURL": "Qwen/Qwen3-8B"}
+    model |= {"replicaCount": 1, "requestCPU": 4, "requestMemory": "16Gi", "requestGPU": 1}
+    model["raySpec"] = {"headNode": {"requestGPU": 1}, **ray}
+    adopted = adopt({"servingEngineSpec": {"modelSpec": [model]}})
+    assert ("it is a Ray cluster" in adopted.report) is is_refused
+    assert adopted.code == (2 if is_refused else 0)
+
+
 def test_hosts_of_a_group_keep_their_key(adopt: Callable[..., Adopted]) -> None:
     body = deployment("--api-key", KEY, "--tensor-parallel-size", "2")
     template = body["spec"]["template"]

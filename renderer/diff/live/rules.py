@@ -35,25 +35,72 @@ class LiveRule(Struct, frozen=True):
     fits: Callable[[DifferingField], bool] = lambda differing: False
     deviation: int = 0
     of: int = OBJECT  # the least part of an object that all fields are in which it may fit
+    ground: str = ""  # of EQUAL: what makes it equal in the API server, the kubelet, a controller or the engine
     side: str = ""  # OURS or THEIRS: it fits fields of this side alone
 
 
 MEANINGS: Final = (
-    LiveRule("container-name", EQUAL, "The container that runs the engine is called model-runner."),
-    LiveRule("image-name", EQUAL, "An image without a registry is from docker.io, one without a folder from library."),
-    LiveRule("json", EQUAL, "The value of an option is the same JSON."),
-    LiveRule("order", EQUAL, "The order of these values does not matter."),
+    LiveRule(
+        "container-name",
+        EQUAL,
+        "The container that runs the engine is called model-runner.",
+        ground="kubelet: a container has its name in the pod's status and in the paths of its logs alone; no "
+        "process reads it.",
+    ),
+    LiveRule(
+        "image-name",
+        EQUAL,
+        "An image without a registry is from docker.io, one without a folder from library.",
+        ground="kubelet: an image without a registry is from docker.io, and from its folder library "
+        "(pkg/util/parsers, by distribution/reference).",
+    ),
+    LiveRule(
+        "json",
+        EQUAL,
+        "The value of an option is the same JSON.",
+        ground="The engine reads the value as JSON, in which fields have no order.",
+    ),
+    LiveRule(
+        "order",
+        EQUAL,
+        "The order of these values does not matter.",
+        ground="kubelet: capabilities are added and dropped one by one (pkg/securitycontext; the runtime has "
+        "them as a set).",
+    ),
     LiveRule(
         "port",
         EQUAL,
         "The engine listens on another port, or names it differently, and options, ports of the container, probes and "
         "targets of Services agree.",
+        ground="kubelet asks the number that a name of the container's ports has (pkg/probe/util.go); "
+        "EndpointSlices have for each pod the number of the Service's target (pkg/util/pod, FindPort).",
     ),
-    LiveRule("selector", EQUAL, "The selector leads to the same pods, by the labels that they have on its side."),
-    LiveRule("start", EQUAL, "The preset's command starts the same engine."),
-    LiveRule("volume-name", EQUAL, "The volume at this path has another name."),
     LiveRule(
-        "weights", EQUAL, "The engine opens files that a loader or a volume takes from the same source as theirs."
+        "selector",
+        EQUAL,
+        "The selector leads to the same pods, by the labels that they have on its side.",
+        ground="Endpoints of a Service, and pods of a budget, are those that all labels of the selector match "
+        "(apimachinery, labels.Selector).",
+    ),
+    LiveRule(
+        "start",
+        EQUAL,
+        "The preset's command starts the same engine.",
+        ground="kubelet: command takes the place of the image's entrypoint, and args of its words "
+        "(pkg/kubelet/container, ExpandContainerCommandAndArgs).",
+    ),
+    LiveRule(
+        "volume-name",
+        EQUAL,
+        "The volume at this path has another name.",
+        ground="API server: a mount names a volume of its own pod (core/v1 VolumeMount.name); nothing outside "
+        "of the pod reads that name.",
+    ),
+    LiveRule(
+        "weights",
+        EQUAL,
+        "The engine opens files that a loader or a volume takes from the same source as theirs.",
+        ground="kubelet mounts a volume at the path that the mount names; the engine opens the same files there.",
     ),
 )
 """Rules by which two values come to the same."""
@@ -84,6 +131,8 @@ EXPLANATIONS: Final = (
         "The new workload has a name of its own, and so have labels by which the old pods are found: nothing leads to "
         "both.",
         equal_fields.has_new_name,
+        ground="API server: an object of another name is another object; a selector leads to pods whose labels "
+        "have its values.",
     ),
     LiveRule(
         "default-port",
@@ -92,6 +141,7 @@ EXPLANATIONS: Final = (
         equal_fields.has_usual_port,
         of=OPTION_OF_ENGINE,
         side=OURS,
+        ground="The engine listens on that port without the option (presets/engine_commands.yaml, defaultPort).",
     ),
     LiveRule(
         "weights-volume",
@@ -99,6 +149,7 @@ EXPLANATIONS: Final = (
         "The weights are in the same volume, at another path.",
         equal_fields.has_same_volume,
         of=POD,
+        ground="kubelet mounts the same volume at the path that the mount names.",
     ),
     LiveRule(
         "named-folder",
@@ -106,9 +157,15 @@ EXPLANATIONS: Final = (
         "The engine opens its weights from a folder with the model's name.",
         equal_fields.opens_named_folder,
         of=OPTION_OF_ENGINE,
+        ground="The engine opens the folder; the link in it leads to the same files.",
     ),
     LiveRule(
-        "size-of-one", EQUAL, "A size of one is the engine's default.", equal_fields.is_of_one, of=OPTION_OF_ENGINE
+        "size-of-one",
+        EQUAL,
+        "A size of one is the engine's default.",
+        equal_fields.is_of_one,
+        of=OPTION_OF_ENGINE,
+        ground="The default of the option in the engine's own list (presets/backends/flags).",
     ),
     LiveRule(
         "hub-token",
@@ -117,6 +174,7 @@ EXPLANATIONS: Final = (
         equal_fields.has_token,
         of=ENGINE,
         side=THEIRS,
+        ground="kubelet sets the variables of each container, init containers' too, from the same key of the Secret.",
     ),
     LiveRule(
         "secret-reference",
@@ -124,6 +182,8 @@ EXPLANATIONS: Final = (
         "Ours has this from a Secret, which has to hold the same value.",
         equal_fields.is_in_secret,
         of=CONTAINER,
+        ground="kubelet sets the variable to what the key of the Secret holds, and starts no container without "
+        "it (core/v1 SecretKeySelector).",
     ),
     LiveRule(
         "argument-variable",
@@ -132,6 +192,8 @@ EXPLANATIONS: Final = (
         equal_fields.is_in_arguments,
         of=ENGINE,
         side=THEIRS,
+        ground="kubelet fills in $(NAME) of command and args before the container starts "
+        "(third_party/forked/golang/expansion).",
     ),
     LiveRule(
         "variable-of-option",
@@ -140,6 +202,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_in_command_line,
         of=ENGINE,
         side=THEIRS,
+        ground="The engine takes the option before the variable (its entry in presets/engine_commands.yaml).",
     ),
     LiveRule(
         "cache-of-hub",
@@ -148,6 +211,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_of_hub_cache,
         of=ENGINE,
         side=THEIRS,
+        ground="The engine opens a folder, and so asks no hub and writes to no cache of it.",
     ),
     LiveRule(
         "probe-scheme",
@@ -156,14 +220,22 @@ EXPLANATIONS: Final = (
         equal_fields.is_scheme_of_probe,
         of=ENGINE,
         side=THEIRS,
+        ground="kubelet asks by HTTP unless the scheme says HTTPS, and verifies no certificate (pkg/probe/http).",
     ),
     LiveRule(
-        "unmounted-volume", EQUAL, "No container mounts this volume.", equal_fields.is_unmounted, of=POD, side=THEIRS
+        "unmounted-volume",
+        EQUAL,
+        "No container mounts this volume.",
+        equal_fields.is_unmounted,
+        of=POD,
+        side=THEIRS,
+        ground="kubelet gives a container only the volumes that it mounts.",
     ),
     LiveRule(
         "recreate",
-        EQUAL,
-        "A rollout ends all old pods before it starts new ones, as Recreate does.",
+        ADDS,
+        "A rollout tells all old pods to end before it starts new ones. Unlike Recreate it does not wait until they "
+        "are gone: a new one may wait for their accelerators or volumes.",
         equal_fields.is_recreated,
     ),
     LiveRule(
@@ -173,6 +245,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_loaded_model,
         of=OPTION_OF_ENGINE,
         side=THEIRS,
+        ground="The engine opens the path to which the loader has loaded it.",
     ),
     LiveRule(
         "revision",
@@ -181,6 +254,7 @@ EXPLANATIONS: Final = (
         equal_fields.has_revision,
         of=OPTION_OF_ENGINE,
         side=THEIRS,
+        ground="The hub's client of the loader gets the revision.",
     ),
     LiveRule(
         "request-of-limit",
@@ -188,23 +262,44 @@ EXPLANATIONS: Final = (
         "Without a request, Kubernetes uses the limit as the request.",
         equal_fields.requests_limit,
         of=CONTAINER,
+        ground="API server: SetDefaults_Pod (pkg/apis/core/v1/defaults.go) fills requests from limits.",
     ),
-    LiveRule("tool", EQUAL, "The tool that applies manifests writes this for itself.", equal_fields.is_of_a_tool),
-    LiveRule("own-label", EQUAL, "The recommended labels name the renderer's app.", equal_fields.is_own_label),
+    LiveRule(
+        "tool",
+        EQUAL,
+        "The tool that applies manifests writes this for itself.",
+        equal_fields.is_of_a_tool,
+        ground="API server: no controller of Kubernetes reads these labels and annotations.",
+    ),
+    LiveRule(
+        "own-label",
+        EQUAL,
+        "The recommended labels name the renderer's app.",
+        equal_fields.is_own_label,
+        ground="API server: the recommended labels mean nothing to it; those of selectors are compared by themselves.",
+    ),
     LiveRule(
         "autoscaler-of-counterpart",
         EQUAL,
         "The autoscaler scales the workload that replaces its target.",
         equal_fields.targets_counterpart,
+        ground="HPA controller: it scales what scaleTargetRef names, by its scale subresource.",
     ),
     LiveRule(
         "cpu-target",
         EQUAL,
         "The autoscaler has the same target for CPUs, as a metric.",
         equal_fields.scales_on_processors,
+        ground="API server: targetCPUUtilizationPercentage of v1 is a metric of v2 "
+        "(pkg/apis/autoscaling/v1/conversion.go).",
     ),
     LiveRule(
-        "no-selector", EQUAL, "A LeaderWorkerSet finds its pods by itself.", equal_fields.has_no_selector, side=THEIRS
+        "no-selector",
+        EQUAL,
+        "A LeaderWorkerSet finds its pods by itself.",
+        equal_fields.has_no_selector,
+        side=THEIRS,
+        ground="LeaderWorkerSet's controller gives its StatefulSets a selector of their own.",
     ),
     LiveRule(
         "claim-template",
@@ -212,6 +307,7 @@ EXPLANATIONS: Final = (
         "The LeaderWorkerSet has the same claim for each pod.",
         equal_fields.has_claim_template,
         side=THEIRS,
+        ground="LeaderWorkerSet's controller copies the claims into its StatefulSets.",
     ),
     LiveRule(
         "autoscaler-target",
@@ -219,6 +315,7 @@ EXPLANATIONS: Final = (
         "The autoscaler targets the LeaderWorkerSet.",
         equal_fields.targets_workload,
         deviation=1,
+        ground="HPA controller: it scales what scaleTargetRef names; LeaderWorkerSet has a scale subresource.",
     ),
     LiveRule(
         "scaled-replicas",
@@ -227,6 +324,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_scaled,
         deviation=2,
         side=THEIRS,
+        ground="API server: an apply that says no replicas leaves what the autoscaler has written.",
     ),
     LiveRule(
         "startup-policy",
@@ -234,6 +332,8 @@ EXPLANATIONS: Final = (
         "Workers of a group are created without waiting for a ready leader.",
         operator_deviations.starts_workers,
         deviation=4,
+        ground="LeaderWorkerSet's controller: LeaderCreated makes the workers once the leader is there, "
+        "LeaderReady once it is ready; the engine waits for its ranks.",
     ),
     LiveRule(
         "parallel-size",
@@ -268,6 +368,7 @@ EXPLANATIONS: Final = (
         operator_deviations.mounts_host,
         deviation=9,
         of=POD,
+        ground="kubelet mounts the same folder of the node; the engine writes nothing there.",
     ),
     LiveRule(
         "bucket",
@@ -292,6 +393,7 @@ EXPLANATIONS: Final = (
         operator_deviations.was_for_activator,
         deviation=12,
         side=THEIRS,
+        ground="Only the operator's activator reads it (docs/deviations.md).",
     ),
     LiveRule(
         "listed-twice",
@@ -300,6 +402,7 @@ EXPLANATIONS: Final = (
         operator_deviations.is_listed_twice,
         deviation=12,
         side=THEIRS,
+        ground="An entry that is there twice with the same value says nothing more than one.",
     ),
     LiveRule(
         "default-revision",
@@ -309,6 +412,7 @@ EXPLANATIONS: Final = (
         deviation=12,
         of=CONTAINER,
         side=THEIRS,
+        ground="ModelScope's client takes the default of the repository.",
     ),
     LiveRule(
         "own-amount",
@@ -317,6 +421,7 @@ EXPLANATIONS: Final = (
         operator_deviations.has_own_amount,
         deviation=12,
         of=CONTAINER,
+        ground="The scheduler and kubelet take the amount that the object says.",
     ),
     LiveRule(
         "model-labels",
@@ -342,6 +447,7 @@ EXPLANATIONS: Final = (
         equal_fields.is_repeated,
         deviation=13,
         of=OPTION_OF_ENGINE,
+        ground="The engine's parser keeps the last value of an option that it gets twice.",
     ),
     LiveRule(
         "loader",

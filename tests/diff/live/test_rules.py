@@ -389,3 +389,14 @@ def test_the_page_lists_them() -> None:
     assert rows == [
         [f"`{rule.name}`", rule.effect, str(rule.deviation or ""), rule.sentence] for rule in RULES.values()
     ]
+
+
+def test_the_page_says_why_values_are_equal() -> None:
+    """For each rule that calls values equal, what the program that reads them makes of both."""
+    assert {name for name, rule in RULES.items() if rule.ground} == {
+        name for name, rule in RULES.items() if rule.effect == EQUAL
+    }
+    text = (ROOT / "docs" / "live.md").read_text("utf-8")
+    table = text.partition("<!-- live grounds -->\n")[2].partition("<!-- /live grounds -->")[0]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
+    assert rows == [[f"`{rule.name}`", rule.ground] for rule in RULES.values() if rule.ground]
