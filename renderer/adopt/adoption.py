@@ -280,8 +280,8 @@ class _Run:
         self, workloads: Sequence[AdoptedWorkload], named: NamedObjects, all_workloads: Sequence[ServingWorkload]
     ) -> list[AdoptedWorkload]:
         """The workloads, and how each is taken over; without those for which --as asks for what is not possible."""
-        found = FoundLabels([*all_workloads, *self.unknown], self.others)
-        choice, chosen = TakeoverChoice(all_workloads, named, found, self.name), []
+        found_labels = FoundLabels([*all_workloads, *self.unknown], self.others)
+        choice, chosen = TakeoverChoice(all_workloads, named, found_labels, self.name), []
         for adopted in workloads:
             diagnostics = Collector()
             try:

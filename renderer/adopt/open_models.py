@@ -118,8 +118,8 @@ def _open_model(family: str, name: str, served_name: str, weights: ModelSource) 
 
 def _said_by_model(flavor: Mapping[str, Any], *, has_catalog: bool) -> dict[str, Any]:
     """What an OpenModel says of a flavor; beside a catalog it has to say that there are no limits."""
-    said = {key: value for key, value in flavor.items() if key != _CLAIMS}
-    return {**said, "limits": {}} if has_catalog and "limits" not in said and _CLAIMS not in flavor else said
+    fields = {key: value for key, value in flavor.items() if key != _CLAIMS}
+    return {**fields, "limits": {}} if has_catalog and "limits" not in fields and _CLAIMS not in flavor else fields
 
 
 def _add_flavor(shared: SharedModel, flavor: Mapping[str, Any]) -> str:

@@ -39,10 +39,10 @@ class TakeoverChoice:
     """Chooses for the workloads of a run."""
 
     def __init__(
-        self, workloads: Sequence[ServingWorkload], named: NamedObjects, found: FoundLabels, wanted_name: str
+        self, workloads: Sequence[ServingWorkload], named: NamedObjects, found_labels: FoundLabels, wanted_name: str
     ) -> None:
         """`wanted_name`: what `--as` says, '' for nothing."""
-        self._found: Final = found
+        self._found_labels: Final = found_labels
         self._wanted: Final = wanted_name
         self._named: Final = named
         names: dict[str, set[str]] = {}
@@ -128,7 +128,7 @@ class TakeoverChoice:
 
     def _may_change(self, key: str, value: object) -> bool:
         """Whether a label of pods may have another value on the new ones."""
-        return not is_reserved(key) and not self._found.have(key, value)
+        return not is_reserved(key) and not self._found_labels.have(key, value)
 
     def _is_led_away(self, service: Document, name: str) -> bool:
         """Whether a Service of the old pods leads to no new ones of the workload of this name, once labels have

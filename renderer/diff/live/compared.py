@@ -39,7 +39,7 @@ class ObjectSide:
         self.body: Final = body
         self.file: Final = file
         self._catalog: Final = catalog
-        self._config_maps: Final = config_maps
+        self.config_maps: Final = config_maps
 
     @cached_property
     def view(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class ObjectSide:
     def pods(self) -> Mapping[str, PodSide]:
         """The pod templates of a workload, by whose they are: `leader` and `worker`."""
         return {
-            role: read_pod(map_at(self.view, *path), path, self._catalog, self._config_maps)
+            role: read_pod(map_at(self.view, *path), path, self._catalog, self.config_maps)
             for path, role in template_paths(self.view).items()
         }
 

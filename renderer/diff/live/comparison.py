@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from renderer.diagnostics import Path
@@ -44,6 +45,8 @@ _CONTROLLERS: Final = frozenset((*(name for _, name in WORKLOADS), "ScaledObject
 _BESIDE: Final = frozenset(
     {"ConfigMap", "Secret", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice"}
 )
+Classes: TypeAlias = dict[Key, tuple[str, str, int]]
+"""Of fields, by their keys: the class of the difference, the rule and the deviation."""
 _BACKENDS: Final = ("backendRefs", "backendRef", "backends", "service", "endpoints")
 
 
@@ -74,7 +77,8 @@ def compare_live(
     new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
     pairs = [*_match(old, new, names)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
-    objects = [_compare(LivePair(*pair, around)) for pair in pairs]
+    known: dict[bytes, Classes] = {}
+    objects = [_compare(LivePair(*pair, around), known) for pair in pairs]
     matched, rendered_keys = {side.key for side, _ in pairs}, {side.key for _, side in pairs}
     serving = {(side.key.namespace, side.key.name) for side in around.engines.sides}
     for key, side in old.items():
@@ -165,8 +169,10 @@ def _backend_names(value: object, *, within: bool = False) -> set[str]:
     return names
 
 
-def _compare(pair: LivePair) -> LiveObject:
+def _compare(pair: LivePair, known: dict[bytes, Classes]) -> LiveObject:
+    """`known`: the classes of fields in pairs that are alike but for the names of their objects."""
     theirs, ours = pair_leaves(pair)
+    classes = known.setdefault(_but_for_names(pair), {}) if pair.theirs.is_workload else {}
     above = (prefixes(theirs), prefixes(ours))
     shown = Shown(pair)
     differences: list[Difference] = []
@@ -186,7 +192,7 @@ def _compare(pair: LivePair) -> LiveObject:
         is_of_pod = key[0].startswith("@")
         if old and not new and pair.other_kind and not is_of_pod and is_default(pair.theirs.view, old.place):
             continue  # a field of a kind that ours is not, as the server fills it in
-        difference = _classify(key, old, new, pair, shown)
+        difference = _difference(key, old, new, pair, shown, classes)
         side = above[new is None]
         top = top_absent(key, side) if old is None or new is None else key
         groups.setdefault((top, difference.kind, difference.rule), []).append((key, difference))
@@ -204,19 +210,13 @@ def _is_empty(leaf: Leaf | None) -> bool:
     return leaf is not None and leaf.value in ({}, [])
 
 
-def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, shown: Shown) -> Difference:
-    kind, rule, deviation = UNEXPLAINED, "", 0
-    differing = DifferingField(key, old, new, pair)
-    if refusal := refuse(differing):
-        kind, rule = refusal.effect, refusal.name
-    elif old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
-        kind, rule = EQUAL, new.rule if new.rule not in ("json", "") else old.rule
-    else:
-        explanation = explain(differing)
-        if explanation:
-            kind, rule, deviation = explanation.effect, explanation.name, explanation.deviation
-        elif differing.dropped:
-            kind = LOST
+def _difference(
+    key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, shown: Shown, classes: Classes
+) -> Difference:
+    """The difference of a field. `classes`: those of the fields that are known, to which its own is added."""
+    if key not in classes:
+        classes[key] = _classify(key, old, new, pair)
+    kind, rule, deviation = classes[key]
     return Difference(
         path_text(key, pair.roots),
         old.value if old else ABSENT,
@@ -226,6 +226,40 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair, show
         rule,
         deviation,
     )
+
+
+def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair) -> tuple[str, str, int]:
+    """The class of a difference, its rule and its deviation."""
+    differing = DifferingField(key, old, new, pair)
+    if refusal := refuse(differing):
+        return refusal.effect, refusal.name, 0
+    if old and new and new.meaning is not ABSENT and old.meaning is not ABSENT and same(old.meaning, new.meaning):
+        return EQUAL, new.rule if new.rule not in ("json", "") else old.rule, 0
+    if explanation := explain(differing):
+        return explanation.effect, explanation.name, explanation.deviation
+    return (LOST if differing.dropped else UNEXPLAINED), "", 0
+
+
+def _but_for_names(pair: LivePair) -> bytes:
+    """All of two workloads that decides about the classes of their fields, with the names of both as signs: what is
+    equal for two pairs has the same classes. Words of command lines are never taken for a name.
+    """
+    theirs, ours = pair.theirs, pair.ours
+    signs = {theirs.key.name: "\0theirs", ours.key.name: "\0ours"}
+    is_scaled = (ours.key.namespace, ours.key.name) in pair.around.scaled
+    bodies = [_with_signs(side.body, signs) for side in (theirs, ours)]
+    return msgspec.json.encode([len(signs), is_scaled, id(theirs.config_maps), *bodies])
+
+
+def _with_signs(value: object, signs: Mapping[str, str]) -> object:
+    if isinstance(value, dict):
+        return {
+            key: signs.get(item, item) if isinstance(item, str) else _with_signs(item, signs)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_signs(item, signs) for item in value]
+    return value
 
 
 def _join(

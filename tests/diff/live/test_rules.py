@@ -400,3 +400,32 @@ def test_the_page_says_why_values_are_equal() -> None:
     table = text.partition("<!-- live grounds -->\n")[2].partition("<!-- /live grounds -->")[0]
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
     assert rows == [[f"`{rule.name}`", rule.ground] for rule in RULES.values() if rule.ground]
+
+
+def test_what_is_known_of_one_workload_holds_of_those_alike_but_for_names() -> None:
+    """Each is compared as if it were the only one: its command line, too, where a word of it is a name."""
+
+    def workload(name: str, image: str, *command: str) -> Body:
+        container = {"name": "model-runner", "image": image, "command": [*command]}
+        template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+    own_image = "registry.example/serve:1"
+    pairs = [
+        (workload(name, own_image, *words), workload(name, own_image, *words, *more))
+        for name, words, more in (
+            ("one", ("vllm", "serve", "a/b"), ("--dtype", "half")),
+            ("two", ("vllm", "serve", "a/b"), ("--dtype", "half")),
+            ("vllm", ("vllm", "serve", "a/b"), ("--enable-prefix-caching",)),
+            ("sglang", ("sglang", "serve", "--model-path", "a/b"), ("--enable-metrics",)),
+            ("env", ("env", "serve", "a/b"), ("--enable-metrics",)),
+        )
+    ]
+    together = report_of([theirs for theirs, _ in pairs], [ours for _, ours in pairs])
+    alone = [report_of([theirs], [ours]) for theirs, ours in pairs]
+    shown = [[(item.path, item.kind, item.rule) for item in report.differences()] for report in alone]
+    assert [(item.path, item.kind, item.rule) for item in together.differences()] == [
+        entry for differences in shown for entry in differences
+    ]
+    assert shown[0] == shown[1] != []
