@@ -12,8 +12,10 @@ from renderer.diff.live.leaves import OPTION, Key, Leaf, path_text
 from renderer.diff.live.server_fields import is_default
 from renderer.kubernetes.workloads import CONTAINERS
 
-OBJECT, POD, CONTAINER, ENGINE, OPTION_OF_ENGINE = range(5)
-"""The parts of an object that a field is in, each within the one before."""
+OBJECT, POD, CONTAINER = 0, 1, 2
+"""Parts of an object that a field is in, each within the one before."""
+ENGINE, OPTION_OF_ENGINE = 3, 4
+"""Those within a container whose command lines are compared by their options."""
 OURS, THEIRS, BOTH = "ours", "theirs", "both"
 
 
