@@ -18,6 +18,7 @@ from renderer.kubernetes.workloads import is_rendered
 from renderer.load.validation import KINDS
 from renderer.resolve.kube.images import split_tag
 
+_PATH = re.compile(r"[\w./-]+")
 _MODEL_PATH = "{{ .ModelPath }}"  # which is filled in in arguments alone
 _POOL = "pool"
 _DEFAULT = "default"  # the recommended config of a Playground that names none
@@ -56,15 +57,19 @@ def kept_runtime(container: AdoptedContainer, name: str, loaded_path: str) -> di
     image, tag = split_tag(text_at(body, "image"))
     command, args = texts_at(body, "command"), texts_at(body, "args")
     if loaded_path:
-        path = re.compile(rf"{re.escape(loaded_path)}(?![\w./-])")
-        start = next((i for i, word in enumerate(command) if path.search(word)), len(command))
-        command, args = command[:start], [path.sub(_MODEL_PATH, word) for word in (*command[start:], *args)]
+        start = next((i for i, word in enumerate(command) if loaded_path in _PATH.findall(word)), len(command))
+        words = (*command[start:], *args)
+        command, args = command[:start], [_with_model_path(word, loaded_path) for word in words]
     spec: dict[str, Any] = {"image": image, "version": tag or _NO_TAG}
     if command:
         spec["command"] = [*command]
     spec["recommendedConfigs"] = [{"name": _DEFAULT, "args": [*args]}]
     metadata = {"name": name}
     return {"apiVersion": KINDS["BackendRuntime"], "kind": "BackendRuntime", "metadata": metadata, "spec": spec}
+
+
+def _with_model_path(word: str, path: str) -> str:
+    return _PATH.sub(lambda match: _MODEL_PATH if match[0] == path else match[0], word)
 
 
 def options_of_preset(container: AdoptedContainer) -> list[str]:
