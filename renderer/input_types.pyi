@@ -115,6 +115,7 @@ class ModelHubSpec(TypedDict, total=False):
 
 class SourceSpec(TypedDict, total=False):
     modelHub: ModelHubSpec
+    projector: str
     uri: str
 
 class OpenModelSpec(TypedDict, total=False):
@@ -405,6 +406,8 @@ class EngineSpec(TypedDict, total=False):
     notice: str
     oneFile: Sequence[str]
     options: OptionsSpec
+    parts: Sequence[str]
+    projector: Sequence[str]
     rerankVersion: str
     scale: ScaleSpec
     security: SecuritySpec

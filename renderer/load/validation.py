@@ -277,7 +277,10 @@ def _empty_field(document: Document, schema: str, *path: str | int) -> Diagnosti
     known = schema_validation.schema_at(schema, path)
     hint = "write its value after the colon"
     if known.get("type") == "object":
-        fields = [*known.get("properties", ())]
+        properties = known.get("properties", {})
+        # An extension stands beside what llmaz's own API asks for.
+        own = [name for name in properties if not properties[name].get("description", "").startswith("Extension:")]
+        fields = own or [*properties]
         few = " or ".join(fields) if len(fields) <= _FEW_FIELDS else ""
         needed = ", ".join(known.get("required", ())) or few
         hint = f"write its fields below it, indented{f': {needed}' if needed else ''}"

@@ -72,6 +72,7 @@ def _folder(weights: Weights) -> str:
 
     words: list[object] = [weights.hub or weights.scheme, weights.address, weights.revision, weights.filename]
     words += [weights.endpoint, *(weights.words.get(word, "") for word in ("AllowPatterns", "IgnorePatterns"))]
+    words += [list(weights.files)] if weights.files else []
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
 
 

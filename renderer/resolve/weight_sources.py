@@ -16,6 +16,7 @@ from renderer.kubernetes import component_versions
 from renderer.kubernetes.json_values import text_at
 from renderer.plan import Body
 from renderer.resolve.names import is_pullable
+from renderer.resolve.weight_files import include_pattern, part_names, read_projector
 
 if TYPE_CHECKING:
     from renderer.input_types import ModelHubSpec
@@ -33,6 +34,7 @@ _EMPTY_HINTS = {  # for a field of a source that is there without a value
     "modelHub": "write modelID below it, indented",
     "uri": "write the address after the colon, such as s3://bucket/path",
 }
+_GLOB = frozenset("*?[,")  # what the loader reads in a pattern
 _TAGGED = re.compile(r"[\w.-]+:[\w.-]+")  # a model of the registry of PULLED
 _PROVIDERS = (".amazonaws.com", "storage.googleapis.com")  # ends of hosts, where a bucket's name belongs
 _INVALID = r"[\s?#]|(?:^|/)\.{1,2}(?:/|$)"
@@ -79,11 +81,19 @@ class Weights(Struct, frozen=True):
     claim: str = ""  # the PersistentVolumeClaim that holds them
     sub_path: str = ""  # where they lie on it
     cache_env: tuple[Mapping[str, object], ...] = ()  # of the engine, where it loads from a hub's cache there
+    files: tuple[str, ...] = ()  # what is loaded where that is several files, by their paths in `folder`
+    folder: str = ""  # where these lie in the container
+    projector: str = ""  # its path in the container
     cache: ModelCache | None = None  # where loaded weights are kept
     loader: str | None = None  # the name of the loader preset, None without one
     entry: Mapping[str, object] = {}  # its source
     engine_access: str | None = None  # the loader preset whose credentials an engine gets that loads the weights itself
     words: Mapping[str, object] = {}
+
+    @property
+    def root(self) -> str:
+        """What is loaded or mounted: the file or folder that the engine opens, or the folder of several files."""
+        return self.folder or self.path
 
 
 def has_usual_revision(weights: Weights) -> bool:
@@ -141,11 +151,17 @@ def _hub_weights(
                 diagnostics.add("E237", origin.at(field, i), what=what, hint="write each pattern as an item of its own")
     revision = hub.get("revision") or _DEFAULT_REVISION.get(kind, "")
     allow = hub.get("allowPatterns") or []
+    folder = f"{MODELS_FOLDER}models--{repo.replace('/', '--')}"
+    files, projector = _files(model, filename, origin.at("filename"), diagnostics)
+    for name in files:
+        if not _GLOB.isdisjoint(name):
+            what = f"the loader takes '{name}' for a pattern"
+            diagnostics.add("E237", origin.at("filename"), what=what, hint="rename the file")
     gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
     loader, entry = _find_loader(inputs, kind)
     return Weights(
         kind="hub",
-        path=MODELS_FOLDER + (filename or "models--" + repo.replace("/", "--")),
+        path=f"{folder}/{filename}" if files else MODELS_FOLDER + filename if filename else folder,
         address=repo,
         name=model.name,
         format="gguf" if gguf else "safetensors",
@@ -154,14 +170,29 @@ def _hub_weights(
         hub=kind,
         revision=revision,
         filename=filename,
+        files=files,
+        folder=folder if files else "",
+        projector=f"{folder}/{projector}" if projector else "",
         loader=loader,
         entry=entry,
         engine_access=loader,
         words={
-            "ModelID": repo, "Hub": kind, "Filename": filename, "Revision": revision,
-            "AllowPatterns": ",".join(allow), "IgnorePatterns": ",".join(hub.get("ignorePatterns") or []),
+            "ModelID": repo, "Hub": kind, "Filename": "" if files else filename, "Revision": revision,
+            "AllowPatterns": ",".join(files or allow), "IgnorePatterns": ",".join(hub.get("ignorePatterns") or []),
         },
     )  # fmt: skip
+
+
+def _files(model: OpenModel, name: str, origin: Origin, diagnostics: Collector) -> tuple[tuple[str, ...], str]:
+    """The files of weights of which the engine opens one, `name`, '' for a folder: () where that is all; and the
+    projector among them.
+    """
+    if "projector" not in model.spec["source"] and not name.lower().endswith(_GGUF):
+        return (), ""
+    projector = read_projector(model, diagnostics)
+    files = part_names(name, origin, diagnostics) if name else ()
+    files = (*files, projector) if files and projector else files
+    return files if len(files) > 1 else (), projector
 
 
 def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, diagnostics: Collector) -> Weights:
@@ -179,6 +210,10 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
         if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or is_odd:
             diagnostics.stop("E244", origin, value=uri)
         is_file = rest.lower().endswith(_GGUF)
+        folder, _, name = rest.rpartition("/") if is_file else (rest, "", "")
+        files, projector = _files(model, name, origin, diagnostics)
+        if files and not folder:  # that would be the whole node
+            diagnostics.stop("E244", origin, value=uri)
         return Weights(
             "host",
             rest,
@@ -188,7 +223,10 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
             is_file,
             origin,
             scheme=scheme,
-            host_path=rest,
+            host_path=folder if files else rest,
+            files=files,
+            folder=folder if files else "",
+            projector=f"{folder}/{projector}" if projector else "",
         )
     if scheme == "pvc":
         return _claim_weights(model, uri, origin, diagnostics)
@@ -255,9 +293,12 @@ def _object_store_weights(
         problem = "ends in '/'" if not last else f"has {'whitespace' if part.isspace() else repr(part)} in its path"
         diagnostics.stop("E243", origin, value=uri, what=problem)
     is_file = last.lower().endswith(_GGUF)
-    target = MODELS_FOLDER + (last if is_file else f"models--{last}")
+    files, projector = _files(model, last if is_file else "", origin, diagnostics)
+    key_folder = key.rpartition("/")[0] if files else key
+    folder = f"{MODELS_FOLDER}models--{key_folder.rpartition('/')[2] or bucket}"
+    target = folder if files or not is_file else MODELS_FOLDER + last
     engine_access = loader
-    if entry.get("dotMeansFile") and not is_file and "." in last:  # docs/design/operator.md#sources
+    if entry.get("dotMeansFile") and (files or (not is_file and "." in last)):  # docs/design/operator.md#sources
         loader, entry = next((name, other) for name, other in _loaders(inputs, scheme) if "dotMeansFile" not in other)
     config, uses = inputs.config, entry.get("uses") or ()
     if "endpoint" in uses:
@@ -265,7 +306,7 @@ def _object_store_weights(
     own_scheme = str(entry.get("scheme", scheme))
     return Weights(
         kind="objectStore",
-        path=target,
+        path=f"{folder}/{last}" if files else target,
         address=uri,
         name=model.name,
         format="gguf" if is_file else "safetensors",
@@ -273,12 +314,16 @@ def _object_store_weights(
         origin=origin,
         endpoint=endpoint,
         scheme=own_scheme,
+        files=files,
+        folder=folder if files else "",
+        projector=f"{folder}/{projector}" if projector else "",
         loader=loader,
         entry=entry,
         engine_access=engine_access,
         words={
-            "Scheme": own_scheme, "Bucket": bucket, "Endpoint": endpoint, "Key": key, "Target": target,
-            "OneFile": is_file, "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
+            "Scheme": own_scheme, "Bucket": bucket, "Endpoint": endpoint, "Key": key_folder, "Target": target,
+            "OneFile": is_file and not files, "Include": include_pattern(files) if files else "",
+            "Region": config.get("loaders", loader, "region") or "" if "region" in uses else "",
             "Anonymous": bool(config.get("loaders", loader, "anonymous")),
             "SecretAs": _secret_use(inputs, entry),
         },
@@ -323,10 +368,13 @@ def _claim_weights(model: OpenModel, uri: str, origin: Origin, diagnostics: Coll
         diagnostics.stop("E312", origin, value=uri)
     last = path.rpartition("/")[2] or claim
     is_file = path.lower().endswith(_GGUF)
-    target = MODELS_FOLDER + (last if is_file else f"models--{last}")
+    files, projector = _files(model, last if is_file else "", origin, diagnostics)
+    path_folder = path.rpartition("/")[0] if files else path
+    folder = f"{MODELS_FOLDER}models--{path_folder.rpartition('/')[2] or claim}"
+    target = folder if files or not is_file else MODELS_FOLDER + last
     return Weights(
         "pvc",
-        target,
+        f"{folder}/{last}" if files else target,
         uri,
         model.name,
         "gguf" if is_file else "safetensors",
@@ -335,7 +383,10 @@ def _claim_weights(model: OpenModel, uri: str, origin: Origin, diagnostics: Coll
         scheme="pvc",
         host_path=target,
         claim=claim,
-        sub_path=path,
+        sub_path=path_folder,
+        files=files,
+        folder=folder if files else "",
+        projector=f"{folder}/{projector}" if projector else "",
     )
 
 

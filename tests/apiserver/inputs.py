@@ -322,6 +322,7 @@ class Engine(NamedTuple):
     over_hosts: bool = False
     drafts_with_sizes: bool = True  # a draft model beside data or pipeline parallelism
     disaggregates: Sequence[str] = ()
+    has_parts: bool = False
 
 
 RESOURCES = {
@@ -342,6 +343,7 @@ def engines() -> list[Engine]:
         spec = yaml.safe_load(path.read_text("utf-8"))["spec"]
         engine = spec["engine"]
         grouped = {option for group in engine["options"].get("groups", {}).values() for option in group}
+        grouped |= {*engine.get("projector", ())}
         presets.append(
             Engine(
                 name=path.stem,
@@ -363,6 +365,7 @@ def engines() -> list[Engine]:
                 over_hosts="multiHost" in engine,
                 drafts_with_sizes={"draftWithData", "draftWithPipeline"}.isdisjoint(engine.get("unsupported", ())),
                 disaggregates=engine.get("disaggregation", {}).get("accelerators", ()),
+                has_parts="parts" in engine,
             )
         )
     return presets
@@ -417,7 +420,21 @@ DIGEST = "sha256:" + "0123456789abcdef" * 4
 
 @st.composite
 def source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
-    """Where weights of that format are, as the engine can take them; `mark` begins the name of file or folder."""
+    """Where weights of that format are, as the engine can take them, in as many files as it takes; `mark` begins the
+    name of file or folder.
+    """
+    place = draw(single_source(engine, form, mark))
+    is_file = "filename" in place.get("modelHub", {}) or str(place.get("uri")).endswith(".gguf")
+    if engine.has_parts and is_file and draw(st.booleans()):
+        holder, key = (place["modelHub"], "filename") if "modelHub" in place else (place, "uri")
+        holder[key] = holder[key].removesuffix(".gguf") + draw(one_of(".gguf", "-00001-of-00003.gguf"))
+        place["projector"] = draw(one_of("mmproj-F16.gguf", "vision/mmproj.gguf"))
+    return place
+
+
+@st.composite
+def single_source(draw: st.DrawFn, engine: Engine, form: str, mark: str) -> Node:
+    """Such a place with one file or one folder."""
     kind = draw(
         st.sampled_from([source_kind for source_kind in engine.sources if form == "gguf" or source_kind != "ollama"])
     )

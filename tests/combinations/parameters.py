@@ -193,6 +193,14 @@ def _weights_at(documents: Documents, root: str) -> None:
     documents.model["source"] = {"uri": f"{root}/{name}"}
 
 
+def _parts(documents: Documents) -> None:
+    """The weights are split into two files."""
+    source = documents.model["source"]
+    for place, key in ((source.get("modelHub", {}), "filename"), (source, "uri")):
+        if str(place.get(key)).endswith(".gguf"):
+            place[key] = place[key].removesuffix(".gguf") + "-00001-of-00002.gguf"
+
+
 def _add_flavor(documents: Documents, limits: Node) -> None:
     flavors = documents.model.setdefault("inferenceConfig", {}).setdefault("flavors", [])
     usual = flavors[0].get("limits", {}) if flavors else {"nvidia.com/gpu": 1}
@@ -430,6 +438,11 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
         "node": lambda documents: _weights_at(documents, "host:///models"),
         "image": lambda documents: documents.model.update({"source": {"uri": "oci://registry.example/models/model:1"}}),
         "pulled": lambda documents: documents.model.update({"source": {"uri": "ollama://model:1"}}),
+    },
+    "files": {
+        "": nothing,
+        "projector": lambda documents: documents.model["source"].update({"projector": "mmproj-F16.gguf"}),
+        "parts": _parts,
     },
     "own volume": {
         "": nothing,

@@ -160,7 +160,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "E408": Wording(
         "{app}: '{backend}' would get only one part of a split weights file",
-        "merge the parts into one file",
+        "{hint}",
     ),
     "E409": Wording(
         "{app}: under llmaz.io/skip-model-loader the engine would get the repository, not the file '{name}'",

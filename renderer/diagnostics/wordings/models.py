@@ -107,6 +107,13 @@ MODELS: Final[dict[str, Wording]] = {
     "E231": Wording("the source names neither modelHub nor uri", "write source.modelHub.modelID or source.uri"),
     "E232": Wording("modelID is missing or empty", "write it as organisation/name"),
     "E233": Wording("'{value}' is not a repository id", "{hint}"),
+    "E940": Wording("'{name}' is not the first part of a split file", "{hint}"),
+    "E941": Wording("'{value}' is no projector", "{hint}"),
+    "E942": Wording("{app}: '{backend}' takes no projector", "{hint}"),
+    "E943": Wording(
+        "{option} says a projector, and so does source.projector of '{model}'",
+        "remove one of them",
+    ),
     "E234": Wording(
         "'{value}' is not a path of a file in the repository",
         "write it relative to the root of the repository, as in folder/file",

@@ -24,6 +24,7 @@ WORDS = frozenset(
         "ModelPath",
         "ModelName",
         "DraftModelPath",
+        "ProjectorPath",
         "Revision",
         "DraftRevision",
         "Hub",

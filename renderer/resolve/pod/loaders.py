@@ -38,6 +38,7 @@ WORDS = frozenset(
         "Key",
         "Target",
         "OneFile",
+        "Include",
         "Region",
         "Anonymous",
         "SecretAs",

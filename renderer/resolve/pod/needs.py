@@ -174,7 +174,7 @@ def _model_volume_mounts(weights: Sequence[Weights], in_volume: Sequence[Weights
     is_beside_others = any(
         model_weights.claim or model_weights.kind == "oci" or _is_on_node(model_weights) for model_weights in weights
     )
-    paths = [model_weights.path for model_weights in in_volume] if is_beside_others else ()
+    paths = [model_weights.root for model_weights in in_volume] if is_beside_others else ()
     return [_loaded_mount(path) for path in paths] or [READ_ONLY_MOUNT]
 
 
@@ -184,7 +184,7 @@ def _add_node_cache(storage: Storage, load: ModelLoad) -> None:
     if cache and _is_on_node(load.weights):
         name = cache_containers.numbered(_NODE_CACHE, load.position)
         storage.volumes.append({"name": name, "hostPath": {"path": cache.path, "type": "DirectoryOrCreate"}})
-        mount = _loaded_mount(load.weights.path)
+        mount = _loaded_mount(load.weights.root)
         storage.mounts.append({**mount, "name": name, "subPath": f"{cache.folder}/{mount['subPath']}"})
 
 
@@ -202,7 +202,7 @@ def _add_sources(storage: Storage, config: RenderConfig, weights: Sequence[Weigh
         source_mount = {"name": name, "mountPath": model_weights.host_path, "readOnly": True}
         if model_weights.kind == "host" and model_weights.host_path not in host_paths:
             host_paths.add(model_weights.host_path)
-            path_type = "File" if model_weights.one_file else "Directory"
+            path_type = "File" if model_weights.one_file and not model_weights.files else "Directory"
             storage.volumes.append({"name": name, "hostPath": {"path": model_weights.host_path, "type": path_type}})
             storage.mounts.append(source_mount)
         if model_weights.kind == "oci":

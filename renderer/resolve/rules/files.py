@@ -43,7 +43,7 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     if not named:
         return
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
-    loaded = [load.weights.path for load in loads]
+    loaded = [load.weights.root for load in loads]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
     is_known_image = runner in _known_containers(planned)
     folder = text_at(runner.rest, "workingDir")

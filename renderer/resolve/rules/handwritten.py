@@ -77,7 +77,7 @@ def other_served_name(written: WrittenPod) -> Iterator[Diagnostic]:
 def unfilled_paths(written: WrittenPod) -> Iterator[Diagnostic]:
     """A warning for each path in the folder of models that no loader of the claim fills."""
     base, runner = written.base, written.runner
-    paths = [load.weights.path for load in base.pod_needs.loads]
+    paths = [load.weights.root for load in base.pod_needs.loads]
     if runner is None or not paths or not is_empty_dir(written.pod, VOLUME):
         return
     loaders = {container.name for container in written.pod.init_containers[-len(paths) :]}

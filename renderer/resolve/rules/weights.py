@@ -11,6 +11,7 @@ from renderer.diagnostics import Diagnostic, Origin, counted, has_errors, make_d
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.pod.pod_template import runner_patch
+from renderer.resolve.weight_files import is_part
 from renderer.resolve.weight_sources import PULLED, Weights
 from renderer.resolve.workload.engine_run import EngineChoice, EngineRun
 from renderer.resolve.workload.gpu_fit import accelerator_type
@@ -19,7 +20,7 @@ from renderer.text import patterns
 if TYPE_CHECKING:
     from renderer.input_types import EngineSpec
 
-_PART = r"(?i)-\d{5}-of-\d{5}\.gguf$"  # as text: few runs need it, and re caches compiled patterns
+_PROJECTOR = "projector"  # the key of a source
 _FILES = (".safetensors", ".bin", ".pt", ".pth")  # of weights, where a folder is meant
 _OTHER_FILES = (".json", ".txt", ".md", ".jinja", ".zip", ".tar", ".gz", ".tgz")  # beside weights, or around them
 _BEFORE = ("-", "_", ".")  # the word GGUF at the end of a repository's name
@@ -77,12 +78,15 @@ def _unloadable_model(choice: EngineChoice, claimed: ClaimedModel, weights: Weig
     base, engine, skip = choice.base, choice.engine, choice.base.skip_loaders
     app, inputs = base.app, base.context.inputs
     one = weights.one_file, weights.kind != "hub" and _names_weights_file(weights)
-    form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, bool(weights.filename), skip)
+    named = bool(weights.filename), bool(weights.projector)
+    form = (weights.kind, weights.format, weights.hub, weights.scheme, *one, *named, skip)
     if form not in engine.accepted_weights:
         if refusal := _refusal(inputs, app, engine, weights, skip):
             code, field, words = refusal
             source_path = (field,) if field and not claimed.model.ours else ()
             origin = app.origin(*claimed.path) if claimed.model.ours else weights.origin.at(*source_path)
+            if field == _PROJECTOR:
+                origin = Origin(claimed.model.document, ("spec", "source", _PROJECTOR))
             yield make_diagnostic(code, origin, backend=engine.runtime.name, app=_describe(app), **words)
             return
         if weights.format not in engine.spec.get("oneFile", ()):  # else it depends on the file name
@@ -152,8 +156,16 @@ def _refusal(
     single_file = form in spec.get("oneFile", ()) and kind != PULLED
     if single_file and not weights.one_file:
         return "E405", "", {"hint": reasons.get("directory") or "name one file"}
-    if single_file and re.search(_PART, weights.filename or weights.address):
-        return "E408", field, {}
+    if weights.projector and "projector" not in spec:
+        able = _other_engines(inputs, app, name, lambda other: "projector" in other)
+        hint = f"for a projector set backendName: {join_alternatives(able)}" if able else "remove it"
+        if form != "gguf":
+            hint = "remove it: only a GGUF model has its projector in another file"
+        return "E942", _PROJECTOR, {"hint": hint}
+    if single_file and is_part(weights.filename or weights.address) and form not in spec.get("parts", ()):
+        able = _other_engines(inputs, app, name, lambda other: form in other.get("parts", ()))
+        other = f", or set backendName: {join_alternatives(able)}" if able else ""
+        return "E408", field, {"hint": f"merge the parts into one file{other}"}
     if weights.one_file and not single_file and "file" in reasons:
         return "E413", field, {"name": weights.filename, "hint": reasons["file"]}
     if _names_weights_file(weights) and "file" in reasons:

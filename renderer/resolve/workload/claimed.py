@@ -166,8 +166,8 @@ def _on_filled_claim(weights: weight_sources.Weights) -> weight_sources.Weights:
     cache = weights.cache
     if cache is None or cache.kind != model_cache.SHARED:
         return weights
-    name = weights.path.removeprefix(weight_sources.MODELS_FOLDER)
-    return replace(weights, claim=cache.claim, sub_path=f"{cache.folder}/{name}", host_path=weights.path, loader=None)
+    name = weights.root.removeprefix(weight_sources.MODELS_FOLDER)
+    return replace(weights, claim=cache.claim, sub_path=f"{cache.folder}/{name}", host_path=weights.root, loader=None)
 
 
 def model_labels(model: OpenModel) -> dict[str, object]:

@@ -299,6 +299,7 @@ def _template_words(
         "ModelPath": _model_path(engine, main, base.skip_loaders),
         "ModelName": main.name if main.kind == PULLED else served_name,
         "DraftModelPath": _model_path(engine, draft, base.skip_loaders) if draft else "",
+        "ProjectorPath": main.projector,
         "Revision": main.revision,
         "DraftRevision": draft.revision if draft else "",
         "Hub": main.hub,

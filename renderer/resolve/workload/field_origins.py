@@ -306,6 +306,8 @@ _SOURCE_WORDS = ("ModelPath", "Hub", "Filename", "Endpoint", "Source", "Format",
 def _word_origins(run: EngineRun) -> Iterator[tuple[str, Origin]]:
     base, app, main, place = run.base, run.base.app, run.base.claim.main, run.base.placement
     yield from ((word, base.weights[0].origin) for word in _SOURCE_WORDS)
+    if base.weights[0].projector:
+        yield "ProjectorPath", Origin(main.document, ("spec", "source", "projector"))
     if base.claim.draft:
         yield from ((word, base.weights[1].origin) for word in ("DraftModelPath", "DraftRevision"))
     yield from ((word, base.context.inputs.config.origin(*LISTEN_ADDRESS)) for word in HOST_WORDS)
