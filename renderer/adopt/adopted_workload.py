@@ -184,6 +184,7 @@ def invalid_names(namespace: str, name: str) -> Iterator[tuple[str, str]]:
 def object_name(text: str) -> str:
     """A name for an object that is called after a model: its last part, as Kubernetes takes names."""
     last = text.rstrip("/").rpartition("/")[2].partition("?")[0].lower().removesuffix(".gguf")
+    last = re.sub(r"-\d{5}-of-\d{5}$", "", last)  # of the first part of a split file
     return _NO_NAME.sub("-", last).strip("-")[:_LONGEST_NAME].strip("-") or "model"
 
 

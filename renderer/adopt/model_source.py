@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
@@ -73,7 +74,7 @@ def find_model_source(
             cache = "" if loads_itself else cache
             return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
         _stop_unnamed(workload, container, origin, diagnostics)
-    if loaded := _loaded(template, opened):
+    if loaded := _loaded(container, template, opened):
         return loaded
     model = workload.model
     if model and (not model.path or f"{opened}/".startswith(f"{model.path}/")):
@@ -222,7 +223,7 @@ def source_of_uri(uri: str, name: str, below: str = "", revision: str = "") -> M
     return ModelSource({"uri": f"{uri.rstrip('/')}{below}"}, rest, name or rest)
 
 
-def _loaded(template: Body, opened: str) -> ModelSource | None:
+def _loaded(container: AdoptedContainer, template: Body, opened: str) -> ModelSource | None:
     """The weights that a loader of ours brings; None without one, or where it brings others."""
     if not opened.startswith(_LOADED) and not is_rendered(template):
         return None
@@ -240,7 +241,13 @@ def _loaded(template: Body, opened: str) -> ModelSource | None:
     for key, variable in (("allowPatterns", "MODEL_ALLOW_PATTERNS"), ("ignorePatterns", "MODEL_IGNORE_PATTERNS")):
         if patterns := values.get(variable):
             hub[key] = patterns.split(",")
-    return ModelSource({"modelHub": hub}, model_id, model_id, mount_path=_LOADED.rstrip("/"), has_loader=True)
+    source: dict[str, object] = {"modelHub": hub}
+    folder = f"{_LOADED}models--{model_id.replace('/', '--')}"
+    if opened.removeprefix(f"{folder}/") in values.get("MODEL_ALLOW_PATTERNS", "").split(","):  # one of several files
+        hub["filename"] = opened.removeprefix(f"{folder}/")
+        del hub["allowPatterns"]
+        source |= _projector(container, folder)
+    return ModelSource(source, model_id, model_id, mount_path=_LOADED.rstrip("/"), has_loader=True)
 
 
 def _with_cache(container: AdoptedContainer, template: Body, hub: Body, model_id: str) -> ModelSource:
@@ -296,7 +303,15 @@ def _mounted(
         why += f", which '{filler}' fills" if filler else ", which an OpenModel cannot refer to"
         diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why, hint=_BY_HAND)
     comment = f"The weights are at {opened} in it." if uri.startswith("oci://") else ""
-    return ModelSource({"uri": uri}, uri.partition("://")[2], opened, mount_path, comment)
+    source = {"uri": uri, **_projector(container, posixpath.dirname(opened))}
+    return ModelSource(source, uri.partition("://")[2], opened, mount_path, comment)
+
+
+def _projector(container: AdoptedContainer, folder: str) -> Mapping[str, object]:
+    """The projector of a source whose weights lie in a folder; {} where it has none there."""
+    option = container.value_of("projector")
+    path = "".join(option.values[:1]) if option else ""
+    return {"projector": path[len(folder) + 1 :]} if path.startswith(f"{folder}/") else {}
 
 
 def _volume_uri(volume: Body, below: str) -> str:

@@ -217,6 +217,7 @@ def _own_options(adopted: AdoptedWorkload, runner: Body) -> Iterator[EngineOptio
     """The options that the rendered command line does not have, or has with another value."""
     container = adopted.container
     derived = [field for field in _DERIVED if field != "downloadTo" or not adopted.weights.keeps_cache]
+    derived += _source_fields(adopted)
     dropped = frozenset[str]().union(*map(container.option_names, derived))
     engine = container.engine.engine
     rendered, _ = split_options(engine.style, [Word(str(arg), _NOWHERE) for arg in runner.get("args") or ()])
@@ -322,8 +323,13 @@ def _consumed_mounts(adopted: AdoptedWorkload) -> frozenset[str]:
     return frozenset(consumed - {""})
 
 
+def _source_fields(adopted: AdoptedWorkload) -> list[str]:
+    """The fields of presets/engine_commands.yaml whose options the model's source says."""
+    return ["projector"] if "projector" in adopted.weights.source else []
+
+
 def _kept_options(adopted: AdoptedWorkload) -> Iterator[EngineOption]:
-    dropped = adopted.container.option_names("weights")
+    dropped = frozenset[str]().union(*map(adopted.container.option_names, ("weights", *_source_fields(adopted))))
     yield from (option for option in adopted.container.options if option.name not in dropped)
 
 

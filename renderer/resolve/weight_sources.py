@@ -95,6 +95,11 @@ class Weights(Struct, frozen=True):
         """What is loaded or mounted: the file or folder that the engine opens, or the folder of several files."""
         return self.folder or self.path
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of what is loaded in the container."""
+        return tuple(f"{self.folder}/{name}" for name in self.files) or (self.path,)
+
 
 def has_usual_revision(weights: Weights) -> bool:
     """Whether weights lie in a hub under the revision that an engine asks for where nobody says one."""

@@ -13,7 +13,7 @@ from tests.apiserver.server import CannotJudge
 from tests.engines import installation
 from tests.engines.clients import Client
 from tests.engines.kubelet import Image, Pod, size_of
-from tests.engines.models import Shape, write_gguf
+from tests.engines.models import Shape, write_gguf, write_split_gguf
 from tests.engines.rendering import ROOT, Workload, rendered
 from tests.engines.takeover import taken_over
 from tests.engines.trial import (
@@ -224,6 +224,22 @@ def tasks(bench: Bench) -> Iterator[Result]:
                 yield Result(f"{path} of an own model", reranked(client, path, name))
 
 
+def parts(bench: Bench) -> Iterator[Result]:
+    """A model in several files, of which the command line names the first."""
+    workload = rendered("split", f"{INPUTS}/parts.yaml")
+    repository = bench.new_folder("split")
+    (repository / "F16").mkdir()
+    write_split_gguf(repository / "F16", "split", MODELS["small"], 3)
+    with bench.pod(workload, [("/workspace/models/models--org--split-GGUF", repository)]) as pod:
+        pod.wait_ready(PATIENCE)
+        yield Result("a model in three parts answers", chatted(Client(pod.connect), workload.served_name))
+    (repository / "F16" / "split-00003-of-00003.gguf").unlink()
+    with bench.pod(workload, [("/workspace/models/models--org--split-GGUF", repository)]) as pod:
+        over = pod.over.wait(PATIENCE)
+        status = pod.container.process.returncode if over else 0
+        yield Result("without one of them it ends", "" if status > 0 and not pod.ready else f"exit status {status}")
+
+
 def speculative(bench: Bench) -> Iterator[Result]:
     """Drafts are accepted; and a server that hangs is ended."""
     workload = rendered("on-llamacpp", "tests/cases/speculative-decoding/input", "--set", "gateway.mode=off")
@@ -332,4 +348,5 @@ TRIALS: Mapping[str, Trial] = {
     "embedding": embedding,
     "tasks": tasks,
     "missing-model": missing_model,
+    "parts": parts,
 }

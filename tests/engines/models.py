@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 VERSION = 3
 ALIGNMENT = 32
-UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9  # types of values
+UINT16, UINT32, INT32, FLOAT32, BOOL, STRING, ARRAY = 2, 4, 5, 6, 7, 8, 9  # types of values
 F32, F16 = 0, 1  # types of tensors
 NORMAL, CONTROL = 1, 3  # types of tokens
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -65,13 +65,30 @@ class Tensor(NamedTuple):
 
 def write_gguf(path: Path, shape: Shape, seed: int = 0) -> None:
     """Writes the model. The same shape and seed give the same file."""
+    values = [_string(key) + _value(value) for key, value in _values(shape).items()]
+    _write(path, values, list(_tensors(shape)), random.Random(seed))
+
+
+def write_split_gguf(folder: Path, name: str, shape: Shape, count: int) -> None:
+    """Writes the model as so many files, NAME-00001-of-00003.gguf and so on, each with some of its tensors; the first
+    has all else.
+    """
     tensors = list(_tensors(shape))
-    values = _values(shape)
-    weights = random.Random(seed)
+    values = [_string(key) + _value(value) for key, value in _values(shape).items()]
+    for number in range(count):
+        split = [
+            _string("split.no") + struct.pack("<IH", UINT16, number),
+            _string("split.count") + struct.pack("<IH", UINT16, count),
+            _string("split.tensors.count") + struct.pack("<Ii", INT32, len(tensors)),
+        ]
+        path = folder / f"{name}-{number + 1:05}-of-{count:05}.gguf"
+        _write(path, [*values, *split] if number == 0 else split, tensors[number::count], random.Random(number))
+
+
+def _write(path: Path, values: Sequence[bytes], tensors: Sequence[Tensor], weights: random.Random) -> None:
     with path.open("wb") as file:
         file.write(struct.pack("<4sIQQ", b"GGUF", VERSION, len(tensors), len(values)))
-        for key, value in values.items():
-            file.write(_string(key) + _value(value))
+        file.write(b"".join(values))
         offset = 0
         for tensor in tensors:
             count = len(tensor.dimensions)

@@ -389,7 +389,7 @@ ENGINES: Final[dict[str, Wording]] = {
     ),
     "W411": Wording(
         "{option} names '{path}', and nothing puts it into the volume '{volume}': {content}",
-        "provide the file with a volume or an init container of podTemplate, or name one that the image has",
+        "{hint}",
     ),
     "E443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),
     "W443": Wording("{of} does not start if '{option}' is given without {missing}", "{hint}"),

@@ -18,7 +18,9 @@ from renderer.resolve.workload.planned_pod import PlannedPod
 _IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
 # Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides.
 _OUTSIDE_VOLUMES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/"
+_ELSEWHERE = "provide the file with a volume or an init container of podTemplate, or name one that the image has"
 _VOLUME = "provide it with a volume of podTemplate"
+_SOURCE = f"name it as source.projector of the OpenModel, or {_VOLUME}"
 # How a tree brings what options load, by what their names have in them.
 _CLAIMED = {
     "lora": "claim the adapter as an OpenModel, with role: lora in modelClaims; or ",
@@ -40,10 +42,11 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     not have. What lies in another image, or in a volume with content of its own, is not judged.
     """
     named = list(_named_files(planned))
+    hints = dict.fromkeys(planned.run.engine.spec.get("projector") or (), _SOURCE)
     if not named:
         return
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
-    loaded = [load.weights.root for load in loads]
+    loaded = [path for load in loads for path in load.weights.paths]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})
     is_known_image = runner in _known_containers(planned)
     folder = text_at(runner.rest, "workingDir")
@@ -60,14 +63,15 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
         for path in map(posixpath.normpath, re.findall(_PATH, text)):
             volume = volume_at(runner, path)
             if not volume and is_known_image and not re.match(_OUTSIDE_VOLUMES, path):
-                yield make_diagnostic("W481", origin, option=name, path=path, hint=_provided(name))
+                yield make_diagnostic("W481", origin, option=name, path=path, hint=hints.get(name, _provided(name)))
             if not is_empty_dir(pod, volume) or volume in written:
                 continue
             beside = [other for other in loaded if volume_at(runner, other) == volume]
             if any(path == other or path.startswith(f"{other}/") for other in beside):
                 continue
             content = f"only {' and '.join(beside)} is loaded there" if beside else "it is empty when the pod starts"
-            yield make_diagnostic("W411", origin, option=name, path=path, volume=volume, content=content)
+            words = {"option": name, "path": path, "volume": volume, "content": content}
+            yield make_diagnostic("W411", origin, **words, hint=hints.get(name, _ELSEWHERE))
 
 
 def _provided(option: str) -> str:
