@@ -82,6 +82,11 @@ MODELS: Final[dict[str, Wording]] = {
         "the patterns leave out {name}, so the engine gets weights without the files that describe them",
         "include configuration and tokenizer too, for example with '*.json'",
     ),
+    "W924": Wording(
+        "by the name of its repository the model has {billions}B parameters, which take {gib} GiB at 4 bits alone "
+        "and do not fit on {count} of type {type}",
+        "share them among more accelerators, or write facts.weightsGiB of the OpenModel where its files are smaller",
+    ),
     "W920": Wording(
         "the patterns leave out all files with weights: of model.safetensors and its parts nothing is loaded",
         "leave these files in, with '*.safetensors' in allowPatterns and not in ignorePatterns",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from renderer.api import App, Inputs
 from renderer.diagnostics import Diagnostic, Origin, counted, has_errors, make_diagnostic, rule
+from renderer.kubernetes.json_values import text_at
 from renderer.resolve.claims import ClaimedModel
 from renderer.resolve.engine.backend_runtime import Engine
 from renderer.resolve.pod.pod_template import runner_patch
@@ -232,6 +233,25 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
         params = {"model": model.name, "billions": number[1], "seconds": seconds, "gib": gib}
         origin = Origin(model.document, ("spec", "source"), key=True)
         yield make_diagnostic("N256", origin, **params, share=_share_of_accelerator(run, gib))
+
+
+def _says_no_size(run: EngineRun) -> bool:
+    """Whether nobody says how large the weights are, of an engine that puts all of them on its accelerators."""
+    facts = run.base.claim.main.spec.get("facts") or {}
+    return bool(run.engine.memory) and "weightsGiB" not in facts and "parameters" not in facts
+
+
+@rule(of=EngineRun, when=_says_no_size)
+def too_large_by_name(run: EngineRun) -> Iterator[Diagnostic]:
+    """A warning where the repository's name says a size whose weights would not fit at 4 bits either."""
+    model, parallelism = run.base.claim.main, run.size.parallelism
+    number = re.search(_PARAMETERS, text_at(model.spec, "source", "modelHub", "modelID"))
+    if not number or parallelism.data > 1 or not (card := accelerator_type(run)):
+        return
+    count, gib = parallelism.tensor * parallelism.pipeline, float(number[1]) * 0.5e9 / 2**30
+    if gib / count > card.memory_gib:
+        words = {"billions": number[1], "gib": f"{gib:.0f}", "count": counted(count, "accelerator"), "type": card.name}
+        yield make_diagnostic("W924", run.base.app.origin(*run.base.claim.models[0].path), **words)
 
 
 def _share_of_accelerator(run: EngineRun, gib: float) -> str:
