@@ -21,8 +21,8 @@ def _settings(planned: PlannedPod) -> GatewaySettings:
     return gateway_settings(planned.run.base.context, planned.app.namespace)
 
 
-def _has_route(planned: PlannedPod) -> bool:
-    return app_mode(planned.run.base.context.inputs, planned.app, _settings(planned)) != "off"
+def _mode(planned: PlannedPod) -> str:
+    return app_mode(planned.run.base.context.inputs, planned.app, _settings(planned))
 
 
 @rule(of=PlannedPod, when=lambda planned: _settings(planned).auth)
@@ -34,7 +34,7 @@ def second_key(planned: PlannedPod) -> Iterator[Diagnostic]:
     keys = [(option.name, option.origin) for option in written]
     variables = variables_of_users(planned, texts_at(entry, "apiKeyVariables"))
     keys += [(name, origin) for name, _, origin in variables]
-    if keys and _has_route(planned):
+    if keys and _mode(planned) != "off":
         name, origin = keys[0]
         yield make_diagnostic("W921", origin, key=name, gateway="/".join(_settings(planned).gateway))
 
@@ -47,10 +47,12 @@ def _may_load_adapters(planned: PlannedPod) -> object:
 
 @rule(of=PlannedPod, when=_may_load_adapters)
 def unrouted_adapters(planned: PlannedPod) -> Iterator[Diagnostic]:
-    """A warning for adapters that options of users load, and to whose names no route leads."""
+    """A warning for adapters that options of users load, and to whose names no route leads. In a pool, names are what
+    InferenceModels say.
+    """
     engine, command, app = planned.run.engine, planned.command, planned.app
     options = (engine.spec.get("adapters") or {}).get("options") or ()
-    if command.user_options.isdisjoint(options) or not _has_route(planned):
+    if command.user_options.isdisjoint(options) or _mode(planned) != "backend":
         return
     traffic = planned.run.base.context.traffic.get((app.namespace, app.name), ())
     texts = [str(item.spec) for item in traffic]
