@@ -26,6 +26,8 @@ _NAME: Final = "foreign_words"
 _WORD: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _EACH: Final = "each"
 _LONGEST: Final = 60  # characters of a user's word in a hint
+_MOST_PAIRS: Final = 3  # that a hint writes out
+_FEW_WORDS: Final = 2  # blanks of a description that says more than the name of a field
 _OTHERS: Final = "…"  # in a hint, for what the user wrote and the hint does not repeat
 
 
@@ -114,9 +116,11 @@ def key_hint(kind: str, schema: str, value: Any, finding: Finding) -> Hint | Non
     not be valid with it.
     """
     names = [part for part in finding.path[1:] if isinstance(part, str)]
-    if finding.path[:1] != ("spec",):
+    if finding.path[:1] != ("spec",) or isinstance(finding.path[-1], int):
         return None
-    for foreign in _keys().get((kind, ".".join(names)), ()):
+    table, named = _keys(), [*names]
+    named[1:2] = ["*"][: len(named) > 1]
+    for foreign in (*table.get((kind, ".".join(names)), ()), *table.get((kind, ".".join(named)), ())):
         words = _words(value, finding.path)
         if not _is_meant(foreign, words):
             continue
@@ -130,6 +134,22 @@ def key_hint(kind: str, schema: str, value: Any, finding: Finding) -> Hint | Non
             leads = foreign.leads or next(iter(foreign.write if not foreign.within else ()), "")
             return Hint(hint, (*(finding.path[:1] if foreign.at else finding.path[:-1]), leads) if leads else ())
     return None
+
+
+def missing_hint(kind: str, schema: str, value: Any, path: Path, word: str) -> str:
+    """What to write for a field that the object at a path has to have; '' where the schema does not say."""
+    key = ".".join(part for part in (*path[1:], word) if isinstance(part, str))
+    for row in preset_table(_NAME)["missing"]:
+        if row["kind"] == kind and row["key"] == key and path[:1] == ("spec",):
+            return f"write {flow_text(_filled(row['write'], {'own': text_at(value, 'metadata', 'name')}))}"
+    known = schema_validation.schema_at(schema, (*path, word))
+    if values := [f"'{value}'" for value in known.get("enum") or ()]:
+        return f"its value: {' or '.join(filter(None, [', '.join(values[:-1]), values[-1]]))}"
+    meaning = str(known.get("description", "")).partition(". ")[0].rstrip(".").removeprefix("Extension: ")
+    if path[:1] != ("spec",) or meaning.count(" ") < _FEW_WORDS or len(meaning) > _LONGEST:
+        return ""
+    needed = " and ".join(known.get("required") or ())
+    return f"its value: {meaning[0].lower()}{meaning[1:]}{f', with {needed}' if needed else ''}"
 
 
 def moved_hint(schema: str, value: Any, finding: Finding, place: str) -> Hint | None:
@@ -162,7 +182,7 @@ def flow_text(value: object) -> str:
 
 
 def _inner_text(value: object) -> str:
-    if isinstance(value, _Repeated):
+    if isinstance(value, Repeated):
         return _OTHERS
     if isinstance(value, Mapping):
         return f"{{{flow_text(value)}}}"
@@ -174,7 +194,7 @@ def _inner_text(value: object) -> str:
     return _OTHERS if value == _OTHERS else yamlio.scalar(value)
 
 
-class _Repeated(Struct, frozen=True):
+class Repeated(Struct, frozen=True):
     """What the user wrote, where a hint does not repeat it."""
 
     value: Any
@@ -191,7 +211,19 @@ def _words(value: Any, path: Path) -> dict[str, Any]:
     words: dict[str, Any] = {}
     for fields in (*beside, value, first):
         words |= fields if isinstance(fields, dict) else {}
-    return {**words, "value": own, "metric": str(own).replace(":", "_"), "own": name, "items": _items(own)}
+    words |= {"value": own, "metric": str(own).replace(":", "_"), "own": name, "key": path[-1]}
+    return {**words, "items": _items(own), "pairs": _pairs(own)}
+
+
+def _pairs(value: object) -> list[dict[str, str]]:
+    """The entries of a map of scalars, or of a list of texts such as `A=b`, by name and value; a few at most."""
+    entries = [*value.items()] if isinstance(value, dict) else []
+    if isinstance(value, list) and all(isinstance(item, str) and "=" in item for item in value):
+        entries = [tuple(item.split("=", 1)) for item in value]
+    if not 0 < len(entries) <= _MOST_PAIRS or not all(_is_scalar(text) for _, text in entries):
+        return []
+    texts = [(str(name), str(text).lower() if isinstance(text, bool) else str(text)) for name, text in entries]
+    return [{"name": name, "value": _OTHERS if is_literal_secret(name, text) else text} for name, text in texts]
 
 
 def _items(value: object) -> str:
@@ -245,17 +277,20 @@ def _filled(template: Any, words: Mapping[str, Any]) -> Any:
 
 
 def _filled_items(item: Any, words: Mapping[str, Any]) -> Iterator[Any]:
-    """An item of a list, or one for each item of a word."""
+    """An item of a list, or one for each item of a word. Raises KeyError for a word of which there are none."""
     if not isinstance(item, Mapping) or _EACH not in item:
         yield _filled(item, words)
         return
     template = {key: part for key, part in item.items() if key != _EACH}
-    for one in words[item[_EACH].removeprefix("$")]:
-        yield _filled(template, {**words, **(one if isinstance(one, dict) else {})})
+    items = words[item[_EACH].removeprefix("$")]
+    if not items:
+        raise KeyError(item[_EACH])
+    for one in items:
+        yield _filled(template, {**words, **(one if isinstance(one, dict) else {"name": one})})
 
 
 def _shown(word: Any) -> Any:
-    return _Repeated(word) if isinstance(word, dict | list) or len(str(word)) > _LONGEST else word
+    return Repeated(word) if isinstance(word, dict | list) or len(str(word)) > _LONGEST else word
 
 
 def _short(word: object) -> object:
@@ -273,13 +308,18 @@ def _is_mended(schema: str, value: Any, finding: Finding, foreign: ForeignKey, w
     for key in (finding.path[-1], *foreign.instead):
         parent.pop(key, None)
     _merge(mended["spec"] if foreign.at else parent, _plain(_filled(foreign.write, words)))
+    return mends(schema, value, mended, finding)
+
+
+def mends(schema: str, value: Any, mended: Any, finding: Finding) -> bool:
+    """Whether a changed object has no other fault than before, and not the one that a finding is about."""
     before = {(fault.code, fault.path) for fault in schema_validation.findings(schema, value)}
     after = {(fault.code, fault.path) for fault in schema_validation.findings(schema, mended)}
     return after < before and (finding.code, finding.path) not in after
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, _Repeated):
+    if isinstance(value, Repeated):
         return value.value
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}

@@ -131,11 +131,18 @@ def spec_default(kind: str, *path: str) -> object:
 
 def schema_at(name: str, path: Path) -> Mapping[str, Any]:
     """The part of a schema for the field at `path`, without what its conditions add; empty where it has none."""
-    node: Any = read_schema(name)
+    whole = read_schema(name)
+    node: Any = whole
     for part in path:
-        node = node.get("items") if isinstance(part, int) else (node.get("properties") or {}).get(part)
+        node = (
+            node.get("items")
+            if isinstance(part, int)
+            else (node.get("properties") or {}).get(part, node.get("additionalProperties"))
+        )
         if not isinstance(node, dict):
             return {}
+        if "$ref" in node:
+            node = whole["$defs"][node["$ref"].removeprefix("#/$defs/")]
     known: Mapping[str, Any] = node
     return known
 
@@ -217,7 +224,7 @@ def findings(name: str, value: object, find_hint: FindHint | None = None) -> lis
         results.append(Finding("E116", (), _words(limit=MAX_PROBLEMS)))
     intended: set[Path] = set()
     for i, finding in enumerate(results):
-        if finding.code in _HINTED and finding.path and isinstance(finding.path[-1], str):
+        if finding.code in _HINTED and finding.path:
             if hint := find_hint(finding) if find_hint else None:
                 is_form = finding.code == "E306"  # whose hint is "write {means}"
                 replaced = {"means": hint.text.removeprefix("write ")} if is_form else {"hint": hint.text}
@@ -413,7 +420,9 @@ def _type_hint(error: Any) -> str:
         if types in (["integer"], ["number"]) and instance.isascii() and instance.isdigit():
             return f"write {instance} without quotes"
         if types == ["array"] and items.get("type") == "string":
-            return f'write a list: ["{instance}"]'
+            parts = [instance] if re.search(r"[\"'\\]", instance) else re.split(r"[,\s]+", instance.strip(", "))
+            items_text = '", "'.join(parts)
+            return f'write a list: ["{items_text}"]'
         if types == ["object"] and len(needed) == 1 and instance.replace("-", "").isalnum():
             return f"write {{{needed[0]}: {instance}}}"
     return ""

@@ -178,5 +178,5 @@ def _print_summary(rendered: RenderResult, options: RenderOptions, flags: dict[s
 
 
 def _print_foreign(rendered: RenderResult, flags: dict[str, Any]) -> None:
-    if flags["verbose"]:
+    if flags["verbose"] and rendered.inputs.foreign:
         print_line(flags["form"], f"ignored: {counted(rendered.inputs.foreign, 'document')} of other kinds")

@@ -17,6 +17,7 @@ from renderer.diagnostics import MAX_PROBLEMS, alternatives, suggestion
 from renderer.engines.dialect import Dialect
 from renderer.engines.name_lists import NameList
 from renderer.engines.option_lists import Option, OptionList
+from renderer.text import number_forms
 from renderer.text.suggestions import closest, within_letters
 
 _LONG = 60
@@ -30,6 +31,7 @@ _MEANT = "did you mean"  # how a hint begins that knows what was meant
 _SWITCH_WORDS = frozenset(("enable", "disable"))  # which people leave out; another word more is another option
 _DASHES = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"  # what editors make of two dashes
 _SPLIT_HINT = "write --option and its value as two items of the list"
+_DIGITS_HINT = "write the number itself"
 _JSON_HINT = "write it as JSON: keys and texts in double quotes, no comma behind the last one, true, false and null"
 _TYPES = {
     "int": "a whole number",
@@ -247,13 +249,17 @@ def _refused_values(
                 is_option = rules.style.head(wrong)[0] in rules.option_list.options
                 between = f"write {_choice_words(option)} between the two"
                 instead = rules.option_list.removed.get(f"{option.name}={wrong}")
-                hint = between if is_option else f"write {instead}" if instead else _choice_hint(option, wrong)
+                number = mismatch and _number_hint(rules.style, option, wrong)
+                hint = (
+                    between if is_option else f"write {instead}" if instead else number or _choice_hint(option, wrong)
+                )
                 if rules.knows_all or hint.startswith(_MEANT):
                     refusals.append(("E440", {"hint": hint}))
         elif mismatch:
-            refusals.append(("E441", {"type": mismatch, "hint": _type_hint(rules.style, option, value)}))
+            hint = _type_hint(rules.style, option, value) or _pairs_hint(rules, option, value)
+            refusals.append(("E441", {"type": mismatch, "hint": hint}))
         if rules.style.kind == "exact" and option.type in _LEADING_NUMBERS and (read := _read_part(option, value)):
-            refusals.append(("W442", {"read": read}))
+            refusals.append(("W442", {"read": read, "hint": _number_hint(rules.style, option, value) or _DIGITS_HINT}))
         for code, words in refusals:
             quoted = _quote(args, index)
             shown = quoted if is_own_argument else quoted.partition("=")[2]
@@ -371,7 +377,49 @@ def _type_hint(style: Dialect, option: Option, value: str) -> str:
     parts = [part for part in re.split(r"[,\s]+", bare.strip("[]()")) if part]
     if option.arity in "+*" and len(parts) > 1 and not any(_type_mismatch(style, option, part) for part in parts):
         return f"write {_list_words(parts)} as separate items of the list"
-    return _JSON_HINT if option.type in ("json", "object") and bare[:1] in ("{", "[", "'", '"') else ""
+    if option.type in _JSON:
+        return _JSON_HINT if bare[:1] in ("{", "[", "'", '"') else ""
+    return _number_hint(style, option, value)
+
+
+def _number_hint(style: Dialect, option: Option, value: str) -> str:
+    """The number that a value stands for, as `0.9` for 90%; '' where nobody can tell."""
+    bare = number_forms.without_unit(value, option.name.rpartition("-")[2])
+    forms = number_forms.short_counts(value) if option.type == "count" else ()
+    number = number_forms.read_number(value)
+    digits = [f"{part:.12g}" for part in number.parts] if option.type == "float" else [*map(str, number.whole)]
+    fitting = [
+        form for form in (bare, *forms, *digits) if form and form != value and not _type_mismatch(style, option, form)
+    ]
+    if not fitting:
+        near = str(max(1, round(number.parts[0]))) if number.parts and option.type != "float" else value
+        is_near = near != value and not _type_mismatch(style, option, near)
+        return f"write a whole number, such as '{near}'" if is_near else ""
+    is_one = option.type == "float" or fitting[0] in (bare, *forms)
+    return f"{_MEANT} {alternatives(fitting[:1] if is_one else fitting)}?"
+
+
+def _pairs_hint(rules: OptionRules, option: Option, value: str) -> str:
+    """JSON for pairs such as `image=2`, which older versions take, and for the value of one key; '' for other words."""
+    if option.type not in _JSON or len(value) > _LONG:
+        return ""
+    groups = rules.keys()
+    names = groups[option.name].names if option.name in groups else ()
+    pairs = [re.fullmatch(r"\s*([A-Za-z_]\w*)\s*[=:]\s*([\w.+-]+)\s*", part) for part in value.split(",")]
+    keys = {pair[1]: _json_value(pair[2]) for pair in pairs if pair}
+    if len(keys) < len(pairs):
+        owners = [name for name in names if value in getattr(groups.get(f"{option.name}.{name}="), "names", ())]
+        keys = {owners[0]: value} if len(owners) == 1 else {}
+    return f"write '{json.dumps(keys)}'" if keys and (not names or {*keys} <= {*names}) else ""
+
+
+def _json_value(text: str) -> object:
+    """What a text is in JSON: a number, true, false or null, else a string."""
+    try:
+        value: object = json.loads(text.lower() if text in ("True", "False") else text)
+    except ValueError:
+        return text
+    return value
 
 
 def _list_words(words: Sequence[str]) -> str:

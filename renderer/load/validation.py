@@ -34,6 +34,9 @@ _MOST_HINTS = 20  # fields of an object for which it is tried what would be vali
 _OTHER_CONTAINERS = ("ephemeralContainers", "initContainers", "volumes")
 # Names of fields that objects of every sort have.
 _COMMON_FIELDS = {"$patch", "apiVersion", "kind", "metadata", "name", "namespace", "labels", "annotations"}
+# Names that mean something else in each object that has them, so that no other branch of the spec is meant.
+_FIELDS_OF_MANY = {"type", "kind", "mode", "port", "path", "key", "value", "size", "service", "replicas", "interval"}
+_FIELDS_OF_MANY |= {"issuer", "host", "hostname", "config"}
 _FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {
@@ -188,6 +191,10 @@ def check(document: Document, kind: str) -> list[Diagnostic]:
             continue
         if code == "E302" and words["word"] == "maxReplicas":
             code = "E271"
+        elif code == "E302" and not words["hint"]:
+            from renderer import foreign_words  # few runs need it
+
+            words["hint"] = foreign_words.missing_hint(kind, name, value, finding.path, words["word"])
         problems.append(make_diagnostic(code, origin, **words))
     return problems
 
@@ -202,14 +209,16 @@ class _Hints:
 
     def find(self, finding: Finding) -> Hint | None:
         """What is known beyond the names of fields that are alike."""
-        from renderer import foreign_words  # few runs need it
+        from renderer import foreign_words, value_forms  # few runs need them
 
         if not self.left:
             return None
         self.left -= 1
         if hint := foreign_words.key_hint(self.kind, self.schema, self.value, finding):
             return hint
-        return self._elsewhere(finding) if finding.code == "E301" else None
+        if finding.code == "E301":
+            return self._elsewhere(finding)
+        return None if finding.words.get("hint") else value_forms.form_hint(self.schema, self.value, finding)
 
     def _elsewhere(self, finding: Finding) -> Hint | None:
         """The place of a field that the object has elsewhere, unless a field beside it is spelt nearly so."""
@@ -220,11 +229,23 @@ class _Hints:
         begins = name.lower().startswith(word.lower()) or word.lower().startswith(name.lower())
         if name and (begins or suggestions.within_letters(word.lower(), [name.lower()], _MISSPELT)):
             return None if self._takes(finding, name) else self._known(finding)
-        if place := _place_of(self.schema, word):
+        if sibling := self._sibling(finding):
+            return Hint(f"did you mean '{sibling}'?", (*finding.path[:-1], sibling))
+        place = _place_of(self.schema, word)
+        if place and (word not in _FIELDS_OF_MANY or _is_near(place, finding.path)):
             of_engine = f", of the container {RUNNER}" if ".containers[]." in place else ""
             moved = foreign_words.moved_hint(self.schema, self.value, finding, place)
             return moved or Hint(f"did you mean {place}{of_engine}?")
         return self._known(finding) if name and not self._takes(finding, name) else None
+
+    def _sibling(self, finding: Finding) -> str:
+        """The one field beside an unknown one that is not there and lists its value among those that it takes."""
+        value, beside = value_at(self.value, *finding.path), value_at(self.value, *finding.path[:-1])
+        fields = schema_validation.schema_at(self.schema, finding.path[:-1]).get("properties") or {}
+        if not isinstance(value, str) or not isinstance(beside, dict):
+            return ""
+        taking = [name for name, field in fields.items() if value in field.get("enum", ()) and name not in beside]
+        return taking[0] if len(taking) == 1 else ""
 
     def _takes(self, finding: Finding, name: str) -> bool:
         """Whether a field beside the unknown one takes a value of its type."""
@@ -240,6 +261,12 @@ class _Hints:
     def _known(self, finding: Finding) -> Hint:
         known = schema_validation.schema_at(self.schema, finding.path[:-1]).get("properties") or {}
         return Hint(suggestion("", sorted(known)))
+
+
+def _is_near(place: str, path: Path) -> bool:
+    """Whether a place is in the branch of the spec in which a path is, or directly below the spec."""
+    branch = place.removeprefix("spec.").partition(".")[0].removesuffix("[]")
+    return len(path) <= 2 or branch in path or place.count(".") == 1
 
 
 def _place_of(schema: str, word: str) -> str:

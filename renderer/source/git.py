@@ -18,7 +18,7 @@ from selectors import EVENT_READ, EVENT_WRITE, PollSelector
 from msgspec import Struct
 from msgspec.structs import replace
 
-from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic
+from renderer.diagnostics import Origin, Path, RenderError, make_diagnostic, suggestion
 
 MAX_LIST_BYTES = 32 * 1024 * 1024  # bytes of the list of a commit's files: some 300,000 of them
 MAX_CONTENT_BYTES = 512 * 1024 * 1024  # bytes of the files that are read of a commit at once
@@ -97,12 +97,23 @@ def commit(top: str, name: str) -> str:
         common = _run(top, "rev-parse", "--git-common-dir")
         if common.status:
             raise _git_error(top, common)
+        hint = _name_hint(top, name)
         shallow = os.path.exists(os.path.join(top, os.fsdecode(common.out).strip(), "shallow"))
-        hint = "this clone is shallow: fetch more, as with fetch-depth: 0" if shallow else "git log lists the commits"
+        if shallow and not hint.startswith("did you mean"):
+            hint = "this clone is shallow: fetch more, as with fetch-depth: 0"
         if _run(top, "rev-parse", "--verify", "--quiet", "HEAD").status:
             hint = "nothing is committed yet: commit first, as git add . && git commit"
         raise RenderError([make_diagnostic("E782", Origin(_RevisionName(name)), name=name, hint=hint)])
     return answer.out.decode().strip()
+
+
+def _name_hint(top: str, name: str) -> str:
+    """The branch or tag that was meant by a name, also one that only a remote has; else some that there are."""
+    answer = _run(top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags")
+    names = answer.out.decode("utf-8", "replace").split()
+    remote = next((known for known in names if name and known.endswith(f"/{name}")), "")
+    hint = f"did you mean '{remote}'?" if remote else suggestion(name, names)
+    return hint if hint.startswith("did you mean") else f"{hint}; git log lists the commits".removeprefix("; ")
 
 
 def merge_base(top: str, first: str, second: str) -> str:

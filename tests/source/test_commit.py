@@ -204,6 +204,16 @@ def test_a_name_of_no_commit(name: str, repo: Path) -> None:
     assert "git log" in problem.hint
 
 
+def test_a_name_that_only_the_remote_has(repo: Path, tmp_path: Path) -> None:
+    committed(repo)
+    run("branch", "feature/wider", at=repo)
+    run("clone", "-q", str(repo), "clone", at=tmp_path)
+    for name, branch in (("feature/wider", "origin/feature/wider"), ("mian", "main")):
+        with pytest.raises(RenderError) as raised:
+            git.commit(str(tmp_path / "clone"), name)
+        assert raised.value.problems[0].hint == f"did you mean '{branch}'?"
+
+
 def test_a_repository_without_commits(repo: Path) -> None:
     with pytest.raises(RenderError) as raised:
         git.commit(git.top(), "HEAD")

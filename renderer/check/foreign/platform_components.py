@@ -24,7 +24,7 @@ class _Need(Struct, frozen=True):
     component: str
     kind: str  # of an object that is there with the component, cluster-scoped
     name: str
-    effect: str  # without it
+    effect: str  # in a cluster without it
 
 
 def missing_components(find_releases: FindReleases, inputs: Inputs) -> Iterator[Diagnostic]:
@@ -48,14 +48,14 @@ def _component_needs(config: RenderConfig) -> Iterator[_Need]:
     """What the settings for all models need."""
     source = config.get(*_METRICS)
     if source in ("prometheusAdapter", "prometheus"):
-        effect = "the API server knows no PodMonitor, so Argo CD or Flux fails"
+        effect = "Argo CD or Flux cannot apply the PodMonitor"
         name = "podmonitors.monitoring.coreos.com"
         yield _Need(_METRICS, "prometheus", "CustomResourceDefinition", name, effect)
     if source == "prometheusAdapter":
         effect = "autoscalers find no metric and never scale"
         yield _Need(_METRICS, "prometheusAdapter", "APIService", "v1beta1.custom.metrics.k8s.io", effect)
     if config.get(*_SCALER) == "keda":
-        effect = "the API server knows no ScaledObject, so Argo CD or Flux fails"
+        effect = "Argo CD or Flux cannot apply the ScaledObjects"
         yield _Need(_SCALER, "keda", "CustomResourceDefinition", "scaledobjects.keda.sh", effect)
     if config.get("gateway", "create") and (issuer := text_at(config.spec, *_ISSUER)):
         effect = "the Gateway gets no certificate and answers nothing"

@@ -208,7 +208,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "N535": Wording(
-        "{file} does not install {component}, and without it {effect}",
+        "{file} does not install {component}; in a cluster that has none {effect}",
         "write {component}: {{enabled: true}} into {file}; where the cluster has it already, write "
         "external: [{declare}] in RenderConfig",
     ),

@@ -370,7 +370,7 @@ ENGINES: Final[dict[str, Wording]] = {
     "W440": Wording("{of}: '{option}' does not accept '{value}'", "{hint}"),
     "E441": Wording("{of}: '{option}' needs {type}, not '{value}'", "{hint}"),
     "W441": Wording("{of}: '{option}' needs {type}, not '{value}'", "{hint}"),
-    "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "write the number itself"),
+    "W442": Wording("{of} reads '{value}' of '{option}' as {read}", "{hint}"),
     "E410": Wording(
         "{name} is '{value}' in the engine, so the engine does not see {source}",
         "leave it out: then the engine uses the same path as the other containers",

@@ -166,7 +166,9 @@ GATEWAYS: Final[dict[str, Wording]] = {
         "write per: tenant, or a header of claimToHeaders",
     ),
     "E651": Wording(
-        "the Gateway {name} does not authenticate clients, so it knows no tenants", "write gateway.auth in RenderConfig"
+        "the Gateway {name} does not authenticate clients, so it knows no tenants",
+        "write auth: {{apiKeys: {{secretName: api-keys}}}} where RenderConfig describes that Gateway (gateway, or "
+        "gateway.perNamespace); a Secret of that name has a key for each tenant",
     ),
     "E652": Wording("this budget is already defined: same header, interval and count", "keep one of them"),
     "E653": Wording("{type} {what}", "{hint}"),

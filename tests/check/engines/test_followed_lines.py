@@ -107,6 +107,7 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--kv-cache-dtype", '"auto"'),
         vllm("org/blue", "--tool-call-parser", "hermez", "--enable-auto-tool-choice"),
         vllm("org/blue", "--load-format=safetensor"),
+        vllm("org/blue", "--max-model-len", "32,768"),
         sglang("--model-path", "org/blue", "--tool-call-parser", "hermez"),
     ],
     "E441": [
@@ -118,6 +119,20 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--max-num-seqs", "'64'"),
         sglang("--model-path", "org/blue", "--cuda-graph-bs", "1 2 4"),
         sglang("--model-path", "org/blue", "--tp-size", '"2"'),
+        vllm("org/blue", "--gpu-memory-utilization", "90"),
+        vllm("org/blue", "--gpu-memory-utilization=95%"),
+        vllm("org/blue", "--gpu-memory-utilization", "0,9"),
+        vllm("org/blue", "--max-num-seqs", "2.0"),
+        vllm("org/blue", "--max-num-seqs", "0.9"),
+        vllm("org/blue", "--max-num-seqs", "1k"),
+        vllm("org/blue", "--max-num-batched-tokens", "32,768"),
+        vllm("org/blue", "--kv-cache-memory-bytes", "16GiB"),
+        vllm("org/blue", "--cpu-offload-gb", "4GiB"),
+        vllm("org/blue", "--limit-mm-per-prompt", "image=2,video=1"),
+        vllm("org/blue", "--limit-mm-per-prompt", "image: 2"),
+        vllm("org/blue", "--structured-outputs-config", "xgrammar", version="0.25.0"),
+        sglang("--model-path", "org/blue", "--mem-fraction-static", "90%"),
+        sglang("--model-path", "org/blue", "--chunked-prefill-size", "4k"),
     ],
     "E477": [
         vllm("org/blue", "--compilation-config", '{"cudagraph_mod": "FULL"}'),
@@ -132,7 +147,7 @@ FAULTS: Mapping[str, Sequence[Line]] = {
         vllm("org/blue", "--structured-outputs-config.backend", "xgrammer"),
         vllm("org/blue", "--kv-transfer-config", '{"kv_connector": "NixlConnector", "kv_role": "kv_bth"}'),
     ],
-    "W442": [(LLAMACPP, (), ["-m", "/m.gguf", "-c", "8k"])],
+    "W442": [(LLAMACPP, (), ["-m", "/m.gguf", "-c", value]) for value in ("8k", "32,768", "8192 tokens")],
     "E443": [
         vllm("org/blue", "--enable-auto-tool-choice"),
         vllm("org/blue", "--enable-reasoning", version="0.8.5"),
@@ -268,7 +283,9 @@ VALUES = {
     "--speculative-algorithm": ["EAGLE"],
 }
 FORMS: Sequence[tuple[str, Follow]] = [
-    (r"did you mean '(\S+)'\?", rename),
+    (r"did you mean '(\S+)'(?: or '\S+')?\?", rename),
+    (r"write a whole number, such as '(\d+)'", rename),
+    (r"write '(\{.*\})'", lambda a, i, m: [*a[:i], m[1], *a[i + 1 :]]),
     (
         r"the option is '(\S+)': write its value as the next item of the list",
         lambda a, i, m: [*a[:i], m[1], a[i][len(m[1]) :].lstrip("= "), *a[i + 1 :]],
@@ -301,7 +318,7 @@ FORMS: Sequence[tuple[str, Follow]] = [
     (r"add (\S+) with the model", lambda a, i, m: [*a, m[1], "org/blue"]),
     (r"write it as JSON: .*", lambda a, i, m: [*a[:i], json.dumps(yaml.safe_load(a[i])), *a[i + 1 :]]),
     (r"it accepts (?:one of )?'([^']+)'.*", rename),
-    (r"write the number itself", lambda a, i, m: [*a[:i], re.sub(r"\D", "", a[i]) + "000", *a[i + 1 :]]),
+    (r"write the number itself", lambda a, i, m: [*a[:i], re.sub(r"\D", "", a[i]), *a[i + 1 :]]),
     (
         r"write (.+) beside it, or leave it out",
         lambda a, i, m: [*a, *(word for option in m[1].split(" and ") for word in (option, *VALUES.get(option, ())))],
