@@ -483,7 +483,9 @@ def _find_option(
         hint = f"it may be {', '.join(matches[:_MOST_OPTIONS])}{', …' if len(matches) > _MOST_OPTIONS else ''}"
         return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, text_behind) or hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
-        return None, None  # a short option, maybe with its value
+        short = option_list.options.get(head[:2])
+        if short is None or not short.type or not _type_mismatch(style, short, token[2:]):
+            return None, None  # a short option, maybe with its value
     hint = _unknown_hint(rules, head, text_behind)
     if not rules.knows_all and not hint.startswith(_MEANT):
         return None, None
@@ -620,9 +622,10 @@ def _glued_hint(rules: OptionRules, args: Sequence[str], index: int) -> str:
     parts = args[index].split()
     if len(parts) < 2 or not parts[0].startswith("-") or parts == [args[index]]:
         return ""
-    if rules.style.head(parts[0])[0] not in rules.option_list.options:
+    name = parts[0].rstrip(":")
+    if rules.style.head(name)[0] not in rules.option_list.options:
         return ""
-    shown = _quote(args, index).split()
+    shown = [name, *_quote(args, index).split()[1:]]
     if len(shown) == 2:
         return f"write {_list_words(shown)} as two items of the list"
     return f"write '{shown[0]}' and what follows it as separate items of the list"

@@ -28,6 +28,7 @@ _PARTS = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL
 _EXPONENT: Final = r"[eE]([+-]?[0-9]+)"  # as text: few runs need it, and re keeps what it has compiled
 _NUMBER_AND_UNIT: Final = r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)"
 _THINGS: Final = ("b", "byte", "bytes", "core", "cores", "cpu", "cpus", "gpu", "gpus")  # units that no quantity has
+_THOUSANDTHS: Final = ("mc", "millicore", "millicores", "millicpu", "millicpus")
 
 
 class _Quantity(Struct, frozen=True):
@@ -100,6 +101,8 @@ def _meant_suffix(unit: str) -> str:
     """The suffix of a unit in lower case: `G` of `gb`, `Gi` of `gib`, none of `cores`; the unit if it is unknown."""
     if unit in _THINGS:
         return ""
+    if unit in _THOUSANDTHS:
+        return "m"
     suffixes: dict[str, str] = {suffix.lower(): suffix for suffix in (*"kMGTPE", *_BINARY)}
     return suffixes.get(unit.removesuffix("b"), unit)
 

@@ -400,7 +400,8 @@ def _from_problems(config: Document) -> list[Diagnostic]:
                     "E751",
                     origin,
                     name=base,
-                    hint=suggestion(base, [environment for environment in environments if environment != name]),
+                    hint=suggestion(base, [environment for environment in environments if environment != name])
+                    or "leave it out; there is no other environment",
                 )
             )
         elif base == name:

@@ -36,7 +36,7 @@ _OTHER_CONTAINERS = ("ephemeralContainers", "initContainers", "volumes")
 _COMMON_FIELDS = {"$patch", "apiVersion", "kind", "metadata", "name", "namespace", "labels", "annotations"}
 # Names that mean something else in each object that has them, so that no other branch of the spec is meant.
 _FIELDS_OF_MANY = {"type", "kind", "mode", "port", "path", "key", "value", "size", "service", "replicas", "interval"}
-_FIELDS_OF_MANY |= {"issuer", "host", "hostname", "config"}
+_FIELDS_OF_MANY |= {"spec", "issuer", "host", "hostname", "config"}
 _FEW_FIELDS = 3  # that a hint lists, where none is required
 # Where a plain `off` is that word, not false (docs/design/contract.md#the-word-off); `*` stands for every key.
 _OFF_FIELDS: dict[str, tuple[Path, ...]] = {

@@ -100,6 +100,8 @@ def test_the_reason_is_short(value: object, reason: str) -> None:
         ("10K", "10k"),
         ("1EB", "1E"),
         ("2 cores", "2"),
+        ("500 millicores", "500m"),
+        ("4000mc", "4000m"),
         ("0.5 CPU", "0.5"),
         ("1 GPU", "1"),
         ("64 bytes", "64"),
