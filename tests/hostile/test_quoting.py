@@ -70,6 +70,7 @@ PLACES = {
     "text/escapes.py mermaid_label": (2, "escapes itself"),
     "text/escapes.py go_string": (1, "escapes itself"),
     "text/escapes.py go_template_text": (1, "escapes itself"),
+    "text/number_forms.py _seconds": (1, "a pattern of ours"),
     "text/escapes.py _numbered": (1, "a class of our own characters"),
     "engines/shell_variables.py ": (2, "patterns of ours"),
     "engines/shell_variables.py _sets": (2, "a name of letters, digits and _"),
@@ -128,6 +129,7 @@ QUOTERS = {
     "shlex.quote": {"text/escapes.py"},
     "json.dumps": {
         *("kubernetes/component_versions.py", "schema_validation.py"),  # schemas
+        "engines/option_validation.py",  # values of options in hints, of letters, digits and .+-
         "resolve/model_cache.py",  # hashes
         *("resolve/apps/fill_jobs.py", "diff/fields.py"),
         *("adopt/open_models.py", "diff/live/leaves.py", "diff/live/command_options.py"),  # what is compared
