@@ -24,6 +24,7 @@ from renderer.diagnostics import Diagnostic, Finding, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import text_at
 from renderer.kubernetes.secret_makers import made_secret
+from renderer.kubernetes.sync_sources import is_sync_source
 from renderer.kubernetes.workloads import WORKLOADS, kind_of
 from renderer.yamlio import Document, FilledDocument
 
@@ -36,13 +37,15 @@ def validate_documents(
     engines: EngineCatalog | None = None,
     census: EngineCensus | None = None,
     rendered: Sequence[Document] = (),
+    unapplied: Iterable[Document] = (),
     are_apart: Callable[[Document, Document], bool] = lambda one, other: False,
 ) -> tuple[list[Diagnostic], list[Document]]:
     """All diagnostics about hand-written manifests, at their own places; and the documents of kinds without a schema.
 
     `external`: what they may refer to besides; `alone`: without the rules between objects; `engines`: what is known of
     those that they may run; `census`: counts these; `rendered`: the HelmReleases whose charts' objects are among the
-    documents; `are_apart`: whether nobody applies two documents together.
+    documents; `unapplied`: objects beside them that are not judged, and may be there; `are_apart`: whether nobody
+    applies two documents together.
     """
     rendered_ids = {id(document) for document in rendered}
     unrendered = [document for document in read if id(document) not in rendered_ids]
@@ -59,7 +62,7 @@ def validate_documents(
     }
     external = replace(
         external,
-        present=frozenset(judged.broken | made_secrets),
+        present=frozenset(judged.broken | made_secrets | {*_keys_of(unapplied)}),
         ambiguous=frozenset(_ambiguous_keys(judged.valid, judged.bodies, are_apart)),
     )
     for i, finding in (*validate_relations(bodies), *validate_whole_graph(bodies, external)):
@@ -67,6 +70,13 @@ def validate_documents(
     if engines:
         problems += _of_known_text(validate_engines(unrendered, engines, external, census), unrendered)
     return problems, [document for document in judged.unknown if not (engines and is_release(document.value))]
+
+
+def _keys_of(documents: Iterable[Document]) -> Iterator[Key]:
+    for document in documents:
+        for item in document.objects or [document]:
+            if isinstance(item.value, dict) and (key := object_key(item.value)):
+                yield key
 
 
 class _JudgedDocuments(Struct, frozen=True):
@@ -136,10 +146,13 @@ def _located(document: Document, findings: Iterable[Finding]) -> Iterator[Diagno
 
 
 def _maker_namespaces(documents: Sequence[Document]) -> Iterator[str]:
-    """The namespaces for which a chart that is not rendered may make objects, or in which Flux fills in text: what the
-    set lacks there may exist. '' where something else says which it is.
+    """The namespaces for which a chart that is not rendered may make objects, in which Flux fills in text, or in which
+    the controller of objects that sync folders runs: what the set lacks there may exist. '' where something else says
+    which it is.
     """
     for document in documents:
+        if is_sync_source(document.value) and (controlled := text_at(document.value, "metadata", "namespace")):
+            yield controlled
         if isinstance(document, FilledDocument) and document.has_pending():
             yield text_at(document.value, "metadata", "namespace")
         elif isinstance(document.value, dict) and is_release(document.value):

@@ -127,7 +127,9 @@ def check(
 
         files = manifests(paths) if paths else Manifests()
         problems, sets = _built_sets(kustomizations)
-        sets = [_ManifestSet(paths, files.documents, files.kustomizations), *sets] if paths else sets
+        if paths:
+            unapplied = [document for documents in files.unapplied.values() for document in documents]
+            sets = [_ManifestSet(paths, files.documents, files.kustomizations, unapplied=unapplied), *sets]
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
@@ -157,6 +159,7 @@ class _ManifestSet(Struct):
     paths: tuple[str, ...]  # of the command line
     documents: list[Document]
     kustomizations: Mapping[str, Set[str]] = {}  # by name of a file: the folders of those that take it
+    unapplied: list[Document] = []  # beside them, in files that no kustomization takes
     rendered: list[Document] = []  # the HelmReleases among them whose charts' objects are among them too
 
 
@@ -184,6 +187,7 @@ class _Unchecked:
             ("not a Kubernetes object", [name for name in files.others if name not in files.chart_values]),
             ("values of a chart, which llmaz adopt reads", files.chart_values),
             ("part of a kustomization", files.patches),
+            ("not named by the kustomization beside it", [*files.unapplied]),
             ("chart, which Helm has to render first", files.charts),
         )
 
@@ -310,6 +314,7 @@ def _judge(
             engines=engine_catalog(config),
             census=census,
             rendered=manifests.rendered,
+            unapplied=manifests.unapplied,
             are_apart=partial(_are_apart, manifests.kustomizations),
         )
         problems += [*cluster_findings, *findings]

@@ -15,7 +15,7 @@ from renderer.kubernetes.sync_sources import is_sync_source
 from renderer.load.kustomize_patches import KustomizePatches
 from renderer.preset_tables import preset_table
 from renderer.source import tree
-from renderer.source.kustomizations import KUSTOMIZATIONS, part_paths, resource_paths
+from renderer.source.kustomizations import KUSTOMIZATIONS, named_paths, part_paths, resource_paths, takes_files
 from renderer.yamlio import Document
 
 _VERSION = re.compile(rb"apiVersion[\"']?[ \t]*:")
@@ -29,10 +29,11 @@ class Manifests(Struct, frozen=True):
     file_count: int = 0  # of the files that were read
     charts: Sequence[str] = ()  # folders that Helm has to render first
     patches: list[str] = []  # files that a kustomization names as a part of it
+    unapplied: dict[str, list[Document]] = {}  # by name of a file beside a kustomization that does not name it
     others: list[str] = []  # files without an object
     chart_values: list[str] = []  # those among them with values of a chart that adopt reads
-    # By name of a file: the folders of the kustomizations that take it.
-    # A file that none takes has its own folder, where an object says which folders are applied together.
+    # By name of a file: the folders of the kustomizations that take it. A file that none takes has its own folder
+    # where one path is given, or an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
     # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
     ignored: frozenset[str] = frozenset()
@@ -59,6 +60,9 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
                 continue
             documents, problems = yamlio.parse(file.name, data, disputes=True)
             if file.path in absolute_paths or _holds_objects(documents, data if problems else b""):
+                if file.path not in absolute_paths and kustomizations.leaves_out(file.path):
+                    manifests.unapplied[file.name] = documents
+                    continue
                 for document in documents:
                     objects = document.objects or [document]  # an empty List
                     manifests.documents.extend(kustomizations.patches.applied(item, file.path) for item in objects)
@@ -69,7 +73,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
                 manifests.others.append(file.name)
                 if any(_are_chart_values(document.value) for document in documents):
                     manifests.chart_values.append(file.name)
-    if any(is_sync_source(document.value) for document in manifests.documents):
+    if len(paths) == 1 or any(is_sync_source(document.value) for document in manifests.documents):
         for document in manifests.documents:
             manifests.kustomizations.setdefault(document.name, {os.path.dirname(document.name)})
     return manifests
@@ -116,16 +120,26 @@ class _Kustomizations:
     def __init__(self, files: Sequence[tree.InputFile]) -> None:
         self.takers: dict[str, set[str]] = {}  # the folders of those that name it as a resource
         named: set[str] = set()
+        self._named_by: dict[str, set[str]] = {}  # by the folder of one that says which of its files are applied
         by_folder: dict[str, list[Document]] = {}
         for file in files:
             folder = os.path.dirname(file.path)
             by_folder[folder] = [*_readable_documents(file)]
             for document in by_folder[folder]:
                 named |= part_paths(document.value, folder)
+                if takes_files(document.value):
+                    self._named_by.setdefault(folder, set()).update(named_paths(document.value, folder))
                 for path in resource_paths(document.value, folder):
                     self.takers.setdefault(path, set()).add(folder)
         self.parts = named - self.takers.keys()  # patches, configuration or contents
         self.patches = KustomizePatches(by_folder)
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether a kustomization stands beside a file, and neither it nor another one names the file: nothing applies
+        it.
+        """
+        names = self._named_by.get(os.path.dirname(path))
+        return names is not None and path not in names and path not in self.takers and path not in self.parts
 
 
 def _readable_documents(file: tree.InputFile) -> Sequence[Document]:

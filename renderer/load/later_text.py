@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -22,7 +23,10 @@ _VARIABLE, _ENCRYPTED = "${", "ENC["
 _SUBSTITUTE = "kustomize.toolkit.fluxcd.io/substitute"  # a label or an annotation
 # Fields whose texts are scripts, or anything.
 _SCRIPTS = frozenset(["command", "args", "data", "stringData", "binaryData", "annotations"])
-_UNNAMED = "_"  # the name of a Namespace that the namespace of a kustomization replaces
+# The name of a Namespace that the namespace of a kustomization replaces, and that nobody can mean: `_`, `.invalid`.
+_UNNAMED = re.compile("[._-]")
+# How a value begins that is a reference which vals, or the vault plugin of Argo CD, resolves before a cluster gets it.
+_RESOLVED = re.compile(r"ref\+[a-z0-9]+://|<path:")
 
 
 def fill_documents(
@@ -54,16 +58,22 @@ def _has_variables(data: bytes) -> bool:
     return _VARIABLE.encode() in data
 
 
+@lru_cache(maxsize=1)
+def _has_references(data: bytes) -> bool:
+    return b"ref+" in data or b"<path:" in data
+
+
 def _fill_document(document: Document, find_variables: FindVariables) -> _Result:
     body = document.value
     if not isinstance(body, dict):
         return _Result(document)
     has_variables = _has_variables(document.data) and not _is_disabled(body)
     filling = _Filling(document, find_variables(document) if has_variables else None, has_variables=has_variables)
-    if not (filling.is_encrypted or has_variables or _is_unnamed(body)):
+    is_unnamed = _is_unnamed(body)
+    if not (filling.is_encrypted or has_variables or is_unnamed or _has_references(document.data)):
         return _Result(document)
     value = filling.fill()
-    if _is_unnamed(body):
+    if is_unnamed:
         filling.pending.add(("metadata", "name"))
         if not _is_kustomized(document.name):
             filling.unexplained.append(("metadata", "name"))
@@ -81,7 +91,7 @@ def _is_disabled(body: Mapping[str, Any]) -> bool:
 
 
 def _is_unnamed(body: Mapping[str, Any]) -> bool:
-    return text_at(body, "kind") == "Namespace" and text_at(body, "metadata", "name") == _UNNAMED
+    return text_at(body, "kind") == "Namespace" and bool(_UNNAMED.match(text_at(body, "metadata", "name")))
 
 
 def _is_kustomized(name: str) -> bool:
@@ -117,7 +127,7 @@ class _Filling:
             return [self._filled(item, (*path, i)) for i, item in enumerate(value)]
         if not isinstance(value, str):
             return value
-        if self.is_encrypted and value.startswith(_ENCRYPTED):
+        if (self.is_encrypted and value.startswith(_ENCRYPTED)) or _RESOLVED.match(value):
             self.pending.add(path)
             return value
         text = self._text(value, path, path)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from renderer.diagnostics import Path
-from renderer.kubernetes.json_values import list_at, maps_at, texts_at
+from renderer.kubernetes.json_values import as_map, list_at, maps_at, text_at, texts_at
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The names that kustomize looks for in a folder."""
+_GROUP = "kustomize.config.k8s.io"
 # Fields of a kustomization, in small letters: kustomize reads JSON as Go does, which takes a name in any.
 RESOURCES: Final = ("resources", "bases", "components")
 PATCHES: Final = ("patchesstrategicmerge", "patches", "patchesjson6902", "replacements")
@@ -68,6 +69,20 @@ def _is_repository_path(path: str, *, whole: bool = False) -> bool:
         parts = path.split("/", 2)
         repository, inside = "/".join(parts[:2]) if len(parts) > 1 else "", "".join(parts[2:])
     return bool(repository) and posixpath.normpath(inside.removeprefix("/")).split("/")[0] != ".."
+
+
+def takes_files(kustomization: object) -> bool:
+    """Whether a kustomization says which files of its folder are applied: by its resources, and by no plugin, which may
+    read others.
+    """
+    group = text_at(kustomization, "apiVersion").partition("/")[0]
+    has_plugins = any(str(key).casefold() in PLUGINS for key in as_map(kustomization))
+    return group in ("", _GROUP) and bool(texts_at(kustomization, "resources")) and not has_plugins
+
+
+def named_paths(kustomization: object, folder: str) -> set[str]:
+    """The paths of all files and folders that a kustomization in `folder` names, for whatever."""
+    return _paths((name for _, _, name in named_files(kustomization)), folder)
 
 
 def part_paths(kustomization: object, folder: str) -> set[str]:

@@ -98,6 +98,7 @@ class _FilePlace:
         return self.place
 
 
+_MERGE: Final = "tag:yaml.org,2002:merge"  # that yq writes before the key `<<`, which is nothing else without it
 _LIBYAMLS_DEPTH = "maximum nesting depth"  # of newer ones, which look further ahead than our own limit lies
 _MAX_SHOWN: Final = 200  # characters of a name in a message
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -222,7 +223,7 @@ class LocatedReader:
             self.stop("E112", node.place, limit=MAX_VALUES)
 
     def check_properties(self, event: Any, node: LocatedNode) -> LocatedNode:
-        if event.tag is not None:
+        if event.tag is not None and not (event.tag == _MERGE and node.is_merge_key):
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:_MAX_SHOWN]
             self.report("E107", node.place, self.path(), tag=tag)
         if event.anchor is not None:

@@ -441,6 +441,14 @@ UP = "spec.behavior.scaleUp"
         # what a target may say
         ({f"{METRIC}.0.resource.target": {"type": "AverageValue", "averageValue": "1"}}, None),
         ({f"{METRIC}.0.resource.target": {"type": "Value", "value": "1"}}, f"E531 {METRIC}.0.resource.target.type"),
+        # the value counts, whatever the type beside it; but the type says how metrics of objects are measured
+        ({f"{METRIC}.0.resource.target": {"type": "Value", "averageValue": "1"}}, None),
+        ({f"{METRIC}.1.pods.target": {"type": "Value", "averageValue": "1"}}, None),
+        ({f"{METRIC}.3.external.target": {"type": "Value", "averageValue": "1"}}, None),
+        (
+            {f"{METRIC}.2.object.target": {"type": "Value", "averageValue": "1"}},
+            f"E531 {METRIC}.2.object.target.type",
+        ),
         ({f"{METRIC}.2.object.target": {"type": "AverageValue", "averageValue": "1"}}, None),
         (
             {f"{METRIC}.3.external.target": {"type": "Utilization", "averageUtilization": 1}},

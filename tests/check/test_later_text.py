@@ -215,8 +215,29 @@ def test_a_namespace_that_kustomize_names(llmaz: Llmaz) -> None:
     assert codes(llmaz("check", ".")) == ["N534"]
     write(kustomization="{namespace: chat, resources: [namespace.yaml]}")
     assert codes(llmaz("check", ".")) == []
+    write(namespace="{apiVersion: v1, kind: Namespace, metadata: {name: .invalid}}")
+    assert codes(llmaz("check", ".")) == []
     write(namespace="{apiVersion: v1, kind: Namespace, metadata: {name: My_Space}}")
     assert codes(llmaz("check", ".")) == ["E306"]
+
+
+HELD = "{{apiVersion: v1, kind: Secret, metadata: {{name: a}}, data: {{token: '{}'}}}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("ref+op://vault/item/token", []),
+        ("ref+awssecrets://team/token", []),
+        ("<path:secret/data/team#token>", []),
+        ("see ref+op://vault/item/token", ["E306"]),
+        ("ref+nothing", ["E306"]),
+        ("<token>", ["E306"]),
+    ],
+)
+def test_references_that_a_tool_resolves(llmaz: Llmaz, value: str, expected: list[str]) -> None:
+    write(secret=HELD.format(value))
+    assert codes(llmaz("check", ".")) == expected
 
 
 ROUTE = """
@@ -300,12 +321,52 @@ SHARED = "{apiVersion: v1, kind: ConfigMap, metadata: {name: cluster, namespace:
 
 def test_clusters_of_one_tree_have_objects_of_the_same_name(llmaz: Llmaz) -> None:
     write(prod__config=SHARED, test__config=SHARED)
+    assert codes(llmaz("check", "prod", "test")) == ["E201"]  # whoever names both means both
+    assert codes(llmaz("check", ".")) == []
+    write(prod__other=SHARED)
     assert codes(llmaz("check", ".")) == ["E201"]
+    write(prod__other="{}")
     for folder in ("prod", "test"):
         write(**{f"{folder}__kustomization": "{resources: [config.yaml]}"})
     assert codes(llmaz("check", ".")) == []
     write(prod__kustomization="{resources: [config.yaml, ../test/config.yaml]}")
     assert codes(llmaz("check", ".")) == ["E201"]
+
+
+def test_a_file_that_no_kustomization_names(llmaz: Llmaz) -> None:
+    """Nothing applies it: it is no second object of its name, and need not be whole; but it may be there."""
+    write(kustomization="{resources: [config.yaml]}", config=SHARED, variant=SHARED)
+    done = llmaz("check", ".")
+    assert codes(done) == []
+    assert "not checked, not named by the kustomization beside it: variant.yaml" in done.err
+    assert "1 object checked" in done.err
+    assert codes(llmaz("check", "variant.yaml", "config.yaml")) == ["E201"]
+    write(patch="{apiVersion: apps/v1, kind: Deployment, metadata: {name: chat}, spec: {replicas: 2}}")
+    assert codes(llmaz("check", ".")) == []
+    assert codes(llmaz("check", "patch.yaml")) == ["E302", "E302"]
+
+
+@pytest.mark.parametrize(
+    "kustomization",
+    [
+        "{namespace: chat}",
+        "{resources: [config.yaml], transformers: [plugin.yaml]}",
+        "{resources: [config.yaml, variant.yaml]}",
+        "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, resources: [config.yaml]}",
+    ],
+)
+def test_a_kustomization_that_does_not_say_what_is_applied(llmaz: Llmaz, kustomization: str) -> None:
+    write(kustomization=kustomization, config=SHARED, variant=SHARED)
+    assert "2 objects checked" in llmaz("check", ".").err
+
+
+def test_the_namespace_of_the_controller_of_a_tree(llmaz: Llmaz) -> None:
+    """What syncs the folders of a tree was brought by something else, and so was what stands beside it."""
+    write(route=ROUTE.replace("namespace: llm", "namespace: argocd"), other=ROUTE)
+    assert codes(llmaz("check", ".")) == ["E580", "E580"]
+    application = "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: a, namespace: argocd}}"
+    write(application=application)
+    assert codes(llmaz("check", ".")) == ["E580", "N580"]
 
 
 CLUSTER = """

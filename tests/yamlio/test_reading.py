@@ -127,6 +127,7 @@ def test_merge_keys(parser: str) -> None:
     both:
       <<: [{a: 5}, *x]
     quoted: {"<<": 1}
+    tagged: {!!merge <<: *x, c: 3}
     """
     (got,) = values(text)
     assert got["explicit"] == {"a": 1, "b": 9}
@@ -134,6 +135,7 @@ def test_merge_keys(parser: str) -> None:
     assert got["inline"] == {"a": 7, "b": 1}
     assert got["both"] == {"a": 5, "b": 1}
     assert got["quoted"] == {"<<": 1}
+    assert got["tagged"] == {"a": 1, "b": 1, "c": 3}
 
 
 def test_aliases(parser: str) -> None:

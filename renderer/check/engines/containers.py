@@ -116,7 +116,10 @@ def engine_containers(document: Document, catalog: EngineCatalog) -> Iterator[En
 
 
 def accelerated_containers(document: Document, catalog: EngineCatalog) -> int:
-    """How many containers of a manifest's pods ask for accelerators."""
+    """How many containers of a manifest's pods, or of the values that it gives to a chart, ask for accelerators."""
+    if values_paths(document.value):
+        values = read_values(document)[0].value
+        return sum(has_accelerators(catalog, container.body) for container in containers_in_values(values))
     value = own_fields(document.value)
     kind = kind_of(value) if isinstance(value, dict) else None
     pods = (

@@ -33,7 +33,7 @@ _CLUSTER_SCOPED = (_PRIORITY, _RUNTIME)
 _CLAIM = "PersistentVolumeClaim"
 _TOLD = (ACCOUNT, _PRIORITY, _RUNTIME, _CLAIM)  # that a set with others of the kind has whole
 _BUILT_IN = ("default", "system-")  # names of what each cluster has
-_SIMILAR = 0.8  # from which on a name is taken for a misspelt one
+_SIMILAR = 0.85  # from which on a name is taken for a misspelt one
 
 
 class Reference(NamedTuple):

@@ -38,7 +38,8 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
         source = kind[:1].lower() + kind[1:]
         target, allowed = map_at(metric, source, "target"), _TARGETS[source]
         path: Path = ("spec", "metrics", i, source, "target")
-        if target["type"] not in allowed:
+        given = [name for name in allowed if _VALUES[name] in target]
+        if not given or (kind == _OF_OBJECTS and target["type"] not in given):
             what = f"the target of a {kind} metric must have type {' or '.join(allowed)}"
             yield Finding("E531", (*path, "type"), {"what": what})
             continue
@@ -49,6 +50,11 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
                 )
 
 
+# The value counts, whatever the type beside it; but metrics of objects are measured by the type: validateMetricTarget
+# (pkg/apis/autoscaling/validation/validation.go) and computeStatusForObjectMetric
+# (pkg/controller/podautoscaler/horizontal.go) of Kubernetes 1.37.2.
+_VALUES = {"Utilization": "averageUtilization", "AverageValue": "averageValue", "Value": "value"}
+_OF_OBJECTS = "Object"
 _MEASURED_WITHOUT_PODS = ("Object", "External")
 _TARGETS = {
     "resource": ("Utilization", "AverageValue"),
