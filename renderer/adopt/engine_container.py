@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from renderer.adopt.serving_workload import Body, ServingWorkload
+from renderer.check.engines import clues_of
 from renderer.diagnostics import Collector, Origin, Path, quoted
 from renderer.engines.catalog import EngineCatalog, VersionedEngine
 from renderer.engines.container_engine import RecognisedEngine, recognise
@@ -107,8 +108,8 @@ def _read_container(
         ]
         for field in ("command", "args")
     )
-    recognised = recognise(catalog, command, args, text_at(body, "image"), values)
-    if recognised is None:
+    recognised = recognise(catalog, command, args, text_at(body, "image"), values, clues_of(catalog, body))
+    if recognised is None or not recognised.is_certain:
         return None
     _require_filled(workload, body, path, [*command, *args], diagnostics)
     if workload.hosts == 1:  # templates of several hosts stay as they are

@@ -17,6 +17,7 @@ from renderer.kubernetes.json_values import as_map, list_at, maps_at, text_at, t
 from renderer.kubernetes.workloads import is_rendered
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_SHELL_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://")
 _HUB_HOME, _HUB_FOLDER = "/root/.cache/huggingface", "/hub"
 _HOME_VARIABLE = "HF_HOME"
@@ -25,6 +26,7 @@ _HUB = "Huggingface"
 _LOADER = "model-loader"
 _USUAL_REVISIONS = ("main", "master")
 _LOADED = "/workspace/models/"
+_PULLED = "docs/migrating/by-hand.md#a-server-that-pulls-models"
 _BY_HAND = "write the OpenModel by hand, or name a repository of the hub, a claim or a folder of the node"
 
 
@@ -70,8 +72,8 @@ def find_model_source(
     if not opened:
         if address := _pulled(container) or step[0]:
             uri = f"{container.entry['pullScheme']}://{address}"
-            cache = _mount_path(_volume_at(container.body, template, container.entry.get("hubCache", ""))[0])
-            cache = "" if loads_itself else cache
+            mount, volume = _volume_at(container.body, template, container.entry.get("hubCache", ""))
+            cache = "" if loads_itself or "emptyDir" in volume else _mount_path(mount)
             return ModelSource({"uri": uri}, address, address, lost_cache=cache, is_pulled=True)
         _stop_unnamed(workload, container, origin, diagnostics)
     if loaded := _loaded(container, template, opened):
@@ -124,6 +126,9 @@ def _stop_unnamed(
     elif words:
         why = "no option and no variable names the model, and the postStart hook loads none in words that can be read"
         hint = "write the OpenModel by hand, with what the hook loads as its source"
+    elif scheme := container.entry.get("pullScheme"):
+        why = "no option, variable or hook names the model: whoever asks, or something beside it, has one pulled"
+        hint = f"write an OpenModel with source.uri {scheme}://NAME, and a Playground, for each model: {_PULLED}"
     else:
         why, hint = "no option and no variable names the model", _BY_HAND
     diagnostics.stop("E953", origin, why=why, hint=hint)
@@ -207,7 +212,10 @@ def _pulled(container: AdoptedContainer) -> str:
     for command in container.entry.get("pulls") or ():
         for i in range(len(flat) - len(command)):
             if flat[i : i + len(command)] == command and not flat[i + len(command)].startswith("-"):
-                return flat[i + len(command)].strip("\"';&")
+                name = flat[i + len(command)].strip("\"';&")
+                if variable := _SHELL_VARIABLE.fullmatch(name):
+                    name = container.values.get(variable[1] or variable[2], "")
+                return "" if "$" in name else name
     return ""
 
 

@@ -72,7 +72,9 @@ def original_pod(
     others = [body for body in maps_at(spec, "containers") if body.get("name") != container.get("name")]
     spec["containers"] = [runner, *others]
     used = {name for _, body in containers(spec) for name in _mounted(body)}
-    if volumes := [volume for volume in maps_at(spec, "volumes") if text_at(volume, "name") in used]:
+    before = {name for _, body in containers(map_at(template, "spec")) for name in _mounted(body)}
+    # What no container mounted before may be for one that a webhook adds.
+    if volumes := [volume for volume in maps_at(spec, "volumes") if _stays(text_at(volume, "name"), used, before)]:
         spec["volumes"] = volumes
     else:
         spec.pop("volumes", None)
@@ -80,6 +82,10 @@ def original_pod(
         if spec.get(key) == constants("core.PodSpec")[key]:
             del spec[key]
     return {**kept_metadata(template), "spec": spec}
+
+
+def _stays(volume: str, used: Set[str], before: Set[str]) -> bool:
+    return volume in used or volume not in before
 
 
 def kept_metadata(template: Body) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from renderer.adopt.serving_workload import Body, ServingWorkload
-from renderer.check.engines import engine_containers, is_release
+from renderer.check.engines import accelerated_containers, engine_containers, is_release
 from renderer.diagnostics import Diagnostic, NamedSource, Origin, make_diagnostic
 from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes.json_values import map_at, maps_at, text_at
@@ -22,6 +22,8 @@ _RENDERED_BY: Final[Mapping[str, str]] = {
 }
 # How kinds begin that serve models in a way of their own, with the part of the page about them.
 _SERVING_KINDS: Final[Mapping[str, str]] = {"InferenceService": "kserve", "Ray": "ray", "NIM": "nim"}
+_KSERVE: Final = ("kserve", "serving.kserve.io")  # whose kind others have too
+_OTHERS: Final = "other-workloads"
 
 
 def unadopted(
@@ -65,11 +67,14 @@ def _words(document: Document, catalog: EngineCatalog) -> dict[str, str]:
         what = f"{name} gives values to a chart, which adopt does not render"
         return {"what": what, "hint": _RENDER.format(_RENDERED_BY.get(kind, "helm template"))}
     part = next((part for start, part in _SERVING_KINDS.items() if kind.startswith(start)), "")
-    if not part and (group, kind) not in WORKLOADS and any(True for _ in engine_containers(document, catalog)):
-        part = "other-workloads"
+    if part == _KSERVE[0] and group != _KSERVE[1]:
+        part = _OTHERS
+    runs_engine = any(True for _ in engine_containers(document, catalog))
+    if not part and (group, kind) not in WORKLOADS and runs_engine:
+        part = _OTHERS
     if part:
         return {"what": f"{name} is of a kind that adopt does not read", "hint": f"write it by hand: {_PAGE}#{part}"}
-    if (group, kind) in WORKLOADS:
+    if runs_engine or accelerated_containers(document, catalog):
         what = f"{name} is no Deployment, StatefulSet or LeaderWorkerSet, which a Playground would replace"
-        return {"what": what, "hint": f"write it as one of these first: {_PAGE}#other-workloads"}
+        return {"what": what, "hint": f"write it as one of these first: {_PAGE}#{_OTHERS}"}
     return {}

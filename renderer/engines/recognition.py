@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from renderer.engines.catalog import EngineCatalog
-from renderer.engines.handwritten_command import EngineCommand, Word, foreign_options, model_options, read_lines_as
+from renderer.engines.handwritten_command import (
+    EngineCommand,
+    Word,
+    foreign_options,
+    model_options,
+    read_lines_as,
+    table_entry,
+)
 from renderer.engines.option_lists import Option
 from renderer.text import patterns
 
@@ -88,8 +95,9 @@ def _heads(words: Sequence[Word]) -> Iterator[str]:
 
 
 def _says(name: str, backend: str) -> bool:
-    """Whether an engine is a word of a name."""
-    return patterns.fits_any(name, [backend, f"{backend}-*", f"*-{backend}", f"*-{backend}-*"])
+    """Whether an engine, or the image of its project, is a word of a name."""
+    images = table_entry(backend).get("images") or ()
+    return patterns.fits_any(name, [backend, f"{backend}-*", f"*-{backend}", f"*-{backend}-*", *images])
 
 
 def _values(line: EngineCommand) -> Iterator[str]:

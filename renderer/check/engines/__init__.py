@@ -6,7 +6,13 @@ import os
 
 from renderer.check.engines.census import EngineCensus
 from renderer.check.engines.chart_values import is_release
-from renderer.check.engines.containers import EngineContainer, engine_candidates, engine_containers
+from renderer.check.engines.containers import (
+    EngineContainer,
+    accelerated_containers,
+    clues_of,
+    engine_candidates,
+    engine_containers,
+)
 from renderer.check.engines.explanation import container_at, explain_engine, explanation_text
 from renderer.check.engines.validation import validate_engines
 from renderer.diagnostics import import_rules
@@ -14,6 +20,8 @@ from renderer.diagnostics import import_rules
 __all__ = [
     "EngineCensus",
     "EngineContainer",
+    "accelerated_containers",
+    "clues_of",
     "container_at",
     "engine_candidates",
     "engine_containers",

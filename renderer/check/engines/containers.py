@@ -162,7 +162,7 @@ def _engines_in_pod(
         origin = document.origin(*pod_path, *path)
         around = map_at(document.value, *pod_path[:-1])
         is_joined = path == _FIRST and pod_path[-1:] == ("spec",) and joins_command(around, pod_path[:-1])
-        clues = _clues(catalog, body)
+        clues = clues_of(catalog, body)
         origins = {field: origin.at(field) for field in _WORDS}
         if recognised := _recognise(catalog, body, origins, clues, is_joined=is_joined):
             yield EngineContainer(
@@ -216,7 +216,7 @@ def _recognise(
     return recognise(catalog, words["command"], words["args"], text_at(container, "image"), variables, clues)
 
 
-def _clues(catalog: EngineCatalog, container: Body) -> Clues | None:
+def clues_of(catalog: EngineCatalog, container: Body) -> Clues | None:
     """What a container says besides its command line; None where it has neither an accelerator nor an option that
     names a model, so that no engine is looked for.
     """

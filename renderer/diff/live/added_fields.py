@@ -166,12 +166,18 @@ def is_preset_variable(differing: DifferingField) -> bool:
 
 
 def has_hub_access(differing: DifferingField) -> bool:
-    """A token of the hub that the container starts without, too."""
-    if not differing.added or not differing.pods or differing.field[:1] != ("env",):
+    """A token of the hub that the container starts without, too, or that it has already under another name."""
+    pods = differing.pods
+    if not differing.added or not pods or differing.field[:1] != ("env",):
         return False
     name = differing.field[1][1:-1]
-    secret = map_at(differing.pods.ours.variable(differing.container, name), "valueFrom", "secretKeyRef")
-    return secret.get("optional") is True and name.endswith("_TOKEN")
+    secret = map_at(pods.ours.variable(differing.container, name), "valueFrom", "secretKeyRef")
+    if not name.endswith("_TOKEN"):
+        return False
+    theirs = maps_at(pods.theirs.container(pods.name_of_theirs(differing.container)), "env")
+    held = [map_at(variable, "valueFrom", "secretKeyRef") for variable in theirs]
+    place = (secret.get("name"), secret.get("key"))
+    return secret.get("optional") is True or place in [(other.get("name"), other.get("key")) for other in held]
 
 
 def prepares(differing: DifferingField) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from renderer.check.engines import clues_of
 from renderer.diagnostics import NamedSource, Origin
 from renderer.engines.catalog import EngineCatalog
 from renderer.engines.container_engine import RecognisedEngine, recognise
@@ -76,8 +77,9 @@ def read_command(
         [Word(fill_in(word, variables), _NOWHERE) for word in list_at(container, field) if isinstance(word, str)]
         for field in ("command", "args")
     )
-    recognised = recognise(catalog, command, args, text_at(container, "image"), variables)
-    if recognised is None:
+    image, clues = text_at(container, "image"), clues_of(catalog, container)
+    recognised = recognise(catalog, command, args, image, variables, clues)
+    if recognised is None or not recognised.is_certain:
         return None
     line, style = recognised.command, recognised.engine.engine.style
     start = line.words[: len(line.words) - len(line.arguments) - (line.first_model is not None)]

@@ -35,7 +35,7 @@ from renderer.engines.catalog import EngineCatalog
 from renderer.kubernetes import wellknown
 from renderer.kubernetes.json_values import maps_at, text_at, value_at
 from renderer.kubernetes.server_defaults import says_nothing
-from renderer.kubernetes.variable_references import config_maps_by_namespace
+from renderer.kubernetes.variable_references import ConfigMaps, config_maps_by_namespace
 from renderer.kubernetes.workloads import WORKLOADS, owner_names
 from renderer.secrets.detection import ANOTHER, HIDDEN, hide_secrets
 from renderer.yamlio import Document
@@ -74,7 +74,10 @@ def compare_live(
             old[key] = ObjectSide(
                 key, body, catalog, document.name, config_maps.get(text_at(body, "metadata", "namespace"))
             )
-    new = {object_key(body): ObjectSide(object_key(body), body, catalog) for body in rendered}
+    new = {
+        (key := object_key(body)): ObjectSide(key, body, catalog, config_maps=_maps_of(key.namespace, config_maps))
+        for body in rendered
+    }
     pairs = [*_match(old, new, names)]
     around = Surrounding(pairs, [*old.values()], [*new.values()])
     known: dict[bytes, Classes] = {}
@@ -90,6 +93,11 @@ def compare_live(
             skipped[key.kind] += 1
     objects += [LiveObject(ADDED, None, key) for key in new if key not in rendered_keys]
     return LiveReport(tuple(objects), dict(sorted(skipped.items())))
+
+
+def _maps_of(namespace: str, config_maps: Mapping[str, ConfigMaps]) -> ConfigMaps:
+    """The ConfigMaps of a namespace, to which those that name none may belong."""
+    return {**config_maps.get("", {}), **config_maps.get(namespace, {})}
 
 
 def object_key(body: Mapping[str, Any]) -> ObjectKey:

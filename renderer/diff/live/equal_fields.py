@@ -8,7 +8,7 @@ from renderer.diff.live.counterparts import parents
 from renderer.diff.live.differing_field import DifferingField
 from renderer.engines.handwritten_command import common_entry, table_entry
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, value_at
+from renderer.kubernetes.json_values import list_at, map_at, maps_at, text_at, value_at
 from renderer.kubernetes.variable_references import plain_variables
 from renderer.kubernetes.wellknown import RUNNER
 from renderer.kubernetes.workloads import CONTAINERS, pod_templates
@@ -133,6 +133,18 @@ def is_scheme_of_probe(differing: DifferingField) -> bool:
         ours.style.name(option) for field in ("certificate", "settingsFile") for option in entry.get(field) or ()
     }
     return differing.dropped and ours.options.keys().isdisjoint(options)
+
+
+def is_pulled(differing: DifferingField) -> bool:
+    """A hook of theirs that pulls a model, which a step of ours before the engine does."""
+    if not differing.dropped or differing.field[:2] != ("lifecycle", "postStart") or not differing.commands:
+        return False
+    pods, entry = differing.pods, table_entry(differing.commands[1].backend)
+    steps = maps_at(map_at(differing.commands[1].recognised.engine.runtime.spec, "engine"), "initContainers")
+    names = {text_at(step, "name") for step in steps}
+    has_step = pods and any(body.get("name") in names for body in maps_at(pods.ours.spec, "initContainers"))
+    text = " ".join(map(str, list_at({"words": differing.value}, "words")))
+    return bool(has_step) and any(" ".join(words) in text for words in entry.get("pulls") or ())
 
 
 def is_unmounted(differing: DifferingField) -> bool:

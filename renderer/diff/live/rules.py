@@ -232,6 +232,16 @@ EXPLANATIONS: Final = (
         ground="kubelet gives a container only the volumes that it mounts.",
     ),
     LiveRule(
+        "pulled-model",
+        EQUAL,
+        "A step before the engine pulls the model that a hook pulled.",
+        equal_fields.is_pulled,
+        of=ENGINE,
+        side=THEIRS,
+        ground="kubelet starts a container when all init containers have ended, and a postStart hook beside it; the "
+        "engine finds the model in its folder.",
+    ),
+    LiveRule(
         "recreate",
         ADDS,
         "A rollout tells all old pods to end before it starts new ones. Unlike Recreate it does not wait until they "
