@@ -46,6 +46,8 @@ def _document_of(workload: ServingWorkload) -> Document:
     spec: dict[str, object] = {} if workload.replicas is None else {"replicas": workload.replicas}
     kind = wellknown.LEADER_WORKER_SET
     spec["startupPolicy"] = "LeaderReady"
+    if workload.rollout:
+        spec["rolloutStrategy"] = {"type": "RollingUpdate", "rollingUpdateConfiguration": dict(workload.rollout)}
     spec["leaderWorkerTemplate"] = {"size": 1, "workerTemplate": _with_model(workload)}
     body = {"apiVersion": SCALE_TARGETS[kind], "kind": kind, "metadata": metadata, "spec": spec}
     text = yamlio.dump(body)

@@ -147,7 +147,8 @@ def complete_playground(
     if patch := patch_between(original, rendered_pod):
         spec["podTemplate"] = patch
         _comment_image(adopted, playground, patch)
-    for label in lost_labels(adopted.template):
+    labels, ours = (map_at(pod, "metadata", "labels") for pod in (adopted.template, rendered_pod))
+    for label in (label for label in lost_labels(adopted.template) if labels[label] != ours.get(label)):
         origin = adopted.workload.engine_origin_of(("metadata", "labels", label))
         diagnostics.add("W951", origin, what=f"the label '{label}'", why="llmaz sets labels of that name itself")
 

@@ -81,6 +81,10 @@ def _find_values(document: Document, diagnostics: Collector) -> Iterator[_Values
         document, names = release, _facts()["releases"].get(text_at(document.value, "kind")) or {}
     elif "kind" not in document.value:
         paths = [()]
+    for field in names.get("unread") or () if paths else ():
+        if value_at(document.value, *field.split(".")):
+            why = "what it changes in the objects of the chart is not read: write it into podTemplate"
+            diagnostics.add("W966", document.origin(*field.split("."), key=True), why=why)
     name, namespace = (_first_text(document.value, names.get(key) or ()) for key in ("name", "namespace"))
     for path in paths:
         values = map_at(document.value, *path)
@@ -525,6 +529,8 @@ class _Model:
 
     def _rollout(self) -> Mapping[str, Any]:
         strategy = self.settings.get("strategy") or {}
+        if strategy.get("type") == "Recreate":
+            return {"maxUnavailable": "100%", "maxSurge": 0}
         if strategy.get("type") not in (None, "RollingUpdate"):
             why = "replicas are always updated one after the other"
             self.diagnostics.add("W966", self.settings_origin.at("strategy", "type"), why=why)

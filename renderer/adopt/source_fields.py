@@ -51,7 +51,7 @@ def _read_value(value: Any, kind: Any, origin: Origin, diagnostics: Collector) -
     """The value as it is used; None where it is not."""
     rule: Mapping[str, Any] = {"type": kind} if isinstance(kind, str) else kind
     if "lost" in rule:
-        if value not in ({}, [], "", False) or rule.get("evenEmpty"):
+        if (value not in ({}, [], "", False) and not _is_off(value)) or rule.get("evenEmpty"):
             diagnostics.add("W966", origin, why=rule["lost"])
         return None
     if "fields" in rule:
@@ -75,6 +75,13 @@ def _read_value(value: Any, kind: Any, origin: Origin, diagnostics: Collector) -
     if _TYPES[name] and not _is_of_type(value, _TYPES[name]):
         return _tell_type(value, _TYPES[name], origin, diagnostics)
     return value
+
+
+def _is_off(value: object) -> bool:
+    """Whether a part of a chart is switched off: all its switches (`enabled`, `enableRouter`) are."""
+    keys = value if isinstance(value, dict) else {}
+    switches = [item for key, item in keys.items() if str(key).startswith("enable")]
+    return bool(switches) and all(item is False for item in switches)
 
 
 def _is_of_type(value: object, types: tuple[str, ...]) -> bool:

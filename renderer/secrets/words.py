@@ -51,6 +51,8 @@ def names_secret(name: str) -> str:
         return ""
     if name in ("PWD", "OLDPWD") or "EXISTING" in words:  # the working directory; the name of a Secret
         return ""
+    if words[:1] == ["ENABLE"] or {"INITIAL", "CLUSTER"} <= {*words}:  # a switch; what etcd calls a new cluster
+        return ""
     for i in reversed(range(len(words))):
         word, before = words[i], words[i - 1] if i else ""
         if word in _FACTS or words[i:] == ["PASS", "CONFIG"]:  # of a compiler's passes
@@ -78,7 +80,7 @@ def _words(name: str) -> list[str]:
 def _names_key(name: str) -> bool:
     """Whether the last word of a name, numbers aside, is KEY or KEYS or ends so."""
     words = [word for word in _words(name) if not word.isdigit()]
-    return bool(words) and bool(_KEY.search(words[-1]))
+    return bool(words) and words[0] != "ENABLE" and bool(_KEY.search(words[-1]))
 
 
 # --- Values

@@ -87,6 +87,10 @@ def pod(**container: Any) -> dict[str, Any]:
     ("container", "is_secret"),
     [
         ({"env": [{"name": "REDIS_EXPORTER_CHECK_KEYS", "value": "inference_queue"}]}, False),
+        ({"env": [{"name": "ENABLE_OPENAI_API_KEY", "value": "ollama-x8Jq2"}]}, False),
+        ({"env": [{"name": "ETCD_INITIAL_CLUSTER_TOKEN", "value": "etcd-cluster-k8s"}]}, False),
+        ({"args": ["--initial-cluster-token", "etcd-cluster-k8s"]}, False),
+        ({"env": [{"name": "CLUSTER_TOKEN", "value": "etcd-cluster-x8Jq2"}]}, True),
         ({"env": [{"name": "SORT_KEYS", "value": "name,created_at"}]}, False),
         ({"env": [{"name": "API_KEYS", "value": "inference_queue"}]}, True),
         ({"env": [{"name": "CHECK_KEYS", "value": "x8Jq2"}]}, True),
