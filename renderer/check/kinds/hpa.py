@@ -38,8 +38,8 @@ def validate_hpa(body: Body) -> Iterator[Finding]:
         source = kind[:1].lower() + kind[1:]
         target, allowed = map_at(metric, source, "target"), _TARGETS[source]
         path: Path = ("spec", "metrics", i, source, "target")
-        given = [name for name in allowed if _VALUES[name] in target]
-        if not given or (kind == _OF_OBJECTS and target["type"] not in given):
+        fitting = [name for name in allowed if _VALUES[name] in target]
+        if not fitting or (kind == _OF_OBJECTS and target["type"] not in fitting):
             what = f"the target of a {kind} metric must have type {' or '.join(allowed)}"
             yield Finding("E531", (*path, "type"), {"what": what})
             continue

@@ -175,9 +175,9 @@ def has_hub_access(differing: DifferingField) -> bool:
     if not name.endswith("_TOKEN"):
         return False
     theirs = maps_at(pods.theirs.container(pods.name_of_theirs(differing.container)), "env")
-    held = [map_at(variable, "valueFrom", "secretKeyRef") for variable in theirs]
+    references = [map_at(variable, "valueFrom", "secretKeyRef") for variable in theirs]
     place = (secret.get("name"), secret.get("key"))
-    return secret.get("optional") is True or place in [(other.get("name"), other.get("key")) for other in held]
+    return secret.get("optional") is True or place in [(other.get("name"), other.get("key")) for other in references]
 
 
 def prepares(differing: DifferingField) -> bool:
