@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes.json_values import texts_at
@@ -33,7 +33,7 @@ def second_key(planned: PlannedPod) -> Iterator[Diagnostic]:
     written = written_options(engine.style, planned.command.user_layers, options)
     keys = [(option.name, option.origin) for option in written]
     variables = variables_of_users(planned, texts_at(entry, "apiKeyVariables"))
-    keys += [(name, origin) for name, _, origin in variables]
+    keys += [(name, Origin(origin.source, (*origin.path[:-1], "name"))) for name, _, origin in variables]
     if keys and _mode(planned) != "off":
         name, origin = keys[0]
         yield make_diagnostic("W921", origin, key=name, gateway="/".join(_settings(planned).gateway))
