@@ -283,7 +283,7 @@ def _filled_items(item: Any, words: Mapping[str, Any]) -> Iterator[Any]:
         return
     template = {key: part for key, part in item.items() if key != _EACH}
     items = words[item[_EACH].removeprefix("$")]
-    if not items:
+    if not items or not isinstance(items, list | Mapping):
         raise KeyError(item[_EACH])
     for one in items:
         yield _filled(template, {**words, **(one if isinstance(one, dict) else {"name": one})})

@@ -142,7 +142,7 @@ def notices_of(problems: Sequence[Diagnostic], item: LiveObject | None) -> set[t
     notices = {
         (difference.path, str(difference.theirs), difference.rule)
         for difference in differences
-        if difference.kind != ADDS
+        if difference.kind != ADDS or difference.rule == "recreate"  # which says what is given for their strategy
     }
     return {*notices, *((problem.code, problem.text) for problem in problems)}
 

@@ -117,7 +117,7 @@ def drains(differing: DifferingField) -> bool:
     if differing.path == ("spec", _GRACE):
         old, new = (leaf.value if leaf else None for leaf in (differing.theirs, differing.ours))
         if isinstance(old, int) and isinstance(new, int) and new > old:
-            return differing.is_filled_in or _has_more_options(pods)
+            return differing.is_filled_in or _has_more_options(pods) or _has_new_hook(pods)
         return differing.is_filled_in and "preStop" in map_at(pods.ours.container(RUNNER), "lifecycle")
     if not differing.added:
         return False
@@ -131,6 +131,12 @@ def _has_more_options(pods: PodPair) -> bool:
     return any(
         {*pods.ours.engines[name].options} - {*pods.theirs.engines[old].options} for name, old in pods.commands.items()
     )
+
+
+def _has_new_hook(pods: PodPair) -> bool:
+    """Whether ours has a hook before the end of its engine, and theirs has none."""
+    ours, theirs = pods.ours.container(RUNNER), pods.theirs.container(pods.name_of_theirs(RUNNER))
+    return "preStop" in map_at(ours, "lifecycle") and "preStop" not in map_at(theirs, "lifecycle")
 
 
 def is_preset_option(differing: DifferingField) -> bool:
