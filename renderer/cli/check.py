@@ -133,6 +133,7 @@ def check(
         problems += files.problems
         if charts:
             problems += _add_charts(sets, charts)
+        problems += _value_problems(files, sets, paths)
         unjudged: list[Document] = []
         census = EngineCensus()
         for manifest_set in sets:
@@ -185,7 +186,7 @@ class _Unchecked:
         ]
         self._files = (
             ("not a Kubernetes object", [name for name in files.others if name not in files.chart_values]),
-            ("values of a chart, which llmaz adopt reads", files.chart_values),
+            ("values of a chart, which llmaz adopt reads", [*files.chart_values]),
             ("part of a kustomization", files.patches),
             ("not named by the kustomization beside it", [*files.unapplied]),
             ("chart, which Helm has to render first", files.charts),
@@ -263,6 +264,37 @@ def _add_charts(sets: list[_ManifestSet], folder: str) -> list[Diagnostic]:
         manifest_set.rendered = charts.releases
         problems += charts.problems
     return problems
+
+
+def _value_problems(files: Manifests, sets: Sequence[_ManifestSet], paths: Sequence[str]) -> Iterator[Diagnostic]:
+    """Warnings for keys that a chart does not have: in files with values, and in objects that name a chart of the tree.
+    What helm renders it judges itself.
+    """
+    if not (files.charts or files.chart_values):
+        return
+    from renderer.check.engines import (
+        is_release,
+        keys_of_files,
+        keys_of_release,
+        misspelt_keys,
+        read_values,
+        tree_charts,
+    )
+    from renderer.source.tree import STANDARD_INPUT, base_of, repository_top
+
+    for name, documents in files.chart_values.items():
+        if name not in files.ignored:
+            for document in documents:
+                yield from misspelt_keys(document)
+    charts = [*tree_charts([name for name in files.charts if name not in files.ignored])]
+    for chart in charts:
+        yield from keys_of_files(chart)
+    top = repository_top(base_of([path for path in paths if path != STANDARD_INPUT])[0], os.path.exists)
+    for manifest_set in sets if charts else ():
+        rendered = {id(release) for release in manifest_set.rendered}
+        for document in manifest_set.documents:
+            if id(document) not in rendered and is_release(document.value):
+                yield from keys_of_release(read_values(document)[0], charts, top)
 
 
 def _explain_engine(file: str, line: int, form: str) -> NoReturn:

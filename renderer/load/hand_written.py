@@ -31,7 +31,7 @@ class Manifests(Struct, frozen=True):
     patches: list[str] = []  # files that a kustomization names as a part of it
     unapplied: dict[str, list[Document]] = {}  # by name of a file beside a kustomization that does not name it
     others: list[str] = []  # files without an object
-    chart_values: list[str] = []  # those among them with values of a chart that adopt reads
+    chart_values: dict[str, list[Document]] = {}  # by name, those among them with values of a chart that adopt reads
     # By name of a file: the folders of the kustomizations that take it. A file that none takes has its own folder
     # where one path is given, or an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
@@ -72,7 +72,7 @@ def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifest
             elif documents or problems:
                 manifests.others.append(file.name)
                 if any(_are_chart_values(document.value) for document in documents):
-                    manifests.chart_values.append(file.name)
+                    manifests.chart_values[file.name] = documents
     if len(paths) == 1 or any(is_sync_source(document.value) for document in manifests.documents):
         for document in manifests.documents:
             manifests.kustomizations.setdefault(document.name, {os.path.dirname(document.name)})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from renderer.check.engines.census import EngineCensus
-from renderer.check.engines.chart_values import is_release
+from renderer.check.engines.chart_keys import keys_of_files, keys_of_release, misspelt_keys, tree_charts
+from renderer.check.engines.chart_values import is_release, read_values
 from renderer.check.engines.containers import (
     EngineContainer,
     accelerated_containers,
@@ -28,6 +29,11 @@ __all__ = [
     "explain_engine",
     "explanation_text",
     "is_release",
+    "keys_of_files",
+    "keys_of_release",
+    "misspelt_keys",
+    "read_values",
+    "tree_charts",
     "validate_engines",
 ]
 

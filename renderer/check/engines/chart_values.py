@@ -17,6 +17,7 @@ from renderer.yamlio import Document, read_nested_texts
 _NAME = "chart_values"
 _DEEPEST = 30
 _TEMPLATE = "{{"
+_SLASH = "/"  # in a chart that lies in a folder
 _EACH = "*"  # in a path: each item of a list
 
 
@@ -33,12 +34,13 @@ class _ReleaseKind(Struct, frozen=True):
 
     values: Sequence[Path]
     chart: Sequence[Path]
+    folder: Sequence[Path]
 
 
 def is_release(value: Body) -> bool:
     """Whether an object gives values to a chart or names one, such as Flux's HelmRelease."""
     kind = _release_kind(value)
-    return kind is not None and any(True for path in (*kind.values, *kind.chart) for _ in _find_fields(value, path))
+    return kind is not None and any(True for path in (*kind.values, *kind.chart) for _ in find_fields(value, path))
 
 
 def values_paths(release: Body) -> Sequence[Path]:
@@ -46,9 +48,21 @@ def values_paths(release: Body) -> Sequence[Path]:
     kind = _release_kind(release)
     by_parent: dict[Path, Path] = {}
     for pattern in kind.values if kind else ():
-        for path in _find_fields(release, pattern):
+        for path in find_fields(release, pattern):
             by_parent.setdefault(path[:-1], path)
     return [*by_parent.values()]
+
+
+def chart_folder(release: Body, values: Path) -> str:
+    """The folder of the chart to which an object gives the values at a path, as it names it; '' where it names none."""
+    kind = _release_kind(release)
+    for pattern in kind.folder if kind else ():
+        for path in find_fields(release, pattern):
+            is_of_all = not any(isinstance(part, int) for part in path)
+            folder = text_at(release, *path)
+            if (is_of_all or values[: len(path) - 1] == path[:-1]) and _SLASH in folder:
+                return folder
+    return ""
 
 
 def read_values(release: Document) -> tuple[Document, list[Diagnostic]]:
@@ -71,15 +85,15 @@ def _release_kind(value: Body) -> _ReleaseKind | None:
     return _release_kinds().get((text_at(value, "kind"), text_at(value, "apiVersion").partition("/")[0]))
 
 
-def _find_fields(value: object, pattern: Path, path: Path = ()) -> Iterator[Path]:
+def find_fields(value: object, pattern: Path, path: Path = ()) -> Iterator[Path]:
     """The paths of the fields that a path with `*` leads to."""
     if not pattern:
         yield path
     elif pattern[0] == _EACH:
         for i, item in enumerate(value if isinstance(value, list) else ()):
-            yield from _find_fields(item, pattern[1:], (*path, i))
+            yield from find_fields(item, pattern[1:], (*path, i))
     elif isinstance(value, dict) and value.get(pattern[0]) is not None:
-        yield from _find_fields(value[pattern[0]], pattern[1:], (*path, pattern[0]))
+        yield from find_fields(value[pattern[0]], pattern[1:], (*path, pattern[0]))
 
 
 def _containers(value: object, path: Path) -> Iterator[ValuesContainer]:
@@ -132,7 +146,7 @@ def _release_kinds() -> Mapping[tuple[str, str], _ReleaseKind]:
     """The kinds of presets/chart_values.yaml that give values to a chart, by kind and group."""
     return {
         (release["kind"], release["group"]): _ReleaseKind(
-            [_as_path(path) for path in release["values"]], [_as_path(path) for path in release["chart"]]
+            *([_as_path(path) for path in release.get(field, ())] for field in ("values", "chart", "folder"))
         )
         for release in preset_table(_NAME)["releases"]
     }

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from msgspec import ValidationError, convert, structs
 
 from renderer.check.engines.census import EngineCensus, similar_containers
+from renderer.check.engines.chart_keys import misspelt_keys
 from renderer.check.engines.chart_mounts import mounts_of_no_container
 from renderer.check.engines.chart_values import read_values, values_paths
 from renderer.check.engines.containers import EngineContainer, accelerated_containers, engine_candidates
@@ -68,6 +69,7 @@ def validate_engines(
     for release, problems in read:
         yield from problems
         yield from mounts_of_no_container(release)
+        yield from misspelt_keys(release)
     diagnostics = Collector()
     for container in engines:
         line = engine_line_of(container, catalog, neighbours)

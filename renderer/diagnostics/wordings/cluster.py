@@ -397,6 +397,7 @@ CLUSTER: Final[dict[str, Wording]] = {
         "the AI gateway cannot compute this cost ({why}), and then accepts no more changes to any route on the Gateway",
         "write CEL that returns a whole number from counts such as input_tokens, which are unsigned: input_tokens * 2u",
     ),
+    "W615": Wording("the chart has no value '{key}' here: {effect}", "{hint}"),
     "E617": Wording(
         "the Gateway {name} has {count:,} models, and with these API keys at most {most:,} fit into the 4 MiB of one "
         "message",
