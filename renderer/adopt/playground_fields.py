@@ -158,15 +158,19 @@ def _probes(adopted: AdoptedWorkload, original: Body, runner: Body, diagnostics:
     container of today, whose ports have our names; `runner`: the rendered one.
     """
     container = adopted.container
+    changed: dict[str, Any] = {}
+    asking = {kind: map_at(original, kind, "httpGet") for kind in PROBES if adopted.workload.may_add_certificate}
+    asking = {kind: action for kind, action in asking.items() if action.get("port") == wellknown.RANK_PORTS[0]}
     if _has_certificate(container):
         own = {kind: runner.get(kind) for kind in PROBES if kind not in original}
-        return {kind: {"httpGet": {"scheme": _HTTPS}} for kind, probe in own.items() if map_at(probe, "httpGet")}
-    changed: dict[str, Any] = {}
-    if not adopted.workload.may_add_certificate or container.value_of("settingsFile"):
+        changed |= {kind: {"httpGet": {"scheme": _HTTPS}} for kind, probe in own.items() if map_at(probe, "httpGet")}
+        for kind, action in asking.items():
+            changed[kind] = {**map_at(original, kind), "httpGet": {"scheme": _HTTPS, **action}}
         return changed
-    for kind in PROBES:
-        action = map_at(original, kind, "httpGet")
-        if action.get("scheme") == _HTTPS and action.get("port") == wellknown.RANK_PORTS[0]:
+    if container.value_of("settingsFile"):
+        return changed
+    for kind, action in asking.items():
+        if action.get("scheme") == _HTTPS:
             plain = {key: value for key, value in action.items() if key != "scheme"}
             changed[kind] = {**map_at(original, kind), "httpGet": plain}
             origin = adopted.workload.engine_origin_of((*container.path, kind, "httpGet", "scheme"))

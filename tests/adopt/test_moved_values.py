@@ -3,69 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-import yaml
 
 from renderer.kubernetes.json_values import map_at, text_at, value_at
+from tests.adopt.conftest import Adopted, Body
 
-if TYPE_CHECKING:
-    from tests.conftest import Llmaz
-
-Body = dict[str, Any]
 KEY = "sk-example-not-real-000000"
-
-
-class Adopted:
-    """What `llmaz adopt` made of some manifests, and what the tree renders to."""
-
-    def __init__(self, folder: Path, code: int, report: str, llmaz: Llmaz, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.code, self.report, self.folder = code, report, folder
-        self._llmaz, self._monkeypatch = llmaz, monkeypatch
-
-    @property
-    def texts(self) -> str:
-        """All that was written."""
-        return "".join(path.read_text("utf-8") for path in sorted(self.folder.rglob("*.yaml")))
-
-    def only(self, kind: str) -> Body:
-        """The one object of a kind that was written."""
-        (body,) = (body for body in yaml.safe_load_all(_joined(self.folder)) if body["kind"] == kind)
-        result: Body = body
-        return result
-
-    def rendered(self, kind: str) -> Body:
-        """The first object of a kind that the tree renders to."""
-        self._monkeypatch.chdir(self.folder)
-        done = self._llmaz("render", "--stdout")
-        assert done.code == 0, done.err
-        result: Body = next(body for body in yaml.safe_load_all(done.out) if body and body["kind"] == kind)
-        return result
-
-    def engine(self, kind: str = "Deployment") -> Body:
-        """The engine's container as it is rendered."""
-        template = self.rendered(kind)["spec"]
-        template = template.get("leaderWorkerTemplate", {}).get("workerTemplate") or template["template"]
-        result: Body = next(body for body in template["spec"]["containers"] if body["name"] == "model-runner")
-        return result
-
-
-def _joined(folder: Path) -> str:
-    return "---\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("*.yaml")))
-
-
-@pytest.fixture
-def adopt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> Callable[..., Adopted]:
-    def run(*bodies: Mapping[str, Any], words: tuple[str, ...] = ()) -> Adopted:
-        (tmp_path / "input.yaml").write_text(yaml.safe_dump_all(bodies))
-        monkeypatch.chdir(tmp_path)
-        done = llmaz("adopt", "input.yaml", "-o", "out", *words)
-        return Adopted(tmp_path / "out", done.code, done.err + done.out, llmaz, monkeypatch)
-
-    return run
 
 
 def deployment(*args: str, pod: Body | None = None, metadata: Body | None = None, **container: Any) -> Body:

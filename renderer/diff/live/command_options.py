@@ -18,6 +18,7 @@ from renderer.engines.handwritten_command import Word, table_entry, usual_port
 from renderer.engines.option_lists import Option
 from renderer.kubernetes.json_values import list_at, text_at
 from renderer.kubernetes.variable_references import ConfigMaps, fill_in, plain_variables
+from renderer.kubernetes.wellknown import RUNNER
 
 MODEL: Final = "model"  # the argument that stands first, of an engine that has no option for it
 _PREFIX = re.compile(r"[A-Za-z_]\w*=.*|env|nohup|time", re.DOTALL)
@@ -79,7 +80,8 @@ def read_command(
     )
     image, clues = text_at(container, "image"), clues_of(catalog, container)
     recognised = recognise(catalog, command, args, image, variables, clues)
-    if recognised is None or not recognised.is_certain:
+    is_runner = text_at(container, "name") == RUNNER  # the engine whatever else says so, such as the name of theirs
+    if recognised is None or not (recognised.is_certain or is_runner):
         return None
     line, style = recognised.command, recognised.engine.engine.style
     start = line.words[: len(line.words) - len(line.arguments) - (line.first_model is not None)]
