@@ -28,6 +28,16 @@ KEPT = {
     "fork": ("quay.io/fork/vllm-openai:v0.24.0", None, MODEL),
     "vendor": ("rocm/sgl-dev:v0.5.1-rocm", ["python3", "-m", "sglang.launch_server"], ["--model-path", "a/b"]),
     "own build": ("registry.example.com/team/serve:7", ["vllm", "serve", "Qwen/Qwen3-8B"], ["--port", "9000"]),
+    "command in args": (
+        "nvcr.io/nvidia/vllm:26.05-py3",
+        None,
+        ["vllm", "serve", "Qwen/Qwen3-8B", "--port", "8000"],
+    ),
+    "module in args": (
+        "nvcr.io/nvidia/sglang:26.05-py3",
+        None,
+        ["python3", "-m", "sglang.launch_server", "--model-path", "a/b"],
+    ),
     "script": ("registry.example.com/llama:r36", ["bash", "-c", "llama-server -hf a/b:Q4_K_M --port 8081"], None),
     "hub's file": ("registry.example.com/llama:r36", ["/opt/llama-server"], ["-hf", "a/b", "-hff", "q4.gguf"]),
     "engine's variable": ("ghcr.io/huggingface/text-generation-inference:2.4.0", None, ["--model-id", "$(MODEL)"]),
