@@ -21,6 +21,7 @@ _PART = "-MIG-"
 _ALONE = ("none", "1")  # what labels say of a card that nobody shares
 _PROFILE = r"([0-9]+g\.[0-9]+gb)([.+-](me|gfx|me[.]all))?"  # of an instance, and its media and graphics
 _COMMON_NAME = r"(?:(?:{})-)*([a-z0-9-]+?)(?:-[0-9]+gb?)?"  # what people call a type, behind brands
+_INSTANCE = r"[a-z0-9-]+\.(?:nano|micro|small|medium|[0-9]*x?large|metal(?:-[0-9]+xl)?)"  # how EC2 names its types
 _ALIKE = 1.05  # memory of two cards' instances that counts as the same: what is within 5 % nobody knows (docs/fit.md)
 
 
@@ -89,16 +90,26 @@ class AcceleratorTypes:
         return next((str(vendor) for prefix, vendor in vendors.items() if is_one and key.startswith(prefix)), "")
 
     def names_on_nodes(self, key: str, value: str) -> list[str]:
-        """What nodes call the types of accelerators that a value of a label means by the name that people use; none for
-        a value that nodes may have.
+        """What nodes call the types of accelerators, or the instance type, that a value of a label means by the name
+        that people use, or by a misspelt one; none for a value that nodes may have.
         """
-        if key not in self._readers or key == INSTANCE_TYPE or self.by_label({key: value}):
+        if key == INSTANCE_TYPE:
+            return [] if re.fullmatch(_INSTANCE, value) else _misspelt(value, self._instances())
+        if key not in self._readers or self.by_label({key: value}):
             return []
         common_name = _COMMON_NAME.format("|".join(texts_at(self._labels, "brands")))
         match = re.fullmatch(common_name, value.lower().replace("_", "-").replace(" ", "-"))
         meant_rows = [row for row in self._rows if match and _bare_name(row) == match[1]]
         names = [name for row in meant_rows for name in self._names(key, row)]
+        if not names:
+            names = _misspelt(value, [name for row in self._rows for name in self._names(key, row) if "*" not in name])
         return [name for name in dict.fromkeys(names) if "*" not in name and name != value]
+
+    def _instances(self) -> list[str]:
+        """The instance types with accelerators that we know."""
+        return [
+            f"{text_at(family, 'family')}.{size}" for family in self._families() for size in map_at(family, "counts")
+        ]
 
     def _names(self, key: str, row: Mapping[str, object]) -> Sequence[str]:
         """What a label of nodes says of a type."""
@@ -187,6 +198,19 @@ class AcceleratorTypes:
         """The type of the one row; None for none and for several."""
         listed = list(rows)
         return self.by_name[text_at(listed[0], "name")] if len(listed) == 1 else None
+
+
+def _misspelt(value: str, names: Sequence[str]) -> list[str]:
+    """The one of some names that a value misspells in a letter or two; none where it may be that of another card or
+    instance: by its numbers, or by one more part.
+    """
+    by_lower = {name.lower(): name for name in names}
+    close = within_letters(value.lower(), [*by_lower], 2)
+    parts, close_parts = re.split("[-_. ]", value.lower()), re.split("[-.]", close)
+    numbers = [set(re.findall("[0-9]+", part)) for part in (value, close)]
+    models = [next((part for part in some if re.search("[0-9]", part)), "") for some in (parts, close_parts)]
+    is_same = len(parts) == len(close_parts) and numbers[0] <= numbers[1] and models[0] == models[1]
+    return [by_lower[close]] if close and is_same else []
 
 
 def _bare_name(row: Mapping[str, object]) -> str:

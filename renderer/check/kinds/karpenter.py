@@ -10,10 +10,11 @@ from renderer.check.kind_rules import object_rules
 from renderer.diagnostics import Finding, quoted, suggestion
 from renderer.kubernetes.json_values import as_text, map_at, maps_at, texts_at
 
-_KNOWN_VALUES = {
+KNOWN_VALUES = {
     "karpenter.sh/capacity-type": ("on-demand", "spot", "reserved"),
     "karpenter.k8s.aws/instance-tenancy": ("default", "dedicated"),
 }
+"""All values of labels that Karpenter gives nodes, for those of few values."""
 _LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"  # as text: few runs need it
 _LABEL_VALUE_RULE = "a label's value: at most 63 letters, digits, '-', '_' and '.', a letter or digit first and last"
 
@@ -26,7 +27,7 @@ def validate_node_pool(body: Body) -> Iterator[Finding]:
     base_path = ("spec", "template", "spec")
     spec = map_at(body, "spec", "template", "spec")
     for i, requirement in enumerate(maps_at(spec, "requirements")):
-        known_values = _KNOWN_VALUES.get(as_text(requirement["key"]), ()) if requirement["operator"] == "In" else ()
+        known_values = KNOWN_VALUES.get(as_text(requirement["key"]), ()) if requirement["operator"] == "In" else ()
         for j, value in enumerate(texts_at(requirement, "values")):
             path = (*base_path, "requirements", i, "values", j)
             if not re.fullmatch(_LABEL_VALUE, value):

@@ -8,6 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from renderer.check.finding import Body
+from renderer.check.kinds.karpenter import KNOWN_VALUES
 from renderer.check.node_sizes import NodeSize, largest_node, node_sizes
 from renderer.diagnostics import Finding, Path, alternatives, listed
 from renderer.engines.accelerator import find_row
@@ -117,9 +118,10 @@ def _unlike(known: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _misnamed(types: AcceleratorTypes, choice: _Choice) -> Iterator[Finding]:
-    """A finding for each name of accelerators that people use, and no label of nodes has."""
+    """A finding for each name of accelerators that people use, or misspell, and other value that no label of nodes has."""
+    known = KNOWN_VALUES.get(choice.key, ())
     for i, value in enumerate(choice.values):
-        if names := types.names_on_nodes(choice.key, value):
+        if names := known if known and value not in known else types.names_on_nodes(choice.key, value):
             path = choice.path if choice.path[0] == "nodeSelector" else (*choice.path, i)
             yield Finding("W557", path, {"key": choice.key, "value": value, "names": alternatives(names)})
 
