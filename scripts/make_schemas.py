@@ -96,10 +96,12 @@ BUILT_IN = {
     "admissionregistration.v1": ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
     "core.v1": (
         "ConfigMap",
+        "LimitRange",
         "Namespace",
         "PersistentVolumeClaim",
         "Pod",
         "PodTemplate",
+        "ResourceQuota",
         "Secret",
         "Service",
         "ServiceAccount",

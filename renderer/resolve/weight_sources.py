@@ -308,6 +308,10 @@ def _object_store_weights(
     config, uses = inputs.config, entry.get("uses") or ()
     if "endpoint" in uses:
         endpoint = config.get("loaders", loader, "endpoint") or ""
+    names = entry.get("buckets")
+    is_own = "$" in bucket or ("endpoint" in uses and endpoint)  # filled in later, or of a store with other rules
+    if names and not is_own and not re.fullmatch(names["pattern"], bucket):
+        diagnostics.add("W928", origin, bucket=bucket, scheme=scheme, names=names["words"])
     own_scheme = str(entry.get("scheme", scheme))
     return Weights(
         kind="objectStore",

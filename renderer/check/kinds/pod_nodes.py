@@ -13,13 +13,12 @@ from renderer.check.node_sizes import NodeSize, largest_node, node_sizes
 from renderer.diagnostics import Finding, Path, alternatives, listed
 from renderer.engines.accelerator import find_row
 from renderer.fit.accelerator_types import INSTANCE_TYPE, AcceleratorTypes, known_types
-from renderer.kubernetes import quantity
 from renderer.kubernetes.json_values import as_map, map_at, maps_at, text_at, texts_at
-from renderer.kubernetes.workloads import containers, stays
+from renderer.kubernetes.pod_amounts import BILLION, format_amount, pod_amounts
+from renderer.kubernetes.workloads import containers
 from renderer.preset_tables import preset_table
 
 _TERMS: Path = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-_BILLION = 10**9  # in which quantities are counted
 _GIBI = 2**30
 
 
@@ -118,7 +117,7 @@ def _unlike(known: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _misnamed(types: AcceleratorTypes, choice: _Choice) -> Iterator[Finding]:
-    """A finding for each name of accelerators that people use, or misspell, and other value that no label of nodes has."""
+    """A finding for each name of accelerators that people use, or misspell, and each other value that no node has."""
     known = KNOWN_VALUES.get(choice.key, ())
     for i, value in enumerate(choice.values):
         if names := known if known and value not in known else types.names_on_nodes(choice.key, value):
@@ -172,17 +171,17 @@ def _selected_sizes(selected: Sequence[_Choice], terms: Sequence[Sequence[_Choic
 def _above_selected(spec: Body, path: Path, sizes: Sequence[NodeSize]) -> Iterator[Finding]:
     """A finding where no selected instance type has what the pod requests in all."""
     try:
-        total = _requests(spec)
+        total = pod_amounts(spec)
     except ValueError:
         return  # a container's quantity, which is told as such
     lacks = [list(_lacks(size, total)) for size in sizes]
     if not all(lacks) or any(
-        amount > (largest_node().amount(name) or amount) * _BILLION for name, amount in total.items()
+        amount > (largest_node().amount(name) or amount) * BILLION for name, amount in total.items()
     ):
         return  # the latter is told where it is requested
     size, lacking = sizes[-1], lacks[-1]
     words = {
-        "what": listed([f"{_shown(name, total[name])} of {name}" for name, _ in lacking]),
+        "what": listed([f"{format_amount(name, total[name])} of {name}" for name, _ in lacking]),
         "where": f"an instance of type {size.instance_type}",
         "has": listed([_counted(name, most, total[name]) for name, most in lacking]),
     }
@@ -196,24 +195,8 @@ def _lacks(size: NodeSize, total: Mapping[str, int]) -> Iterator[tuple[str, int]
     """
     for name in sorted(total, key=lambda name: ("/" not in name, name)):
         most = size.amount(name)
-        if most and total[name] + (name in ("cpu", "memory")) > most * _BILLION:
+        if most and total[name] + (name in ("cpu", "memory")) > most * BILLION:
             yield name, most
-
-
-def _requests(spec: Body) -> dict[str, int]:
-    """What a pod requests in all, in billionths: its containers and sidecars together, or another init container. A
-    request that is missing is the limit. Raises ValueError for what is not a quantity.
-    """
-    total: dict[str, int] = {}
-    before: dict[str, int] = {}
-    for path, container in containers(spec):
-        sides = as_map(container.get("resources"))
-        amounts = {**as_map(sides.get("limits")), **as_map(sides.get("requests"))}
-        target = total if stays(path, container) else before
-        for name, amount in amounts.items():
-            value = quantity.nanos(amount)
-            target[name] = target.get(name, 0) + value if target is total else max(target.get(name, 0), value)
-    return {name: max(total.get(name, 0), before.get(name, 0)) for name in (*total, *before)}
 
 
 def _larger(size: NodeSize, total: Mapping[str, int]) -> str:
@@ -229,16 +212,9 @@ def _larger(size: NodeSize, total: Mapping[str, int]) -> str:
     return min(fitting, key=lambda other: (other.cpu, other.memory)).instance_type if fitting else ""
 
 
-def _shown(name: str, amount: int) -> str:
-    """An amount as manifests have it."""
-    if name == "memory" and amount % (2**20 * _BILLION) == 0:
-        return quantity.canonical(f"{amount // (2**20 * _BILLION)}Mi")
-    return quantity.canonical(f"{amount}n")
-
-
 def _counted(name: str, most: int, requested: int) -> str:
     """How much of a resource a node has for pods, in words."""
-    less = "less than " if requested == most * _BILLION else ""
+    less = "less than " if requested == most * BILLION else ""
     if name == "memory":
         return f"{less}{most // _GIBI:,} GiB"
     return f"{less}{most:,} CPUs" if name == "cpu" else f"{most:,}"

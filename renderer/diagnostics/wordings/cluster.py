@@ -112,6 +112,19 @@ CLUSTER: Final[dict[str, Wording]] = {
         "ever",
         "select nodes with accelerators of {other}, or request those of {vendor}",
     ),
+    "E929": Wording(
+        "ResourceQuota '{name}' lets the pods of namespace '{namespace}' have {hard} of {key} in all, and {who} {need}",
+        "write {need} or more",
+    ),
+    "W930": Wording(
+        "ResourceQuota '{name}' lets the pods of namespace '{namespace}' have {hard} of {key} in all, and {who} {need}",
+        "write {need} or more, or fewer replicas at the most",
+    ),
+    "W931": Wording(
+        "ResourceQuota '{name}' of namespace '{namespace}' refuses pods of which a container does not say {what}, as "
+        "'{container}' does not",
+        "write {what} into its resources",
+    ),
     "W557": Wording("no node has {key}: {value}", "write {names}"),
     "W536": Wording(
         "the {kind} '{name}' selects workers of '{workload}' too, and only its leaders listen on {port}",

@@ -132,6 +132,7 @@ MODELS: Final[dict[str, Wording]] = {
     "E243": Wording("'{value}' {what}", "write the path of the folder or file itself"),
     "E244": Wording("'{value}' is not an absolute path on a node", "write it as host:///path/to/model"),
     "E246": Wording("'{value}' has the host {host} where the name of the bucket belongs", "{hint}"),
+    "W928": Wording("'{bucket}' cannot be the name of a bucket of {scheme}://", "write its name: {names}"),
     "E245": Wording("'{value}' names no model", "write the model's name and tag after ://"),
     "E284": Wording(
         "'{value}' cannot be the value of the label llmaz.io/model-family-name",
