@@ -899,6 +899,12 @@ def network_policy(*rules: dict[str, Any]) -> dict[str, Any]:
     return {**type_meta, "metadata": {"name": "engines", "namespace": "llm"}, "spec": {"ingress": list(rules)}}
 
 
+def egress_policy(*rules: dict[str, Any]) -> dict[str, Any]:
+    policy = network_policy()
+    policy["spec"] |= {"policyTypes": ["Ingress", "Egress"], "egress": list(rules)}
+    return policy
+
+
 WEB = {"podSelector": {"matchLabels": {"app": "web"}}}
 TEAMS = {
     "podSelector": {},
@@ -939,6 +945,35 @@ BLOCK = {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}
             network_policy({"from": [{"namespaceSelector": {}}]}),
             network_policy({}),
             [("closed", "no longer from all namespaces"), ("rights", "also from everybody")],
+        ),
+        (
+            {},
+            egress_policy(),
+            [
+                ("closed", "the policy is new: the pods that it selects connect only to its peers"),
+                ("closed", "the policy is new: the pods that it selects take connections only from its peers"),
+            ],
+        ),
+        (
+            network_policy(),
+            egress_policy({"ports": [{"port": 53}]}, {"to": [BLOCK], "ports": [{"port": 443}]}),
+            [
+                (
+                    "closed",
+                    "policyTypes: the pods that it selects connect only to its peers: anything at 53, "
+                    "10.0.0.0/8 without 10.1.0.0/16 at 443",
+                )
+            ],
+        ),
+        (
+            egress_policy({}),
+            egress_policy({"to": [WEB]}),
+            [("closed", "no longer to anything"), ("rights", "also to pods app=web")],
+        ),
+        (
+            egress_policy(),
+            network_policy(),
+            [("rights", "policyTypes: the pods that it selected may connect to anything")],
         ),
     ],
 )

@@ -38,21 +38,41 @@ def listener_risks(pair: ObjectPair) -> Iterator[Risk]:
 
 
 def policy_risks(pair: ObjectPair) -> Iterator[Risk]:
-    """Whom a NetworkPolicy lets in now and did not before, and the other way round."""
+    """Whom a NetworkPolicy lets in now, or its pods out to, and did not before, and the other way round."""
     if pair.key.kind != "NetworkPolicy":
         return
-    if not pair.before:
-        yield Risk(
-            "closed", pair.key, "the policy is new: the pods that it selects take connections only from its peers"
-        )
-    elif not pair.after:
-        yield _opened(pair, "the policy is gone: anyone who reaches the pods that it selected may connect")
-    else:
-        old, new = _peers(pair.before), _peers(pair.after)
-        if lost := [peer for peer in old if peer not in new]:
-            yield Risk("closed", pair.key, f"no longer from {', '.join(map(marked, lost))}")
-        if added := [peer for peer in new if peer not in old]:
-            yield _opened(pair, f"also from {', '.join(map(marked, added))}")
+    old, new = _allowed(pair.before), _allowed(pair.after)
+    state = "the policy is gone" if not pair.after else "the policy is new" if not pair.before else "policyTypes"
+    for way in dict.fromkeys([*old, *new]):
+        word, all_of_them, only = _WAYS[way]
+        if way not in new:
+            yield _opened(pair, f"{state}: {all_of_them}")
+        elif way not in old:
+            peers = f": {', '.join(map(marked, new[way]))}" if way == "Egress" and new[way] else ""
+            yield _closed(pair, way, f"{state}: the pods that it selects {only}{peers}")
+        else:
+            if lost := [peer for peer in old[way] if peer not in new[way]]:
+                yield _closed(pair, way, f"no longer {word} {', '.join(map(marked, lost))}")
+            if added := [peer for peer in new[way] if peer not in old[way]]:
+                yield _opened(pair, f"also {word} {', '.join(map(marked, added))}")
+
+
+# By policy type: the word before a peer, what a policy that is gone allows, and what a new one leaves.
+_WAYS = {
+    "Ingress": (
+        "from",
+        "anyone who reaches the pods that it selected may connect",
+        "take connections only from its peers",
+    ),
+    "Egress": ("to", "the pods that it selected may connect to anything", "connect only to its peers"),
+}
+_EGRESS_REMEDY = (
+    f"allow in {marked('egress')} what the pods need: DNS, where weights come from, and the other pods of a group"
+)
+
+
+def _closed(pair: ObjectPair, way: str, message: str) -> Risk:
+    return Risk("closed", pair.key, message, _EGRESS_REMEDY if way == "Egress" else "")
 
 
 def _opened(pair: ObjectPair, message: str) -> Risk:
@@ -60,13 +80,22 @@ def _opened(pair: ObjectPair, message: str) -> Risk:
     return Risk("rights", pair.key, message, remedy)
 
 
-def _peers(policy: Body) -> list[str]:
-    """Who may connect, each peer in words."""
+def _allowed(policy: Body) -> dict[str, list[str]]:
+    """Who may connect, and to whom its pods may, each peer in words, by the types of the policy."""
+    spec = map_at(policy, "spec")
+    types = list_at(spec, "policyTypes") or ["Ingress", *(["Egress"] if "egress" in spec else [])]
+    ways = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}
+    return {way: _peers(spec, *ways[way]) for way in ways if policy and way in types}
+
+
+def _peers(spec: Body, rules: str, field: str) -> list[str]:
+    """The peers of rules of a policy, in words."""
+    at, everybody = ("to", "everybody") if field == "from" else ("at", "anything")
     peers: list[str] = []
-    for rule in maps_at(policy, "spec", "ingress"):
+    for rule in maps_at(spec, rules):
         ports = [str(port.get("port", "any port")) for port in maps_at(rule, "ports")]
-        to_ports = f" to {' and '.join(ports)}" if ports else ""
-        peers += [f"{_peer(peer)}{to_ports}" for peer in maps_at(rule, "from")] or [f"everybody{to_ports}"]
+        to_ports = f" {at} {' and '.join(ports)}" if ports else ""
+        peers += [f"{_peer(peer)}{to_ports}" for peer in maps_at(rule, field)] or [f"{everybody}{to_ports}"]
     return peers
 
 
