@@ -220,9 +220,6 @@ of_pod("W557", "accelerators by a name of no node", NO_NAME, ("nodeSelector", "n
 TWO_TYPES: Body = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-L4", INSTANCE_TYPE: "g5.xlarge"}}
 of_pod("W547", "labels of two types", TWO_TYPES, ("nodeSelector", INSTANCE_TYPE))
 
-QUOTA = thing("ResourceQuota", name="compute", spec={"hard": {"requests.memory": "1Gi"}})
-of_pod("W931", "requests that a quota asks for", {"nodeSelector": {}}, ("containers", 0), QUOTA)
-
 LEVEL: Body = {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "baseline"}}
 ENFORCING: Body = {"apiVersion": "v1", "kind": "Namespace", "metadata": LEVEL}
 of_pod("W399", "what its namespace refuses", {"hostPID": True}, ("hostPID",), ENFORCING)
@@ -649,7 +646,7 @@ ELSEWHERE: Mapping[str, str] = {
     "objects beside rendered ones": "E211 W260 W261 W262 W263 W264 W265 W266 W267 W280",
     "hosts of one StatefulSet, and Deployments whose rollout waits for an accelerator": "E470 E471 N473",
     "what a claim beside the workload requests": "W486",
-    "what all pods of a namespace have together; tests/errors has it": "E929 W930",
+    "quotas, which are about all pods of a namespace; tests/errors has each": "E929 W930 W931",
     "selectors with the name of a workload in a label of their own; tests/errors has each": "W559",
     "a deadline, which the pods of a Job may have; tests/errors has it of each other kind": "E545",
     "rendered engines alone: what a key of ours asks for, and what a preset gives": "E370 E371 E445 W445",

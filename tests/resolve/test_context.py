@@ -134,7 +134,9 @@ NEW = [  # a code, what is like it and right, and what is wrong
     pytest.param("E417", {"CLAIM": TWO}, {"CONFIG": f"{HALF}, configName: speculative-decoding"}, id="no draft"),
     pytest.param("W224", {}, {"SOURCE": "{modelHub: {modelID: org/NAME-GGUF}}"}, id="by its name GGUF"),
     pytest.param("W225", {}, {"SOURCE": "{modelHub: {modelID: org/NAME, allowPatterns: ['*.bin']}}"}, id="patterns"),
-    pytest.param("E413", {"SOURCE": "{uri: s3://b/NAME}"}, {"SOURCE": "{uri: s3://b/NAME/a.safetensors}"}, id="file"),
+    pytest.param(
+        "E413", {"SOURCE": "{uri: s3://own/NAME}"}, {"SOURCE": "{uri: s3://own/NAME/a.safetensors}"}, id="file"
+    ),
     pytest.param("W226", {}, {"CONFIG": "args: [--tensor-parallel-size, '4']"}, id="heads"),
     pytest.param("W226", {}, {"CONFIG": "args: []"}, id="heads by the flavor"),
     pytest.param("W227", {}, {"CONFIG": f"{HALF[:-1]}, --max-model-len, '8192']"}, id="context"),

@@ -66,12 +66,12 @@ def refused(source: dict[str, Any], **config: Any) -> list[tuple[str, str]]:
 
 
 def test_a_folder_in_oss_with_a_dot_takes_the_loader_that_knows_folders() -> None:
-    usual, dotted, file = (read({"uri": f"oss://b.e.com/t/{name}"}) for name in ("m", "m-2.5", "m-2.5.gguf"))
+    usual, dotted, file = (read({"uri": f"oss://bkt.e.com/t/{name}"}) for name in ("m", "m-2.5", "m-2.5.gguf"))
     assert (usual.loader, dotted.loader, file.loader) == ("hub", "store", "hub")
     assert dotted.engine_access == "hub", "an engine that reads the bucket itself gets the usual variables"
     assert dotted.path == "/workspace/models/models--m-2.5"
     assert {key: dotted.words[key] for key in ("Bucket", "Endpoint", "Key", "OneFile")} == {
-        "Bucket": "b", "Endpoint": "e.com", "Key": "t/m-2.5", "OneFile": False,
+        "Bucket": "bkt", "Endpoint": "e.com", "Key": "t/m-2.5", "OneFile": False,
     }  # fmt: skip
 
 
@@ -177,14 +177,14 @@ def test_two_dots_inside_a_file_name_are_no_way_up() -> None:
         ("s3://bucket/x.gguf", {"path": "/workspace/models/x.gguf", "format": "gguf", "one_file": True}),
         ("s3://bucket/x.GGUF", {"path": "/workspace/models/x.GGUF", "format": "gguf", "one_file": True}),
         ("S3://bucket/x", {"scheme": "s3", "address": "S3://bucket/x"}),
-        ("gs://b/x", {"scheme": "gs", "loader": "store", "kind": "objectStore"}),
-        ("gcs://b/x", {"scheme": "gs", "loader": "store", "address": "gcs://b/x"}),
+        ("gs://bkt/x", {"scheme": "gs", "loader": "store", "kind": "objectStore"}),
+        ("gcs://bkt/x", {"scheme": "gs", "loader": "store", "address": "gcs://bkt/x"}),
         (
             "oss://bucket.oss-cn-x.example.com/a/model",
             {"scheme": "oss", "loader": "hub", "endpoint": "oss-cn-x.example.com"},
         ),
-        ("oss://b.e/a.b/model", {"endpoint": "e", "path": "/workspace/models/models--model"}),
-        ("oss://b.e/a/m.gguf", {"path": "/workspace/models/m.gguf", "format": "gguf", "one_file": True}),
+        ("oss://bkt.e/a.b/model", {"endpoint": "e", "path": "/workspace/models/models--model"}),
+        ("oss://bkt.e/a/m.gguf", {"path": "/workspace/models/m.gguf", "format": "gguf", "one_file": True}),
         (
             "host:///mnt/models/x",
             {"kind": "host", **dict.fromkeys(("path", "address", "host_path"), "/mnt/models/x"), "loader": None},
@@ -207,10 +207,10 @@ def test_uri(uri: str, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("uri", "expected"),
     [
-        ("s3://b/c/d", {"Bucket": "b", "Key": "c/d", "Target": "/workspace/models/models--d", "OneFile": False}),
-        ("s3://b/a.gguf", {"Bucket": "b", "Key": "a.gguf", "Target": "/workspace/models/a.gguf", "OneFile": True}),
-        ("gcs://b/a", {"Scheme": "gs", "Endpoint": "", "Region": "", "Anonymous": False, "SecretAs": ""}),
-        ("oss://b.e.f/a/c", {"Scheme": "oss", "Bucket": "b", "Endpoint": "e.f", "Key": "a/c"}),
+        ("s3://bkt/c/d", {"Bucket": "bkt", "Key": "c/d", "Target": "/workspace/models/models--d", "OneFile": False}),
+        ("s3://bkt/a.gguf", {"Bucket": "bkt", "Key": "a.gguf", "Target": "/workspace/models/a.gguf", "OneFile": True}),
+        ("gcs://bkt/a", {"Scheme": "gs", "Endpoint": "", "Region": "", "Anonymous": False, "SecretAs": ""}),
+        ("oss://bkt.e.f/a/c", {"Scheme": "oss", "Bucket": "bkt", "Endpoint": "e.f", "Key": "a/c"}),
     ],
 )
 def test_what_a_store_loader_is_told(uri: str, expected: dict[str, Any]) -> None:
@@ -221,11 +221,11 @@ def test_what_a_store_loader_is_told(uri: str, expected: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     ("uri", "config", "expected"),
     [
-        ("s3://b/x", {"endpoint": "http://minio"}, {"Endpoint": "http://minio", "Region": "", "Anonymous": False}),
-        ("s3://b/x", {"region": "eu-1", "anonymous": True}, {"Endpoint": "", "Region": "eu-1", "Anonymous": True}),
+        ("s3://bkt/x", {"endpoint": "http://minio"}, {"Endpoint": "http://minio", "Region": "", "Anonymous": False}),
+        ("s3://bkt/x", {"region": "eu-1", "anonymous": True}, {"Endpoint": "", "Region": "eu-1", "Anonymous": True}),
         # Google has one endpoint and no region.
-        ("gs://b/x", {"endpoint": "http://minio", "region": "eu-1"}, {"Endpoint": "", "Region": ""}),
-        ("oss://b.e/x", {"endpoint": "http://minio", "anonymous": True}, {"Endpoint": "e", "Anonymous": False}),
+        ("gs://bkt/x", {"endpoint": "http://minio", "region": "eu-1"}, {"Endpoint": "", "Region": ""}),
+        ("oss://bkt.e/x", {"endpoint": "http://minio", "anonymous": True}, {"Endpoint": "e", "Anonymous": False}),
     ],
 )
 def test_what_the_store_loader_is_configured_to(uri: str, config: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -239,8 +239,8 @@ def test_what_the_store_loader_is_configured_to(uri: str, config: dict[str, Any]
     [(None, ""), ("name", ""), ({"name": "n"}, "keyFile"), ({"name": "n", "as": "hmac"}, "hmac")],
 )
 def test_how_a_secret_of_google_is_used(secret: object, expected: str) -> None:
-    assert read({"uri": "gs://b/x"}, secrets={"gcs": secret}).words["SecretAs"] == expected
-    assert read({"uri": "s3://b/x"}, secrets={"gcs": secret}).words["SecretAs"] == ""
+    assert read({"uri": "gs://bkt/x"}, secrets={"gcs": secret}).words["SecretAs"] == expected
+    assert read({"uri": "s3://bkt/x"}, secrets={"gcs": secret}).words["SecretAs"] == ""
 
 
 @pytest.mark.parametrize(
@@ -248,20 +248,20 @@ def test_how_a_secret_of_google_is_used(secret: object, expected: str) -> None:
     [
         ("s3:/b/x", "E240"),
         ("://b", "E241"),
-        ("s3://b/x?u=http://y", "E240"),
+        ("s3://bkt/x?u=http://y", "E240"),
         ("http://x/y", "E241"),
         ("Huggingface://o/m", "E241"),  # what a loader serves by name is no scheme
         ("s3://b", "E242"),
         ("s3://", "E242"),
         ("s3:///x", "E242"),
         ("oss://bucket/x.y", "E242"),
-        ("oss://b.e", "E242"),
+        ("oss://bkt.e", "E242"),
         ("oss://.e/x", "E242"),
         ("oss://b./x", "E242"),
         ("oss://b/c.e/x", "E242"),
-        ("s3://b/x/", "E243"),
-        ("s3://b/../x", "E243"),
-        ("s3://b/x/..", "E243"),
+        ("s3://bkt/x/", "E243"),
+        ("s3://bkt/../x", "E243"),
+        ("s3://bkt/x/..", "E243"),
         ("host://x", "E244"),
         ("host://", "E244"),
         ("host:///", "E244"),
@@ -338,5 +338,5 @@ def test_image_volumes_need_a_target() -> None:
 
 
 def test_exactly_one_of_hub_and_uri() -> None:
-    assert refused({"modelHub": {"modelID": "o/m"}, "uri": "s3://b/x"}) == [("E230", "uri")]
+    assert refused({"modelHub": {"modelID": "o/m"}, "uri": "s3://bkt/x"}) == [("E230", "uri")]
     assert refused({"other": 1}) == [("E231", "spec.source")]
