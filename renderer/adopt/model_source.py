@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from renderer import yamlio
 from renderer.adopt.engine_container import AdoptedContainer
@@ -65,7 +66,8 @@ def find_model_source(
         if loads_itself and not container.value_of("hubFile"):
             name = "".join(repository.values[:1]).partition(":")[0]
             return ModelSource({"modelHub": {"modelID": name}}, name, name)
-        return _hub_file(container, repository.values[:1], repository.origin, diagnostics)
+        source = _hub_file(container, repository.values[:1], repository.origin, diagnostics)
+        return replace(source, lost_cache="" if loads_itself else _file_cache(container, template))
     opened, origin = _opened(workload, container)
     step = _own_step(container, template)
     opened = opened or step[1] or _from_settings(workload, container, template)
@@ -190,6 +192,14 @@ def _hub_file(
         why = f"{repository} has several files, and the engine chooses {which} when it starts: name the file"
         diagnostics.stop("E953", origin, why=why, hint=_BY_HAND)
     return ModelSource({"modelHub": {"modelID": repository, "filename": file}}, repository, file)
+
+
+def _file_cache(container: AdoptedContainer, template: Body) -> str:
+    """The mount path of a volume in which the engine kept the files of a hub; '' without one that outlives the pod."""
+    entry = container.entry
+    folder = container.values.get(text_at(entry, "fileCacheVariable")) or text_at(entry, "fileCache")
+    mount, volume = _volume_at(container.body, template, folder.rstrip("/")) if folder else ({}, {})
+    return "" if "emptyDir" in volume else _mount_path(mount)
 
 
 def _own_step(container: AdoptedContainer, template: Body) -> tuple[str, str]:

@@ -246,6 +246,26 @@ def test_a_cache_of_another_engine_stays_in_use(adopt: Adopt, kind: str, field: 
 
 
 @pytest.mark.parametrize(
+    ("folder", "volume", "is_lost"),
+    [
+        ("/root/.cache/llama.cpp", {"hostPath": {"path": "/srv/gguf"}}, True),
+        ("/cache", {"persistentVolumeClaim": {"claimName": "gguf"}}, True),
+        ("/cache", {"emptyDir": {}}, False),
+        ("/other", {"hostPath": {"path": "/srv/gguf"}}, False),
+    ],
+)
+def test_a_cache_of_files_that_a_loader_does_not_use_is_told(
+    adopt: Adopt, folder: str, volume: Body, is_lost: bool
+) -> None:
+    fields, pod = mounted(folder, **volume)
+    if folder == "/cache":
+        fields["env"] = [{"name": "LLAMA_CACHE", "value": "/cache"}]
+    adopted = adopt(workload("Deployment", container("llamacpp", **fields), pod))
+    assert f"the content of the volume at {folder} is lost" in adopted.report or not is_lost
+    assert adopted.code == (1 if is_lost else 0)
+
+
+@pytest.mark.parametrize(
     ("kind", "engine", "script", "variables", "source"),
     [
         (
