@@ -22,7 +22,7 @@ from renderer.adopt.file_names import EXTRA, FileNames
 from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.hub_token import HubToken, default_token
-from renderer.adopt.kept_command import kept_runtime, options_of_preset
+from renderer.adopt.kept_command import kept_runtime, options_of_preset, picked_engine
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
@@ -53,7 +53,7 @@ from renderer.adopt.serving_group import complete_group, draft_group
 from renderer.adopt.serving_workload import ServingWorkload
 from renderer.adopt.source_objects import SourceObjects, read_sources
 from renderer.adopt.takeover_choice import TakeoverChoice, moved_service, with_labels
-from renderer.adopt.unadopted import unadopted
+from renderer.adopt.unadopted import left_engines, unadopted
 from renderer.api import RenderOptions
 from renderer.diagnostics import Collector, Diagnostic, Path, Stop, has_errors, listed, make_diagnostic
 from renderer.diagnostics.wordings.adoption import ADOPTION
@@ -74,6 +74,7 @@ Body = Mapping[str, Any]
 Key = tuple[str, str]  # namespace and name
 Identity = tuple[str, Key]  # kind, namespace and name
 ADOPTED, IN_PART, REFUSED = "adopted", "in part", "refused"
+_POOL = "pool"
 _KEPT = "The command line stays as it is"
 _APPS = ("Playground", "Service")
 
@@ -124,7 +125,9 @@ def adopt(paths: Sequence[str], folder: str, release: str = "", name: str = "") 
     run = _Run(catalog, folder, name)
     run.read(read_sources(paths, release))
     run.write()
-    if not run.adoption.objects and not has_errors(run.adoption.problems):
+    if run.adoption.files:
+        run.adoption.problems += left_engines(run.others, run.unknown, catalog)
+    elif not run.adoption.objects and not has_errors(run.adoption.problems):
         run.adoption.problems += unadopted(paths, run.others, run.unknown, catalog)
     return run.adoption
 
@@ -322,6 +325,8 @@ class _Run:
         playground = draft_playground(adopted, claim.model.name, backend, flavor=flavor, adapters=adapters)
         if mode := named.gateway_mode_of(adopted):
             playground.body["spec"]["gateway"] = {"mode": mode}
+        if runtime and text_at(playground.body, "spec", "gateway", "mode") == _POOL:
+            runtime.body["spec"]["engine"] = picked_engine(adopted.container)
         port, used = engine_port_of(adopted), {id(service) for service in takeover.moving}
         if own := own_service(adopted, takeover.services, port):
             spec = playground.body["spec"]

@@ -1,7 +1,8 @@
 """The BackendRuntime that starts a container's engine by the container's own command line.
 
 It takes the place of a preset where nobody knows whether the preset's command, and the options that it sets, are in the
-image. It has no `spec.engine`, so that nothing is derived (docs/deviations.md, 13).
+image. It has no `spec.engine`, so that nothing is derived (docs/deviations.md, 13); in a pool it has one with the
+metrics.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from renderer.adopt.engine_container import AdoptedContainer
 from renderer.adopt.serving_workload import Body, ServingWorkload
 from renderer.engines.option_lists import list_path
 from renderer.kubernetes import wellknown
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
 from renderer.kubernetes.workloads import is_rendered
 from renderer.load.validation import KINDS
 from renderer.resolve.kube.images import split_tag
 
 _PATH = re.compile(r"[\w./-]+")
 _MODEL_PATH = "{{ .ModelPath }}"  # which is filled in in arguments alone
-_POOL = "pool"
 _DEFAULT = "default"  # the recommended config of a Playground that names none
+_PICKED = ("servedName", "metrics")  # keys of spec.engine about what a picker reads
 _NO_TAG = "latest"  # what a container runtime takes
 
 
@@ -33,8 +34,6 @@ def why_kept(workload: ServingWorkload, container: AdoptedContainer, template: B
     if workload.hosts > 1 or (workload.model and workload.model.adapters):
         return ""
     if workload.model and workload.model.is_mounted and not text_at(container.body, "image"):
-        return ""
-    if map_at(workload.spec, "gateway").get("mode") == _POOL:  # whose picker has to know the metrics
         return ""
     if is_rendered(template) and workload.annotations.get(wellknown.BACKEND) == name:
         return ""
@@ -66,6 +65,13 @@ def kept_runtime(container: AdoptedContainer, name: str, loaded_path: str) -> di
     spec["recommendedConfigs"] = [{"name": _DEFAULT, "args": [*args]}]
     metadata = {"name": name}
     return {"apiVersion": KINDS["BackendRuntime"], "kind": "BackendRuntime", "metadata": metadata, "spec": spec}
+
+
+def picked_engine(container: AdoptedContainer) -> dict[str, Any]:
+    """The `spec.engine` with which pods of a kept command line can be a pool: what its picker has to know of them."""
+    engine_spec: Body = {**container.engine.runtime.spec["engine"]}
+    options = {"style": text_at(engine_spec, "options", "style"), "list": "none"}
+    return {**{key: engine_spec[key] for key in _PICKED if key in engine_spec}, "options": options}
 
 
 def _with_model_path(word: str, path: str) -> str:

@@ -322,7 +322,8 @@ def _mounted(
         diagnostics.stop("E953", workload.engine_origin_of((*container.path, "volumeMounts")), why=why, hint=_BY_HAND)
     comment = f"The weights are at {opened} in it." if uri.startswith("oci://") else ""
     source = {"uri": uri, **_projector(container, posixpath.dirname(opened))}
-    return ModelSource(source, uri.partition("://")[2], opened, mount_path, comment)
+    is_ours = is_rendered(template) and opened.startswith(_LOADED)  # where an OpenModel has its volume
+    return ModelSource(source, uri.partition("://")[2], opened, mount_path, comment, has_loader=is_ours)
 
 
 def _projector(container: AdoptedContainer, folder: str) -> Mapping[str, object]:

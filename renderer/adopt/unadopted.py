@@ -24,6 +24,8 @@ _RENDERED_BY: Final[Mapping[str, str]] = {
 _SERVING_KINDS: Final[Mapping[str, str]] = {"InferenceService": "kserve", "Ray": "ray", "NIM": "nim"}
 _KSERVE: Final = ("kserve", "serving.kserve.io")  # whose kind others have too
 _OTHERS: Final = "other-workloads"
+_OWN_PODS: Final = "kserve-with-containers-of-your-own"  # of an InferenceService
+_CONTAINERS: Final = ("spec", "containers")
 
 
 def unadopted(
@@ -39,18 +41,39 @@ def unadopted(
             told_kinds.add(kind)
             yield make_diagnostic("E956", document.origin("kind"), **words)
     for workload in unknown:
-        containers = maps_at(workload.template, "spec", "containers")
+        containers = maps_at(workload.template, *_CONTAINERS)
         if workload.kind in told_kinds or not any(_has_accelerator(body, catalog) for body in containers):
             continue
         told_kinds.add(workload.kind)
-        images = " and ".join(text_at(body, "image") for body in containers)
-        what = f"{workload.title} runs {images}, and neither image nor command is of a known engine"
-        hint = f"if one of them is an engine that llmaz knows, write its whole command: {_PAGE}#another-image"
-        yield make_diagnostic("E956", workload.engine_origin_of(("spec", "containers")), what=what, hint=hint)
+        yield make_diagnostic("E956", workload.engine_origin_of(_CONTAINERS), **_unknown_words(workload))
     if not told_kinds:
         hint = "name manifests of one, or what kubectl get -o yaml prints of it; docs/presets.md lists known engines"
         words = {"what": "no workload here runs a known engine", "hint": hint}
         yield make_diagnostic("E956", Origin(NamedSource(paths[0])), **words)
+
+
+def left_engines(
+    others: Sequence[Document], unknown: Sequence[ServingWorkload], catalog: EngineCatalog
+) -> Iterator[Diagnostic]:
+    """A note for each object that may serve a model and stays as it is beside what was adopted, but for those of a
+    controller, which makes them of something else.
+    """
+    for document in others:
+        is_controlled = bool(maps_at(document.value, "metadata", "ownerReferences"))
+        if not is_controlled and (words := _words(document, catalog)):
+            yield make_diagnostic("N964", document.origin("kind"), **words)
+    for workload in unknown:
+        containers = maps_at(workload.template, *_CONTAINERS)
+        if any(_has_accelerator(body, catalog) for body in containers):
+            yield make_diagnostic("N964", workload.engine_origin_of(_CONTAINERS), **_unknown_words(workload))
+
+
+def _unknown_words(workload: ServingWorkload) -> dict[str, str]:
+    """The message about a workload whose engine is not known, and its hint."""
+    images = " and ".join(text_at(body, "image") for body in maps_at(workload.template, *_CONTAINERS))
+    what = f"{workload.title} runs {images}, and neither image nor command is of a known engine"
+    hint = f"if one of them is an engine that llmaz knows, write its whole command: {_PAGE}#another-image"
+    return {"what": what, "hint": hint}
 
 
 def _has_accelerator(container: Body, catalog: EngineCatalog) -> bool:
@@ -69,6 +92,9 @@ def _words(document: Document, catalog: EngineCatalog) -> dict[str, str]:
     part = next((part for start, part in _SERVING_KINDS.items() if kind.startswith(start)), "")
     if part == _KSERVE[0] and group != _KSERVE[1]:
         part = _OTHERS
+    if part == _KSERVE[0] and maps_at(value, "spec", "predictor", "containers"):
+        hint = f"write its predictor into a Deployment and adopt that: {_PAGE}#{_OWN_PODS}"
+        return {"what": f"{name} is of a kind that adopt does not read", "hint": hint}
     runs_engine = any(True for _ in engine_containers(document, catalog))
     if not part and (group, kind) not in WORKLOADS and runs_engine:
         part = _OTHERS

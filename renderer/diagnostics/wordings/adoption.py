@@ -112,6 +112,11 @@ ADOPTION: Final[dict[str, Wording]] = {
         about="today's API needs what the older API does not have, or cannot express what the older one has: {what}",
     ),
     "E965": Wording("{what} cannot be adopted: {why}", "{hint}"),
+    "N964": Wording(
+        "left as it is: {what}",
+        "{hint}",
+        about="what serves a model beside adopted workloads is not adopted: {what}",
+    ),
     "W965": Wording("'{word}' is not known here, and is lost", "{hint}"),
     "W966": Wording("this is lost: {why}"),
     "W967": Wording("{what} is here in plain text, and is not copied", "{hint}"),

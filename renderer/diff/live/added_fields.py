@@ -209,7 +209,8 @@ def names_engine(differing: DifferingField) -> bool:
     pods = differing.pods
     if not pods or not differing.added or differing.path[:2] != ("metadata", "labels"):
         return False
-    return differing.value in {command.backend for command in pods.ours.engines.values()}
+    backend = text_at(differing.pair.ours.body, "metadata", "annotations", wellknown.BACKEND)  # one of one's own, too
+    return differing.value in {backend, *(command.backend for command in pods.ours.engines.values())}
 
 
 def loads_from_cache(differing: DifferingField) -> bool:
