@@ -25,6 +25,7 @@ _MOST_ITEMS: Final = 10  # of a list or map that is written in another form
 _PAIR: Final = r"\s*([\w./-]+)\s*[=:]\s*([^=,]*?)\s*"
 _SECONDS: Final = re.compile(r"[sS]econds?$")
 _HOST: Final = r"(?:[a-z][a-z0-9+.-]*://)?([^/:\s]+)(?::\d+)?(?:/\S*)?"
+_PATH: Final = r"(?:[a-z][a-z0-9+.-]*://)?[^/\s]+/+([^\s?#]*?)(?:/(?:chat/)?completions|/embeddings|/messages)?/*"
 _VERSION: Final = r"[vV]?(\d+\.\d+)(?:\.\d+)?\S*"
 
 
@@ -46,8 +47,23 @@ def form_hint(schema: str, value: Any, finding: Finding) -> Hint | None:
         if mends(schema, value, mended, finding):
             shown = _masked(form, secret)
             text = flow_text({key: shown}) if isinstance(key, str) else _item_text(shown)
+            text += _prefix_text(schema, finding.path, written)
             return Hint(f"write {text}") if len(text) <= _LONGEST else None
     return None
+
+
+def _prefix_text(schema: str, path: Path, written: object) -> str:
+    """What else to write for the path of an address where a host name belongs, and a `prefix` stands beside it."""
+    match = re.fullmatch(_PATH, written) if path[-1] == "hostname" and isinstance(written, str) else None
+    beside = schema_validation.schema_at(schema, path[:-1]).get("properties") or {}
+    if (
+        not match
+        or match[1] == "v1"
+        or "prefix" not in beside
+        or not re.fullmatch(beside["prefix"]["pattern"], match[1])
+    ):
+        return ""
+    return f", and prefix: {match[1]} beside it"
 
 
 def _item_text(form: object) -> str:
@@ -105,6 +121,8 @@ def _texts(node: Mapping[str, Any], written: Any) -> Iterator[str]:
     means = str(node.get("x-means", ""))
     if means.startswith("a duration"):
         yield number_forms.duration(written)
+    if means.startswith("a URL") and isinstance(written, str) and "://" not in written:
+        yield f"http://{written.strip()}"
     for words, pattern in (("a host name", _HOST), ("a version", _VERSION)):
         if means.startswith(words) and isinstance(written, str) and (match := re.fullmatch(pattern, written.strip())):
             yield match[1].lower()

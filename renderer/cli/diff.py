@@ -30,6 +30,17 @@ if TYPE_CHECKING:
     from renderer.diff.sides import Sides
 
 
+class _BaseForm(click.Choice[str]):
+    """What is read of BASE; another word is taken for BASE itself."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            what = f"{error.message.rstrip('.')}. BASE is an argument: llmaz diff {value}"
+            raise click.BadParameter(what, ctx, param) from None
+
+
 @click.command(
     cls=TrailingPathsCommand,
     short_help="Show what a change does to the rendered objects.",
@@ -62,7 +73,7 @@ if TYPE_CHECKING:
 @click.option("--exit-code", "tells", is_flag=True, help="Exit 1 when any object differs.")
 @click.option(
     "--base",
-    type=click.Choice(("inputs", "rendered")),
+    type=_BaseForm(("inputs", "rendered")),
     default=None,
     help="inputs: render the inputs of BASE again. rendered: read its rendered files. [default: rendered if BASE has "
     "rendered files, else inputs]",

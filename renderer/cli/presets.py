@@ -54,6 +54,7 @@ def presets() -> None:
 @presets.command(
     "list",
     short_help="List the presets.",
+    context_settings={"allow_extra_args": True},
     epilog=examples("llmaz presets list --search coder", "llmaz presets list --task chat --fits 2xl40s-48g"),
 )
 @click.option("--search", "text", default="", metavar="TEXT", help="Models with TEXT in their name, hub id or family.")
@@ -65,13 +66,19 @@ def presets() -> None:
     shell_complete=complete_words(_accelerators),
     help="Models that fit on an accelerator of that type; on four: 4xTYPE.",
 )
-def presets_list(text: str, task: str, fits: str) -> None:
+@click.pass_context
+def presets_list(context: click.Context, /, text: str, task: str, fits: str) -> None:
     """List the presets by name, and the versions whose options are known.
 
     For models also their task, their parameters and the size of their weights, where known. --search, --task and --fits
     keep the models that match all of them. A model fits if its weights and one request of its longest context fit for
     certain.
     """
+    if context.args:
+        name = context.args[0]
+        raise click.UsageError(
+            f"Got unexpected extra argument ({name}): did you mean llmaz presets list --search {name}?"
+        )
     with report_failures():
         from renderer.preset_catalog.model_list import ModelSearch, model_list
 

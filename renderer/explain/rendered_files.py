@@ -88,7 +88,7 @@ def _existing_path(place: FilePlace) -> str:
     for path in (place.name, os.path.join(tree.base_of(())[0], place.name)):
         if os.path.isfile(path):
             return path
-    raise RenderError([make_diagnostic("E122", Origin(NamedSource(place.name)))])
+    raise RenderError([make_diagnostic("E122", Origin(NamedSource(place.name)), hint="")])
 
 
 def _options_for(path: str, source: str, options: RenderOptions) -> RenderOptions:

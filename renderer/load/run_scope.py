@@ -13,6 +13,9 @@ from renderer.load.environments import environment_names, only_environment
 from renderer.load.render_config import parse_override, render_config
 from renderer.load.render_policy import render_policies
 from renderer.source import tree
+from renderer.text.suggestions import closest
+
+_SIMILAR = 0.75  # from which on a name is taken for a misspelt one
 
 
 def output_folder(base: str, config: RenderConfig | None) -> str:
@@ -53,7 +56,18 @@ def scope(options: RenderOptions) -> Scope:
 def require_paths(paths: Iterable[str], exists: Callable[[str], bool]) -> None:
     """Raises RenderError for paths that do not exist."""
     if missing := [path for path in paths if not exists(path)]:
-        raise RenderError(make_diagnostic("E122", Origin(NamedSource(path))) for path in missing)
+        raise RenderError(make_diagnostic("E122", Origin(NamedSource(path)), hint=_near(path)) for path in missing)
+
+
+def _near(path: str) -> str:
+    """A hint that names what has nearly this name on disk; '' for nothing."""
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        names = [entry for entry in os.listdir(folder or ".") if entry != name]
+    except OSError:
+        return ""
+    near = closest(name, names, _SIMILAR) if name else ""
+    return f"did you mean '{os.path.join(folder, near)}'?" if near else ""
 
 
 def scopes(options: RenderOptions, first: Scope | None = None) -> tuple[str, list[Scope]]:

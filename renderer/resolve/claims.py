@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from msgspec import Struct
@@ -43,7 +43,7 @@ _ORDER = {"main": 0, "draft": 1, "lora": 2}
 
 def read_claim(inputs: Inputs, app: App, diagnostics: Collector) -> Claim:
     """The claim (docs/design/operator.md#claims). Raises Stop without a main model."""
-    named = _named_models(app, diagnostics)
+    named = _named_models(inputs, app, diagnostics)
     models = [
         ClaimedModel(claimed, role, name_path)
         for name, role, name_path in named.models
@@ -79,7 +79,7 @@ class _NamedModels(Struct, frozen=True):
     flavors_path: Path
 
 
-def _named_models(app: App, diagnostics: Collector) -> _NamedModels:
+def _named_models(inputs: Inputs, app: App, diagnostics: Collector) -> _NamedModels:
     """What the claim of an app names, by one of two keys. Raises Stop where that is none, or makes no sense."""
     single, claims = app.spec.get("modelClaim"), app.spec.get("modelClaims")
     if single is not None and claims is not None:
@@ -95,7 +95,7 @@ def _named_models(app: App, diagnostics: Collector) -> _NamedModels:
         (entry.get("name"), entry.get("role", "main"), ("spec", "modelClaims", "models", i, "name"))
         for i, entry in enumerate(claims.get("models") or ())
     ]
-    if problem := _impossible_roles(app, names):
+    if problem := _impossible_roles(inputs, app, names):
         diagnostics.problems.append(problem)
         raise Stop
     flavors_path = ("spec", "modelClaims", "inferenceFlavors")
@@ -112,7 +112,14 @@ def _stop_without_claim(app: App, diagnostics: Collector) -> NoReturn:
     diagnostics.stop("E221", app.origin("spec", key=True), field=field)
 
 
-def _impossible_roles(app: App, names: list[_Named]) -> Diagnostic | None:
+_ONE_MAIN = "keep one, and serve the others with Playgrounds of their own"
+
+
+def _facts(model: OpenModel) -> Mapping[str, object]:
+    return model.spec.get("facts") or {}
+
+
+def _impossible_roles(inputs: Inputs, app: App, names: list[_Named]) -> Diagnostic | None:
     """An error for models that cannot serve together: no main one, several, or a draft beside more than that."""
     if not names:
         return make_diagnostic("E223", app.origin("spec", "modelClaims"))
@@ -122,7 +129,10 @@ def _impossible_roles(app: App, names: list[_Named]) -> Diagnostic | None:
         return make_diagnostic("E224", app.origin("spec", "modelClaims", "models", key=True))
     if len(mains) > 1:
         main_names = quoted(name for name, role, _ in names if role == "main")
-        return make_diagnostic("E225", app.origin(*mains[1][:-1]), names=main_names)
+        listed = [str(name) for name, role, _ in names if role == "main"]
+        adapters = [name for name in listed if name in inputs.models and "adapter" in _facts(inputs.models[name])]
+        hint = f"write role: lora for {quoted(adapters)}" if adapters else _ONE_MAIN
+        return make_diagnostic("E225", app.origin(*mains[1][:-1]), names=main_names, hint=hint)
     count = len([role for _, role, _ in names if role != "lora"])
     if drafts and count != 2:
         return make_diagnostic("E226", app.origin(*drafts[-1][:-1]), count=count)

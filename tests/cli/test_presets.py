@@ -665,3 +665,14 @@ def test_mistakes_of_the_tree_are_said(folder: Path, llmaz: Llmaz) -> None:
 def test_options_of_what_is_resolved(option: str, llmaz: Llmaz) -> None:
     err = refused(llmaz("presets", "show", "vllm", option))
     assert err.endswith("\nError: --model, --backend and --set need --resolved\n")
+
+
+def test_a_list_of_a_name(llmaz: Llmaz) -> None:
+    """A word behind `list` is what to search for."""
+    done = llmaz("presets", "list", "qwen3-8")
+    assert (done.code, "did you mean llmaz presets list --search qwen3-8?" in done.err) == (2, True)
+
+
+def test_a_commit_as_base_form(llmaz: Llmaz) -> None:
+    """`--base` says what is read of BASE, which is an argument."""
+    assert "BASE is an argument: llmaz diff main" in llmaz("diff", "--base", "main").err

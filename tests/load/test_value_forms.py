@@ -37,6 +37,7 @@ FORMS: list[tuple[str, str, object, object]] = [
     ("RenderConfig", "gateway.hostnames.0", "https://llm.example.com/v1", "llm.example.com"),
     ("RenderConfig", "gateway.hostnames.0", "LLM.example.com:443", "llm.example.com"),
     ("RenderConfig", "targets.kubernetes", "v1.33.2", "1.33"),
+    ("RenderConfig", "autoscaling.keda.prometheus.serverAddress", "prom.monitoring:9090", "http://prom.monitoring:9090"),
     ("RenderConfig", "gateway.name", ["edge"], "edge"),
     ("RenderConfig", "gateway", "edge", {"name": "edge"}),
     ("RenderConfig", "gateway.hostnames", "a.example, b.example", ["a.example", "b.example"]),

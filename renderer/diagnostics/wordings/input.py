@@ -43,7 +43,7 @@ INPUT: Final[dict[str, Wording]] = {
         "this symbolic link points outside the tree, to {target}",
         "copy the file, or list the link under ignore of RenderConfig",
     ),
-    "E122": Wording("no such file or folder"),
+    "E122": Wording("no such file or folder", "{hint}"),
     "E123": Wording(
         "nothing to render: no Playground, Service, ModelRoute, InferenceModel, OpenModel or BackendRuntime in {files}",
         "{hint}",

@@ -76,7 +76,7 @@ MODELS: Final[dict[str, Wording]] = {
     ),
     "E225": Wording(
         "more than one model has the role main: {names}",
-        "keep one, and serve the others with Playgrounds of their own",
+        "{hint}",
     ),
     "W225": Wording(
         "the patterns leave out {name}, so the engine gets weights without the files that describe them",

@@ -32,9 +32,10 @@ _SCALER, _SCALER_PORT = "keda-add-ons-http-external-scaler", 9090
 _CONCURRENCY = 16
 _PUSH = "external-push"  # the type of the trigger that asks the interceptor
 _ZERO_HINT = (
-    "write 1; or set autoscaling.autoscaler: keda in RenderConfig, and let the picker of a pool wake it "
-    "(spec.gateway.mode: pool), or in backend mode the interceptor that autoscaling.keda.interceptor names"
+    "write 1; or {keda}let the picker of a pool wake it (spec.gateway.mode: pool), or in backend mode the interceptor "
+    "that autoscaling.keda.interceptor of RenderConfig names"
 )
+_SET_KEDA = "set autoscaling.autoscaler: keda in RenderConfig, and "
 _SCALED_METRICS = ("waiting", "running", "kvUsage")  # of `engine.metrics`: numbers that add up over replicas
 _SHARE = "kvUsage"  # the one among them that is a share, and adds up over no ranks of one replica
 _RESOURCES = ("cpu", "memory")  # names of triggers, and of what they measure
@@ -67,7 +68,7 @@ def wakes_by(context: RunContext, app: App, settings: GatewaySettings, diagnosti
             if app.flavor:
                 diagnostics.add("E354", origin)
             return "interceptor"
-    diagnostics.add("E272", origin, value=0, hint=_ZERO_HINT)
+    diagnostics.add("E272", origin, value=0, hint=_ZERO_HINT.format(keda="" if is_chosen(config) else _SET_KEDA))
     return ""
 
 

@@ -47,7 +47,9 @@ def _taken_name(inputs: Inputs, app: App | TrafficInput, other: App | TrafficInp
     """An error at `app`: `other` claims its public name already."""
     file, line, _ = other.origin("metadata", "name").place
     in_pool = any(isinstance(item, App) and _has_pool(inputs, item) for item in (app, other))
-    hint = "set spec.servedModelName" if isinstance(app, App) else "give one of them another modelName"
+    hint = "give one of them another modelName"
+    if isinstance(app, App):
+        hint = f"{'write another' if 'servedModelName' in app.spec else 'set'} spec.servedModelName"
     field = "modelName" if isinstance(app, TrafficInput) else "servedModelName"
     origin = app.origin("spec", field) if field in app.spec else app.origin("metadata", "name")
     own_name, route = field in app.spec and app.spec.get(field) == claim.model, "a ModelRoute over both"
