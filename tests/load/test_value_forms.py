@@ -37,7 +37,6 @@ FORMS: list[tuple[str, str, object, object]] = [
     ("RenderConfig", "gateway.hostnames.0", "https://llm.example.com/v1", "llm.example.com"),
     ("RenderConfig", "gateway.hostnames.0", "LLM.example.com:443", "llm.example.com"),
     ("RenderConfig", "targets.kubernetes", "v1.33.2", "1.33"),
-    ("RenderConfig", "autoscaling.keda.prometheus.serverAddress", "prom.monitoring:9090", "http://prom.monitoring:9090"),
     ("RenderConfig", "gateway.name", ["edge"], "edge"),
     ("RenderConfig", "gateway", "edge", {"name": "edge"}),
     ("RenderConfig", "gateway.hostnames", "a.example, b.example", ["a.example", "b.example"]),
@@ -113,3 +112,14 @@ def test_what_nobody_can_tell(
     parent_of(spec, path)[path[-1]] = written
     hints = [finding["hint"] for finding in findings(objects, tmp_path, llmaz)]
     assert hints in ([""], ["write a duration such as 300s"], ["write service: {name: web}"])
+
+
+def test_an_address_without_its_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, llmaz: Llmaz) -> None:
+    monkeypatch.chdir(tmp_path)
+    objects, spec = objects_of("RenderConfig")
+    prometheus = {"serverAddress": "prom.monitoring:9090"}
+    spec["autoscaling"] = {"autoscaler": "keda", "keda": {"prometheus": prometheus}}
+    hints = [finding["hint"] for finding in findings(objects, tmp_path, llmaz)]
+    assert hints == ["write serverAddress: http://prom.monitoring:9090"]
+    prometheus["serverAddress"] = "http://prom.monitoring:9090"
+    assert findings(objects, tmp_path, llmaz) == []
