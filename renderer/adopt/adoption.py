@@ -24,6 +24,7 @@ from renderer.adopt.free_names import FreeNames
 from renderer.adopt.hub_token import HubToken, default_token
 from renderer.adopt.kept_command import kept_runtime, options_of_preset, picked_engine
 from renderer.adopt.kubernetes_workloads import tell_lost_fields
+from renderer.adopt.kustomize_changes import tell_kustomize_changes
 from renderer.adopt.llmaz_kinds import ConvertedObject
 from renderer.adopt.neighbours import (
     NamedObjects,
@@ -218,6 +219,8 @@ class _Run:
                 self.adoption.objects.append(AdoptedObject(workload.title, REFUSED, problem.message))
             elif adopted := self._adopted(workload, sources.findings.get(id(workload.document), ())):
                 workloads.append(adopted)
+        read = [adopted.workload for adopted in workloads]
+        self.adoption.problems += tell_kustomize_changes(read, sources.kustomizations)
         named = NamedObjects(sources.others)
         workloads = self._with_takeovers(workloads, named, sources.workloads)
         used: set[int] = set()

@@ -16,6 +16,7 @@ from renderer.adopt.serving_workload import ServingWorkload
 from renderer.diagnostics import Collector, Diagnostic
 from renderer.kubernetes.json_values import maps_at, text_at
 from renderer.kubernetes.variable_references import config_maps_by_namespace
+from renderer.load.kustomize_patches import KustomizePatches
 from renderer.load.manifest_tree import manifests
 from renderer.source.paths import read_file
 from renderer.yamlio import Document
@@ -36,6 +37,7 @@ class SourceObjects(Struct):
     of_operator: list[Document] = field(default_factory=list)  # objects that the operator makes of these
     others: list[Document] = field(default_factory=list)
     files: list[str] = field(default_factory=list)  # names of those without an object
+    kustomizations: KustomizePatches | None = None  # of the tree
     problems: list[Diagnostic] = field(default_factory=list)
     problems_of_kinds: list[Diagnostic] = field(default_factory=list)  # those about what other kinds say of workloads
 
@@ -45,7 +47,7 @@ def read_sources(paths: Sequence[str], release: str = "") -> SourceObjects:
     Raises RenderError for a missing path.
     """
     files = manifests(paths)
-    sources = SourceObjects()
+    sources = SourceObjects(kustomizations=files.patches_of_tree)
     sources.problems += [problem for problem in files.problems if problem.code != _NOTHING_TO_CHECK]
     documents = [document for document in files.documents if isinstance(document.value, dict)]
     _add_charts(sources, documents, files.others)

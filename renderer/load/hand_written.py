@@ -35,17 +35,20 @@ class Manifests(Struct, frozen=True):
     # By name of a file: the folders of the kustomizations that take it. A file that none takes has its own folder
     # where one path is given, or an object says which folders are applied together.
     kustomizations: dict[str, Set[str]] = {}
+    patches_of_tree: KustomizePatches | None = None  # those that kustomizations make
     # Names of files and charts that `ignore` of the nearest llmaz.yaml names, unless they lie in a path that it names.
     ignored: frozenset[str] = frozenset()
 
 
 def read_manifests(input_tree: tree.InputTree, paths: Sequence[str]) -> Manifests:
     """The manifests of a tree below the paths. A file that is itself one of the paths is always judged."""
-    manifests = Manifests(file_count=len(input_tree.files), charts=input_tree.charts)
+    kustomizations = _Kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
+    manifests = Manifests(
+        file_count=len(input_tree.files), charts=input_tree.charts, patches_of_tree=kustomizations.patches
+    )
     names = input_tree.unprintable_names
     manifests.problems.extend(make_diagnostic("E124", Origin(NamedSource(name))) for name in names)
     absolute_paths = {path if path == tree.STANDARD_INPUT else os.path.abspath(path) for path in paths}
-    kustomizations = _Kustomizations((*input_tree.kustomizations, *_kustomizations_above(input_tree.base, paths)))
     for file in input_tree.files:
         if file.path not in absolute_paths and os.path.basename(file.path) in KUSTOMIZATIONS:
             continue

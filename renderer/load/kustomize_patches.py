@@ -44,6 +44,14 @@ class KustomizePatches:
                 if patches:
                     self._patches.setdefault(path, patches)  # of several overlays the first counts
 
+    def kustomizations_by_file(self) -> Mapping[str, Sequence[Document]]:
+        """By the path of a file: the kustomizations that take it, or take another one that does."""
+        by_file: dict[str, list[Document]] = {}
+        for folder, documents in self._kustomizations.items():
+            for path in self._reach(folder):
+                by_file.setdefault(path, []).extend(documents)
+        return by_file
+
     def _reach(self, folder: str) -> Mapping[str, Sequence[_Patch]]:
         """The files with resources of a kustomization and of those below it, each with what they patch in it."""
         if folder not in self._reached:

@@ -112,6 +112,10 @@ ADOPTION: Final[dict[str, Wording]] = {
         about="today's API needs what the older API does not have, or cannot express what the older one has: {what}",
     ),
     "E965": Wording("{what} cannot be adopted: {why}", "{hint}"),
+    "W964": Wording(
+        "what this kustomization changes in {workload} by {fields} is lost: it is adopted as it stands in its file",
+        "adopt what is built: kustomize build {folder} | llmaz adopt -",
+    ),
     "N964": Wording(
         "left as it is: {what}",
         "{hint}",
