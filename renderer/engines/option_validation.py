@@ -337,11 +337,17 @@ def _choice_hint(option: Option, value: str) -> str:
         since = choices.later[value]
         return f"it was added {since}: use that version or a newer one; this version accepts {_choice_words(option)}"
     removal = f"it was removed {choices.earlier[value]}; " if value in choices.earlier else ""
-    near = "" if value.isdigit() else suggestion(value, known)
+    near = "" if value.isdigit() else suggestion(value, [name for name in known if not _ends_with(name, value)])
     begun = [name for name in known if value and name.lower().startswith(value.lower())]
     if 1 < len(begun) <= _MOST_BEGUN and value.lower() not in map(str.lower, begun):
         near = f"did you mean {alternatives(begun)}?"
     return removal + (near if near.startswith("did you mean") else f"it accepts {_choice_words(option)}")
+
+
+def _ends_with(name: str, value: str) -> bool:
+    """Whether a name is a value behind another word, which makes it something else."""
+    bare_name, bare = (re.sub("[-_]", "", text.lower()) for text in (name, value))
+    return bare != "" and bare_name != bare and bare_name.endswith(bare)
 
 
 def _type_mismatch(style: Dialect, option: Option, value: str) -> str:

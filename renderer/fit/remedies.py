@@ -1,4 +1,4 @@
-"""By which change a model would fit: a shorter context, a cache of 8 bits, more accelerators, another flavor."""
+"""By which change a model would fit, such as a larger share, a shorter context, more accelerators, another flavor."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _LARGEST_GROUP = 16
 class Remedy(Struct, frozen=True):
     """A change by which a model would fit. Only one of its fields is set."""
 
+    share: float = 0  # of the memory
     length: int = 0
     value_type: str = ""
     tensor: int = 0
@@ -24,12 +25,21 @@ class Remedy(Struct, frozen=True):
 
 
 def first_remedy(
-    question: FitQuestion, verdict: FitVerdict, *, takes_fp8: bool, flavors: Iterable[tuple[str, FitQuestion]] = ()
+    question: FitQuestion,
+    verdict: FitVerdict,
+    *,
+    takes_fp8: bool,
+    usual_share: float = 0,
+    flavors: Iterable[tuple[str, FitQuestion]] = (),
 ) -> Remedy | None:
-    """The first change that would fit for certain: a shorter context, a cache of 8 bits, more accelerators, another
-    flavor; None where none would. `takes_fp8`: engine and accelerators can have such a cache; `flavors`: the others of
-    the model, with the question on each.
+    """The first change that would fit for certain: the usual share of the memory, a shorter context, a cache of 8 bits,
+    more accelerators, another flavor; None where none would. `takes_fp8`: engine and accelerators can have such a
+    cache; `usual_share`: what the engine takes of the memory where nobody says it, 0 where it has no such share;
+    `flavors`: the others of the model, with the question on each.
     """
+    budget = question.budget
+    if budget.fraction < usual_share and _would_fit(replace(question, budget=replace(budget, fraction=usual_share))):
+        return Remedy(share=usual_share)
     if verdict.kind == CONTEXT:
         if length := _longest(question, verdict.sure_gib):
             return Remedy(length=length)

@@ -482,6 +482,8 @@ of_engine("W494", "accelerator of another pod", ("env", 0, "name"), env=SECOND, 
 ALL_OF_NODE = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
 of_engine("W494", "accelerators of the node", ("env", 0, "name"), env=ALL_OF_NODE, resources={"limits": ONE})
 of_engine("W498", "random weights", ("command", 4), "--load-format=dummy")
+of_engine("W499", "all memory of a card", ("command", 4), "--gpu-memory-utilization=1.0", resources={"limits": ONE})
+of_engine("E499", "experts of a dense model", ("command", 4), "--enable-expert-parallel", command=KNOWN_MODEL)
 NOT_READY = {"httpGet": {"path": "/healthz", "port": 8010}}
 of_engine("E469", "probe of an absent path", ("readinessProbe", "httpGet", "path"), readinessProbe=NOT_READY)
 of_engine("N472", "code from a moving source", ("command", 4), "--trust-remote-code")

@@ -237,8 +237,8 @@ ENGINES: Final[dict[str, Wording]] = {
         "{hint}",
     ),
     "W491": Wording(
-        "{name} may have {memory} of memory, and no engine starts in that: the kernel kills it",
-        "did you mean {meant}? Leave the limit out where nobody knows how much is needed",
+        "{name} may have {memory} of memory, and {engine} in that: the kernel kills it",
+        "{hint}",
     ),
     "E495": Wording(
         "the {probe} asks by {asked}, but {name} answers by {scheme} alone: no such probe succeeds",
@@ -266,6 +266,12 @@ ENGINES: Final[dict[str, Wording]] = {
         "{name} shares its accelerator with other pods, and takes {percent} % of the memory: the next one that starts "
         "there finds too little",
         "write {option} with the part that each of them may take, such as 0.3",
+    ),
+    "E499": Wording("{of} does not start with {option} {beside}", "{hint}"),
+    "W499": Wording(
+        "{option} {value} leaves nothing of the card for what {engine} has outside of that share: it does not start, "
+        "or ends under load",
+        "write {usual} or less, or leave it out",
     ),
     "E485": Wording(
         "{low} {value} is {relation} {high} {bound}: {engine} refuses to start",

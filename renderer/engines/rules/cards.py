@@ -9,7 +9,7 @@ from renderer.engines.card_needs import CardNeed, card_needs, options_with_needs
 from renderer.engines.given_options import written_options
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import text_at, texts_at
+from renderer.kubernetes.json_values import map_at, number_at, text_at, texts_at
 
 _FORMAT = "--quantization"
 
@@ -58,6 +58,19 @@ def no_share_of_memory(running: RunningEngine) -> Iterator[Diagnostic]:
     if origin := line.shared.where():
         words = {"name": line.subject.name, "percent": f"{share.fraction * 100:.0f}", "option": share.option}
         yield make_diagnostic("W484", origin, **words)
+
+
+@rule(of=EngineLine, when=lambda line: "mostShare" in table_entry(line.backend))
+def too_large_share(line: EngineLine) -> Iterator[Diagnostic]:
+    """A warning for a share of a card's memory that leaves nothing for what the engine has outside of it."""
+    row = map_at(table_entry(line.backend), "mostShare")
+    if not line.shared.accelerator.resource or text_at(row, "option") not in line.options:
+        return
+    for option in written_options(line.engine.style, line.written, (text_at(row, "option"),)):
+        is_number = option.value.replace(".", "", 1).isdecimal()
+        if is_number and number_at(row, "most") < float(option.value) <= 1:
+            words = {"option": option.name, "value": option.value, "engine": line.backend, "usual": row["usual"]}
+            yield make_diagnostic("W499", option.origin, **words)
 
 
 def _asked(running: RunningEngine, need: CardNeed) -> Iterator[tuple[str, Origin]]:

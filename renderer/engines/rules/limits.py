@@ -13,7 +13,7 @@ from renderer.engines.given_options import last_given_number, last_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.engines.running_engine import EngineLine
 from renderer.engines.version_order import in_range
-from renderer.kubernetes.json_values import maps_at, texts_at
+from renderer.kubernetes.json_values import maps_at, number_at, texts_at
 
 
 class _Option(Struct, frozen=True):
@@ -35,6 +35,7 @@ class _Limits(Struct, frozen=True):
     high: _Option
     may_be_equal: bool
     beside: frozenset[str]  # options of which one makes the engine look at them; empty where it always does
+    default: int | None  # what the higher one is where nobody says it; None where nobody knows
 
 
 @cache
@@ -48,7 +49,8 @@ def _limits(backend: str, style: Dialect, version: str) -> list[_Limits]:
                 for names in (texts_at(row, "low"), texts_at(row, "high"))
             )
             beside = frozenset(map(style.name, texts_at(row, "beside")))
-            limits.append(_Limits(low, high, bool(row.get("equal")), beside))
+            default = int(number_at(row, "default")) if "default" in row else None
+            limits.append(_Limits(low, high, bool(row.get("equal")), beside, default))
     return limits
 
 
@@ -57,11 +59,15 @@ def contradictory_limits(line: EngineLine) -> Iterator[Diagnostic]:
     """An error for a limit above another one that the engine wants to be the higher one."""
     style = line.engine.style
     for limits in _limits(line.backend, style, line.version):
-        if line.options.isdisjoint(limits.low.names) or line.options.isdisjoint(limits.high.names):
+        if line.options.isdisjoint(limits.low.names):
+            continue
+        is_said = not line.options.isdisjoint(limits.high.names)
+        if not is_said and limits.default is None:
             continue
         if limits.beside and line.options.isdisjoint(limits.beside):
             continue
         low, high = (last_number(style, line.args, option.names) for option in (limits.low, limits.high))
+        high = high if is_said else limits.default
         if low is None or high is None or low < high or (low == high and limits.may_be_equal):
             continue
         numbers = (last_given_number(style, line.written, option.names) for option in (limits.low, limits.high))

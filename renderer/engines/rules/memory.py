@@ -80,13 +80,25 @@ def without_shared_memory(running: RunningEngine) -> Iterator[Diagnostic]:
 
 @rule(of=RunningEngine, when=lambda running: running.container.resources.get("limits"))
 def tiny_memory(running: RunningEngine) -> Iterator[Diagnostic]:
-    """A warning for a limit of memory in which no engine starts, such as 64M for 64G."""
-    memory = text_at(running.container.resources, "limits", "memory")
-    if not memory or not 2**20 <= (size := _bytes(memory)) < _LEAST:  # W524 has those below
+    """A warning for a limit of memory in which no engine starts, such as 64M for 64G, or this one does not on
+    accelerators.
+    """
+    line, memory = running.line, text_at(running.container.resources, "limits", "memory")
+    if not memory or (size := _bytes(memory)) < 2**20:  # W524 has those below
+        return
+    least = number_at(table_entry(line.backend), "leastMemory") if line.shared.accelerator.resource else 0
+    if size >= max(least, _LEAST):
         return
     if origin := running.origin_of((*running.path, "resources", "limits", "memory")):
         likely_amount = memory.replace("M", "G") if "M" in memory else f"{math.ceil(size / 2**20)}Gi"
-        yield make_diagnostic("W491", origin, name=running.line.subject.name, memory=memory, meant=likely_amount)
+        hint = f"did you mean {likely_amount}? Leave" if size < _LEAST else "write 16Gi or more, or leave"
+        words = {
+            "name": line.subject.name,
+            "memory": memory,
+            "engine": "no engine starts" if size < _LEAST else f"{line.backend} does not start on an accelerator",
+            "hint": f"{hint} the limit out where nobody knows how much is needed",
+        }
+        yield make_diagnostic("W491", origin, **words)
 
 
 @rule(of=RunningEngine, when=lambda running: _RDMA in "".join(map_at(running.container.resources, "limits")))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer
-from renderer.engines.given_options import written_options
+from renderer.engines.given_options import json_map, option_values, written_options
 from renderer.engines.handwritten_command import option_variable, table_entry
 from renderer.engines.option_validation import OptionRules, plugged_options, validate_options
 from renderer.engines.rules.words import free_words, unused_model_option
 from renderer.engines.running_engine import EngineLine, RunningEngine
-from renderer.kubernetes.json_values import text_at
+from renderer.engines.version_order import in_range
+from renderer.kubernetes.json_values import maps_at, text_at, texts_at
+from renderer.text.suggestions import closest
 
+_NEAR = 0.9  # one letter in ten may be wrong or missing
 # What somebody else's image may know is a warning.
 _KNOWN_BY_OTHERS = {"E440": "W440", "E477": "W477", "E478": "W478"}
 
@@ -69,6 +73,87 @@ def options_without_companions(running: RunningEngine) -> Iterator[Diagnostic]:
     for origin, words in _lonely_options(running, rules, line.written, rules.requires):
         hint = f"write {words['missing']} beside it, or leave it out"
         yield make_diagnostic(rules.code("E443"), origin, hint=hint, **words)
+
+
+@cache
+def _keyed_options(backend: str) -> frozenset[str]:
+    """The options with JSON of which a key takes another one, as a whole and by that key."""
+    rows = [(text_at(row, "option"), text_at(row, "key")) for row in maps_at(table_entry(backend), "requiredKeys")]
+    return frozenset(name for option, key in rows for name in (option, f"{option}.{key}"))
+
+
+@rule(of=EngineLine, when=lambda line: not line.options.isdisjoint(_keyed_options(line.backend)))
+def keys_without_companions(line: EngineLine) -> Iterator[Diagnostic]:
+    """An error for each key of an option's JSON that the engine refuses without another one, which is not there."""
+    rules = line.option_rules
+    for row in maps_at(table_entry(line.backend), "requiredKeys") if rules else ():
+        option, key, needed = (text_at(row, name) for name in ("option", "key", "needs"))
+        content = _json_of(line, option)
+        if rules is None or not content.get(key) or closest(needed, [*content], _NEAR):
+            continue  # or it is misspelt, which is said elsewhere
+        if "values" in row and content[key] not in texts_at(row, "values"):
+            continue
+        names = (option, f"{option}.{key}")
+        for written in written_options(line.engine.style, line.written, names):
+            if written.name == option and key not in json_map(written.value):
+                continue
+            spelled = written.text.partition("=")[0]
+            is_key = written.name != option
+            missing = f"{option}.{needed}" if is_key else f"the key {needed}"
+            hint = f"write {missing} beside it" if is_key else f"add {needed} to its JSON"
+            words = {"of": rules.engine, "option": spelled, "missing": missing, "hint": f"{hint}, or leave it out"}
+            yield make_diagnostic(rules.code("E443"), written.origin, **words)
+            break
+
+
+def _json_of(line: EngineLine, option: str) -> dict[str, object]:
+    """The keys of an option's JSON, whether it is given as a whole or by key."""
+    content: dict[str, object] = {}
+    for i, token in enumerate(line.args):
+        name, _, key = line.engine.style.name(token).partition(".") if token[:1] == "-" else ("", "", "")
+        if name == option:
+            value = token.partition("=")[2] if "=" in token else "".join(line.args[i + 1 : i + 2])
+            content |= {key.partition(".")[0]: value} if key else json_map(value)
+    return content
+
+
+@cache
+def _incompatible_options(backend: str) -> frozenset[str]:
+    """The options that the engine refuses beside others, or for some models."""
+    return frozenset(text_at(row, "option") for row in maps_at(table_entry(backend), "incompatible"))
+
+
+@rule(
+    of=RunningEngine,
+    when=lambda running: not running.line.options.isdisjoint(_incompatible_options(running.line.backend)),
+)
+def incompatible_options(running: RunningEngine) -> Iterator[Diagnostic]:
+    """An error for each option that the engine refuses beside another one, or for the architecture of the model."""
+    line, rules = running.line, running.line.option_rules
+    if rules is None or not rules.is_certain or not line.version or not line.is_own_image():
+        return
+    for row in maps_at(table_entry(line.backend), "incompatible"):
+        option, other, values = text_at(row, "option"), text_at(row, "with"), texts_at(row, "values")
+        if option not in line.options or not in_range(row, line.version):
+            continue
+        names = frozenset((option, other))
+        line_values = option_values(line.engine.style, line.args, names)
+        if values and line_values.get(option) not in values:
+            continue
+        if other and (
+            other not in line_values or ("withValues" in row and line_values[other] not in texts_at(row, "withValues"))
+        ):
+            continue
+        architecture = "" if other else text_at(running.facts(), "architecture")
+        if not other and architecture not in texts_at(row, "architectures"):
+            continue
+        beside = f"beside {other}" if other else f"for {architecture}, {text_at(row, 'why')}"
+        beside += f" {line_values[other]}" if "withValues" in row else ""
+        hint = text_at(row, "hint") or ("leave one of the two out" if other else "leave it out")
+        written = next(written_options(line.engine.style, line.written, names), None)
+        if written:
+            shown = f"{option} {line_values[option]}" if values else option
+            yield make_diagnostic("E499", written.origin, of=rules.engine, option=shown, beside=beside, hint=hint)
 
 
 def _has_idle(running: RunningEngine) -> bool:

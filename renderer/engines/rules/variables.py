@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from renderer.diagnostics import Diagnostic, make_diagnostic, rule
+from renderer.engines.handwritten_command import table_entry
 from renderer.engines.name_lists import NameList
-from renderer.engines.running_engine import RunningEngine
+from renderer.engines.rules.accelerators import used_accelerators
+from renderer.engines.running_engine import EngineLine, RunningEngine
 from renderer.kubernetes.json_values import as_text, maps_at, text_at
 from renderer.preset_tables import preset_table
 from renderer.text.suggestions import closest
@@ -62,15 +64,16 @@ def _is_used(running: RunningEngine, name: str) -> bool:
 
 @rule(of=RunningEngine, when=lambda running: running.line.shared.accelerator.number)
 def unseen_accelerators(running: RunningEngine) -> Iterator[Diagnostic]:
-    """A warning for a variable that names an accelerator which the container does not have, or that takes the place of
-    the device plugin's own.
+    """A warning for a variable that names an accelerator which the container does not have, or fewer than the engine is
+    told to use, or that takes the place of the device plugin's own.
     """
     accelerator = running.line.shared.accelerator
     for name, origin in running.written_variables(""):
         if not name.endswith(_VISIBLE) or not (row := _visible().get(name)) or row["vendor"] != accelerator.vendor:
             continue
         value = next((text_at(entry, "value") for entry in running.container.env if entry.get("name") == name), "")
-        numbers = [int(part) for part in value.split(",") if part.strip().isdecimal()]
+        parts = [part.strip() for part in value.split(",")]
+        numbers = [int(part) for part in parts if part.isdecimal()]
         if row.get("plugin"):
             if value and not accelerator.claimed:
                 what = f"is set by the device plugin, and {value} takes the place of the container's own accelerators"
@@ -78,6 +81,20 @@ def unseen_accelerators(running: RunningEngine) -> Iterator[Diagnostic]:
         elif beyond := [number for number in numbers if number >= accelerator.number]:
             what = f"names accelerator {beyond[0]}, and those of a container are numbered from 0: it has "
             yield make_diagnostic("W494", origin, variable=name, what=f"{what}{accelerator.number}")
+        elif all(parts) and "$(" not in value:
+            used = _accelerators_needed(running.line)
+            if len(parts) < used:
+                what = f"names {len(parts)} of the container's accelerators, and its engine is told to use {used}"
+                yield make_diagnostic("W494", origin, variable=name, what=what)
+
+
+def _accelerators_needed(line: EngineLine) -> int:
+    """How many accelerators of its pod the engine cannot do without; 0 where it takes those that it sees, or nobody
+    knows.
+    """
+    if line.shared.hosts > 1 or not line.engine.size_options or table_entry(line.backend).get("usesAll"):
+        return 0
+    return used_accelerators(line) or 0
 
 
 @cache

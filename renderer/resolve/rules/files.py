@@ -16,8 +16,9 @@ from renderer.resolve.workload import engine_process
 from renderer.resolve.workload.planned_pod import PlannedPod
 
 _IN_IMAGES = ("/etc/ssl/", "/etc/pki/", "/usr/")  # where images have certificates of their own
-# Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides.
-_OUTSIDE_VOLUMES = r"/(?:[a-z]{1,4}\d*|[a-z-]*workspace)/"
+# Folders of images and of the kernel have short names, such as /usr; images of engines have a workspace besides. Of
+# /etc they have the certificates alone.
+_OUTSIDE_VOLUMES = r"/(?:(?!etc/)[a-z]{1,4}\d*|etc/(?:ssl|pki)|[a-z-]*workspace)/"
 _ELSEWHERE = "provide the file with a volume or an init container of podTemplate, or name one that the image has"
 _VOLUME = "provide it with a volume of podTemplate"
 _SOURCE = f"name it as source.projector of the OpenModel, or {_VOLUME}"

@@ -11,7 +11,7 @@ from renderer.fit.kv_cache import request_cache
 from renderer.fit.remedies import Remedy, first_remedy
 from renderer.fit.verdict import CONTEXT, TIGHT, WEIGHTS, FitVerdict
 from renderer.fit.weights import GIB
-from renderer.kubernetes.json_values import text_at
+from renderer.kubernetes.json_values import map_at, number_at, text_at
 from renderer.resolve.workload.gpu_fit import GpuFit, UncheckedFit, questions_of_other_flavors
 
 _AUTO = "auto"  # a context as long as the engine finds room for
@@ -127,12 +127,16 @@ def copied_heads(fit: GpuFit) -> Iterator[Diagnostic]:
 def _hint(fit: GpuFit) -> str:
     """The first change that would fit."""
     engine, question = fit.command.run.engine, fit.question
-    values = (engine.spec.get("memory") or {}).get("valueType") or {}
+    memory = engine.spec.get("memory") or {}
+    values, fraction = memory.get("valueType") or {}, map_at(memory, "fraction")
     takes_fp8 = (
         question.accelerator.fp8 and question.settings.value_type == "auto" and "fp8" in values.get("values", {})
     )
     flavors = questions_of_other_flavors(fit)
-    remedy = first_remedy(question, fit.verdict, takes_fp8=takes_fp8, flavors=flavors) or Remedy()
+    share = number_at(fraction, "default")
+    remedy = first_remedy(question, fit.verdict, takes_fp8=takes_fp8, usual_share=share, flavors=flavors) or Remedy()
+    if remedy.share:
+        return f"{text_at(fraction, 'option')} {remedy.share:g} would fit"
     if remedy.length:
         option = min(engine.length_options, default="a context")
         return f"{option} {remedy.length} would fit{_or_auto(fit, option)}"

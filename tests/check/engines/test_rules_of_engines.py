@@ -65,6 +65,13 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("E478", ["--structured-outputs-config.backend", "xgrammer"]),
     ),
     options.options_without_companions: (Fault("E443", ["--enable-auto-tool-choice"]),),
+    options.keys_without_companions: (
+        Fault("E443", ["--kv-transfer-config", '{"kv_connector": "NixlConnector"}']),
+        Fault("E443", ["--speculative-config.method", "ngram"]),
+    ),
+    options.incompatible_options: (
+        Fault("E499", not_of=dict.fromkeys(KINDS, "tests/errors/E499-* and test_every_kind: a model of a preset")),
+    ),
     options.idle_options: (Fault("W468", ["--tool-call-parser", "hermes"]),),
     words.repeated_command: (Fault("E465", first=["serve"], not_of={"Playground": OURS}),),
     words.misplaced_model: (Fault("E466", first=["sh", "-c"], not_of={"Playground": OURS}),),
@@ -92,7 +99,11 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
         Fault("W484", resource="nvidia.com/gpu.shared"),
         Fault("W484", nodes={"nvidia.com/gpu.product": "NVIDIA-L4-SHARED"}),
     ),
-    limits.contradictory_limits: (Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),),
+    cards.too_large_share: (Fault("W499", ["--gpu-memory-utilization=1"]),),
+    limits.contradictory_limits: (
+        Fault("E485", ["--max-num-seqs", "512", "--max-num-batched-tokens", "256"]),
+        Fault("E485", ["--decode-context-parallel-size", "2"]),
+    ),
     disk.too_little_disk: (
         Fault("E486", not_of=dict.fromkeys(KINDS, "tests/errors/E486-*: a model of a preset, or with facts")),
     ),
@@ -102,7 +113,10 @@ FAULTS: Mapping[Rule[Any], Sequence[Fault]] = {
     memory.cache_above_memory: (
         Fault("E488", ["--kv-offloading-size", "64"], memory="8Gi", not_of={"Playground": "tests/errors/E488-*"}),
     ),
-    memory.tiny_memory: (Fault("W491", memory="64M", not_of={"Playground": "tests/errors/W491-*"}),),
+    memory.tiny_memory: (
+        Fault("W491", memory="64M", not_of={"Playground": "tests/errors/W491-*"}),
+        Fault("W491", memory="2Gi", not_of={"Playground": "tests/errors/W491-*"}),
+    ),
     memory.unlocked_memory: (
         Fault("N482", not_of=dict.fromkeys(KINDS, "a note, in tests/errors/N482-* and tests/check/test_every_kind.py")),
     ),
