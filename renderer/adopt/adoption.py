@@ -219,7 +219,8 @@ class _Run:
                 self.adoption.objects.append(AdoptedObject(workload.title, REFUSED, problem.message))
             elif adopted := self._adopted(workload, sources.findings.get(id(workload.document), ())):
                 workloads.append(adopted)
-        read = [adopted.workload for adopted in workloads]
+        unknown = {id(workload) for workload in self.unknown}
+        read = [workload for workload in sources.workloads if id(workload) not in unknown]
         self.adoption.problems += tell_kustomize_changes(read, sources.kustomizations)
         named = NamedObjects(sources.others)
         workloads = self._with_takeovers(workloads, named, sources.workloads)

@@ -113,7 +113,7 @@ ADOPTION: Final[dict[str, Wording]] = {
     ),
     "E965": Wording("{what} cannot be adopted: {why}", "{hint}"),
     "W964": Wording(
-        "what this kustomization changes in {workload} by {fields} is lost: it is adopted as it stands in its file",
+        "what this kustomization changes in {workload} by {fields} is lost: it is read as it stands in its file",
         "adopt what is built: kustomize build {folder} | llmaz adopt -",
     ),
     "N964": Wording(
