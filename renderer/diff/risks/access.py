@@ -11,8 +11,8 @@ from renderer.diff.traffic import RIGHTS, ROUTE
 from renderer.kubernetes.json_values import list_at, map_at, maps_at, value_at
 from renderer.secrets.detection import hide_secrets
 
-_OPEN_SERVICES = ("LoadBalancer", "NodePort")
-_AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
+OPEN_SERVICES = ("LoadBalancer", "NodePort")
+AUTHENTICATION = ("apiKeyAuth", "jwt", "basicAuth", "oidc", "extAuth")
 
 
 def access_risks(pair: ObjectPair, removed: Set[ObjectKey]) -> Iterator[Risk]:
@@ -127,7 +127,7 @@ def _allowed_headers(before: Body, after: Body) -> Iterator[str]:
 
 def _opened_service(before: Body, after: Body) -> Iterator[str]:
     old, new = (value_at(body, "spec", "type") for body in (before, after))
-    if new in _OPEN_SERVICES and old != new:
+    if new in OPEN_SERVICES and old != new:
         yield f"of type {marked(new)}: clients outside the cluster get past the gateway"
 
 
@@ -153,7 +153,7 @@ def _access_gains(before: Body, after: Body) -> Iterator[str]:
     old, new = map_at(before, "spec"), map_at(after, "spec")
     for key in sorted(_targets(before) - _targets(after)):
         yield f"it no longer acts on {marked(key)}"
-    for field in _AUTHENTICATION:
+    for field in AUTHENTICATION:
         if field in old and field not in new:
             yield f"{field} is gone"
     was, now = map_at(old, "authorization"), map_at(new, "authorization")

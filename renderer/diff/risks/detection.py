@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from renderer.diff.models import ModelChange
 from renderer.diff.objects import Items, ObjectKey
 from renderer.diff.risks.access import access_risks, listener_risks, policy_risks
+from renderer.diff.risks.exposed_keys import exposed_keys
 from renderer.diff.risks.group_networks import tensor_over_hosts
 from renderer.diff.risks.hosts import provider_risks
 from renderer.diff.risks.images_and_secrets import pod_risks
@@ -48,6 +49,7 @@ def find_risks(
     all_risks = [risk for pair in listed for risk in _object_risks(pair, removed, running)]
     all_risks += privilege_risks(listed, before, after)
     all_risks += provider_risks(listed, before, unchanged)
+    all_risks += exposed_keys(listed, before, after, unchanged)
     all_risks += replica_risks(changed_models)
     all_risks += unlike_roles(changed_models)
     all_risks += tensor_over_hosts(changed_models)
