@@ -93,10 +93,10 @@ def _of_replica(share: _Share, side: str, resource: str) -> int:
 @check_rules.about(*KINDS)
 def validate_asked_requests(view: ObjectView, body: Body, namespace: str, name: str) -> Iterator[Finding]:
     """A finding for each container that does not say what a quota of its namespace asks each one for."""
-    asked = view.once("asked by quotas", _asked).get(namespace)
-    if not asked:
+    demand = view.once("asked by quotas", _asked).get(namespace)
+    if not demand:
         return
-    quota, keys = asked
+    quota, keys = demand
     for template in view_templates(view, body):
         if "resources" in template.spec:
             continue  # they may be of the pod as a whole
@@ -130,13 +130,13 @@ def _counted(key: str) -> tuple[str, str]:
 def _asked(view: ObjectView) -> dict[str, tuple[str, list[tuple[str, str]]]]:
     """The quota of each namespace that asks containers for amounts, and which; none where a LimitRange may add them."""
     filled = {namespace for namespace, _, _ in view.all(_DEFAULTS)}
-    asked: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+    demands: dict[str, tuple[str, list[tuple[str, str]]]] = {}
     for namespace, name, body in view.all(_QUOTA):
         keys = [_counted(key) for key in map_at(body, "spec", "hard")]
         keys = [key for key in dict.fromkeys(keys) if key[1] in _ASKED]
         if keys and namespace not in filled and _is_judged(view, body, namespace):
-            asked.setdefault(namespace, (name, keys))
-    return asked
+            demands.setdefault(namespace, (name, keys))
+    return demands
 
 
 def _shares(view: ObjectView) -> dict[str, list[_Share]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from renderer.diff.objects import Body, Items, items
+from renderer.diff.objects import Body, Items, ObjectItem, items
 from renderer.diff.risks.access import AUTHENTICATION, OPEN_SERVICES
 from renderer.diff.risks.kinds import ObjectPair, Risk, marked
 from renderer.diff.traffic import RIGHTS, ROUTE
@@ -26,11 +26,8 @@ def exposed_keys(
         return
     words = [f"kind: {kind}\n" for kind in (RIGHTS, _KEYS, _PROXY, _GATEWAY)]
     same = [file for file in unchanged if any(word in file.text for word in words)]
-    others = [(key.kind, key.namespace, key.name, item.body) for key, item in items(same).items()]
-    old, new = (
-        _exposed([*others, *((key.kind, key.namespace, key.name, item.body) for key, item in side.items())])
-        for side in (before, after)
-    )
+    others = items(same).values()
+    old, new = (_exposed([*others, *side.values()]) for side in (before, after))
     for pair in pairs:
         place = (pair.key.namespace, pair.key.name)
         if pair.key.kind == _GATEWAY and place in new and place not in old:
@@ -48,11 +45,11 @@ def _risk(pair: ObjectPair, route: _Place) -> Risk:
     return Risk("rights", pair.key, message, f"write {marked('gateway.auth')}, or serviceType: ClusterIP")
 
 
-def _exposed(objects: Iterable[tuple[str, str, str, Body]]) -> dict[_Place, _Place]:
+def _exposed(objects: Iterable[ObjectItem]) -> dict[_Place, _Place]:
     """The Gateways, each with the first route to a provider with a key."""
     of_kind: dict[str, list[tuple[_Place, Body]]] = {}
-    for kind, namespace, name, body in objects:
-        of_kind.setdefault(kind, []).append(((namespace, name), body))
+    for item in objects:
+        of_kind.setdefault(item.key.kind, []).append(((item.key.namespace, item.key.name), item.body))
     open_proxies = {
         place
         for place, body in of_kind.get(_PROXY, ())
