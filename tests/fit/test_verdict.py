@@ -92,6 +92,11 @@ def test_remedies() -> None:
     assert first_remedy(heavy, judge_fit(heavy), takes_fp8=True) == Remedy(tensor=4)
     endless = replace(QUESTION, weights=ModelWeights(5000, is_measured=True))
     assert first_remedy(endless, judge_fit(endless), takes_fp8=True) is None
+    small_share = replace(QUESTION, budget=replace(QUESTION.budget, fraction=0.1))
+    verdict = judge_fit(small_share)
+    assert verdict.kind == WEIGHTS
+    assert first_remedy(small_share, verdict, takes_fp8=False, usual_share=0.9) == Remedy(share=0.9)
+    assert first_remedy(small_share, verdict, takes_fp8=False) != Remedy(share=0.9)
 
 
 def test_what_is_offered_fits() -> None:
