@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 AREAS: Final = {
     "input": range(100, 200),
     "models": (*range(200, 300), *range(910, 950)),
-    "pods": range(300, 400),
+    "pods": (*range(300, 400), *range(846, 860)),
     "engines": range(400, 500),
     "cluster": range(500, 620),
     "gateways": range(620, 700),
     "delivery": range(700, 800),
     "nodes": range(880, 900),
-    "policy": range(800, 880),
+    "policy": (*range(800, 846), *range(860, 880)),
     "adoption": range(950, 970),
     "migration": range(970, 1000),
 }

@@ -18,6 +18,7 @@ VALUES: dict[str, Any] = {
     "ModelPath": "/workspace/models/models--org--m",
     "ModelName": "qwen3-0.6b",
     "DraftModelPath": "",
+    "ProjectorPath": "",
     "Revision": "main",
     "DraftRevision": "",
     "Hub": "Huggingface",

@@ -490,7 +490,7 @@ def _find_option(
         return None, rules.finding(index, "E432", option=head, hint=_foreign_hint(rules, head, text_behind) or hint)
     if not head.startswith("--") and f"-{head}" not in option_list.options and style.kind != "exact":
         short = option_list.options.get(head[:2])
-        if short is None or not short.type or not _type_mismatch(style, short, token[2:]):
+        if short is None or _KINDS.get(short.type) != "number" or not _type_mismatch(style, short, token[2:]):
             return None, None  # a short option, maybe with its value
     hint = _unknown_hint(rules, head, text_behind)
     if not rules.knows_all and not hint.startswith(_MEANT):

@@ -193,9 +193,17 @@ def _weights_at(documents: Documents, root: str) -> None:
     documents.model["source"] = {"uri": f"{root}/{name}"}
 
 
+def _projector(documents: Documents) -> None:
+    """A projector beside the weights, where the engine takes one."""
+    if documents.engine["backendName"] == "llamacpp":
+        documents.model["source"]["projector"] = "mmproj-F16.gguf"
+
+
 def _parts(documents: Documents) -> None:
-    """The weights are split into two files."""
+    """The weights are split into two files, where the engine takes some."""
     source = documents.model["source"]
+    if documents.engine["backendName"] != "llamacpp":
+        return
     for place, key in ((source.get("modelHub", {}), "filename"), (source, "uri")):
         if str(place.get(key)).endswith(".gguf"):
             place[key] = place[key].removesuffix(".gguf") + "-00001-of-00002.gguf"
@@ -441,7 +449,7 @@ PARAMETERS: Mapping[str, Mapping[str, Change]] = {
     },
     "files": {
         "": nothing,
-        "projector": lambda documents: documents.model["source"].update({"projector": "mmproj-F16.gguf"}),
+        "projector": _projector,
         "parts": _parts,
     },
     "own volume": {

@@ -222,7 +222,7 @@ def test_places_in_the_file_of_the_configuration(folder: Path, llmaz: Llmaz) -> 
     write(folder / "chat.yaml", PLAYGROUND)
     done = llmaz("kustomize", listed(config, config))
     assert done.err.startswith("deep/gen.yaml:12:11: spec.gateway.mode: ")
-    assert done.err.endswith("[E304]\n1 error\n")
+    assert done.err.endswith("[E304]\n    hint: write mode: backend\n1 error\n")
     config = {**config, "spec": {"paths": ["."]}}
     done = llmaz("kustomize", listed(config, config))
     assert done.err == (

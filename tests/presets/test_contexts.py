@@ -101,7 +101,8 @@ def needed(server: Server) -> int:
     return weights(file) + cache(file, slots, context) + prompts + BESIDE
 
 
-EXAMPLES = sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir())
+ON_GPUS = "several-files"  # models whose cache lies on accelerators
+EXAMPLES = sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir() and path.name != ON_GPUS)
 PRESETS = sorted(path.stem for path in (ROOT / "presets" / "models").glob("*-gguf.yaml"))
 
 

@@ -219,8 +219,9 @@ def unknown_size(run: EngineRun) -> Iterator[Diagnostic]:
     facts = model.spec.get("facts") or {}
     if "weightsGiB" in facts or "perGiB" not in budget:
         return
-    hub_id = (model.spec["source"].get("modelHub") or {}).get("modelID", "")
-    text, seconds = f"{facts.get('parameters', '')} {hub_id} {model.name}", budget.get("seconds", 0)
+    hub = model.spec["source"].get("modelHub") or {}
+    names = f"{hub.get('modelID', '')} {hub.get('filename', '')} {model.name}"
+    text, seconds = f"{facts.get('parameters', '')} {names}", budget.get("seconds", 0)
     number = re.search(_PARAMETERS, text)
     if not number or float(number[1]) * 2 * budget["perGiB"] < seconds:
         return
