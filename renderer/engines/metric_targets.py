@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from renderer.engines.dialect import Dialect
 from renderer.engines.given_options import last_number
 from renderer.engines.handwritten_command import table_entry
 from renderer.kubernetes import quantity
-from renderer.kubernetes.json_values import map_at, maps_at, text_at, texts_at
+from renderer.kubernetes.json_values import texts_at
 
 _SHARE, _RUNNING = "kvUsage", "running"  # of `engine.metrics`: a share of the cache, and a number of requests
 
@@ -39,17 +40,14 @@ def unreached_target(
     return {}
 
 
-def _role(spec: Mapping[str, object], name: str) -> str:
-    """What a metric of the engine is about; '' for another one. Adapters of metrics have no colon in names."""
-    for metrics in _metrics(spec):
-        for role in (_SHARE, _RUNNING):
-            if metrics.get(role) and text_at(metrics, role).replace(":", "_") == name.replace(":", "_"):
-                return role
+def _role(spec: Mapping[str, Any], name: str) -> str:
+    """What a metric of the engine is about, in this version or an older one; '' for another one. Adapters of metrics
+    have no colon in names.
+    """
+    spelling = name.replace(":", "_")
+    for part in (spec, *(spec.get("versions") or ())):
+        if metrics := part.get("metrics"):
+            for role in (_SHARE, _RUNNING):
+                if (own := metrics.get(role)) and own.replace(":", "_") == spelling:
+                    return role
     return ""
-
-
-def _metrics(spec: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """The metrics of an engine, those of older versions too."""
-    yield map_at(spec, "metrics")
-    for version in maps_at(spec, "versions"):
-        yield map_at(version, "metrics")
