@@ -69,12 +69,14 @@ def _exceeded(
     if largest.most and _of_pod(largest, side, resource) > allowed:
         yield finding("E929", f"a pod of {largest.who} needs", _of_pod(largest, side, resource))
         return
-    for code, count in (("E929", "the least"), ("W930", "the most")):
-        counts = [share.least if code == "E929" else share.most for share in shares]
+    for is_least, count in ((True, "the least"), (False, "the most")):
+        counts = [share.least if is_least else share.most for share in shares]
         amounts = [n * _of_replica(share, side, resource) for n, share in zip(counts, shares, strict=True)]
         if sum(amounts) > allowed:
             those = list(dict.fromkeys(share.who for amount, share in zip(amounts, shares, strict=True) if amount))
             more = [*those[:3], *([f"{len(those) - 3} more"] if len(those) > 3 else [])]
+            # Several workloads of a tree need not be in one cluster.
+            code = "E929" if is_least and len(those) == 1 else "W930"
             yield finding(code, f"{count} replicas of {listed(more)} need", sum(amounts))
             return
 
