@@ -124,6 +124,9 @@ def follow(finding: Finding, words: list[str]) -> bool:
         words[:] = [setting.replace(old, new) if word == setting else word for word in words]
         return bool(old and new)
     file = Path(finding.file)
+    if finding.file in words and not file.exists():  # a path of the command
+        words[:] = [match["name"] or match["word"] if word == finding.file else word for word in words]
+        return None not in words
     if not file.is_file() or not finding.line:
         return False
     new = match["word"] or match["name"]
