@@ -18,14 +18,14 @@ AREAS: Final = {
     "input": range(100, 200),
     "models": (*range(200, 300), *range(910, 950)),
     "pods": (*range(300, 400), *range(846, 860)),
-    "engines": range(400, 500),
+    "engines": (*range(400, 500), *range(829, 840)),
     "cluster": range(500, 620),
     "gateways": range(620, 700),
     "delivery": range(700, 800),
     "nodes": range(880, 900),
-    "policy": (*range(800, 846), *range(860, 880)),
-    "adoption": range(950, 970),
-    "migration": range(970, 1000),
+    "policy": (*range(800, 829), *range(840, 846), *range(860, 880)),
+    "adoption": (*range(950, 970), *range(990, 1000)),
+    "migration": range(970, 990),
 }
 """The numbers of each area's new codes; older codes lie in the file of their area with whatever number they have."""
 INPUT = """\

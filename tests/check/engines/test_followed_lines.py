@@ -272,6 +272,14 @@ def change_json(args: Args, index: int, message: str, hint: str) -> Args:
     return [*args[:index], json.dumps({key: whole[key] for key in whole if key != wrong}), *args[index + 1 :]]
 
 
+def add_key(args: Args, index: int, match: re.Match[str]) -> Args:
+    """The JSON of an option with one more key."""
+    place = next(i for i, arg in enumerate(args) if i >= index and arg.startswith("{"))
+    whole = {**json.loads(args[place]), match[1]: KEYS[match[1]]}
+    return [*args[:place], json.dumps(whole), *args[place + 1 :]]
+
+
+KEYS: Mapping[str, object] = {"kv_role": "kv_both", "num_speculative_tokens": 3}
 VALUES = {
     "--reasoning-parser": ["deepseek_r1"],
     "--tool-call-parser": ["hermes"],
@@ -288,6 +296,7 @@ FORMS: Sequence[tuple[str, Follow]] = [
     (r"did you mean '(\S+)'(?: or '\S+')?\?", rename),
     (r"write a whole number, such as '(\d+)'", rename),
     (r"write '(\{.*\})'", lambda a, i, m: [*a[:i], m[1], *a[i + 1 :]]),
+    (r"add (\w+) to its JSON, or leave it out", add_key),
     (
         r"the option is '(\S+)': write its value as the next item of the list",
         lambda a, i, m: [*a[:i], m[1], a[i][len(m[1]) :].lstrip("= "), *a[i + 1 :]],
