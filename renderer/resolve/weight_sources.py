@@ -164,9 +164,9 @@ def _hub_weights(
             diagnostics.add("E237", origin.at("filename"), what=what, hint="rename the file")
     gguf = filename.lower().endswith(_GGUF) or (bool(allow) and all(p.lower().endswith(_GGUF) for p in allow))
     loader, entry = _find_loader(inputs, kind)
-    return Weights(
+    weights = Weights(
         kind="hub",
-        path=f"{folder}/{filename}" if files else MODELS_FOLDER + filename if filename else folder,
+        path=MODELS_FOLDER + filename if filename else folder,
         address=repo,
         name=model.name,
         format="gguf" if gguf else "safetensors",
@@ -175,9 +175,6 @@ def _hub_weights(
         hub=kind,
         revision=revision,
         filename=filename,
-        files=files,
-        folder=folder if files else "",
-        projector=f"{folder}/{projector}" if projector else "",
         loader=loader,
         entry=entry,
         engine_access=loader,
@@ -186,6 +183,17 @@ def _hub_weights(
             "AllowPatterns": ",".join(files or allow), "IgnorePatterns": ",".join(hub.get("ignorePatterns") or []),
         },
     )  # fmt: skip
+    return _of_files(weights, folder, files, projector)
+
+
+def _of_files(weights: Weights, folder: str, files: tuple[str, ...], projector: str) -> Weights:
+    """The weights with what `_files` has found, which lies in a folder of the container."""
+    if not projector and not files:
+        return weights
+    path = f"{folder}/{projector}" if projector else ""
+    if not files:
+        return replace(weights, projector=path)
+    return replace(weights, path=f"{folder}/{files[0]}", files=files, folder=folder, projector=path)
 
 
 def _files(model: OpenModel, name: str, origin: Origin, diagnostics: Collector) -> tuple[tuple[str, ...], str]:
@@ -209,7 +217,8 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
     if scheme == PULLED:
         if not is_pullable(rest):
             diagnostics.stop("E245", origin, value=uri)
-        return Weights(PULLED, "", uri, rest, "gguf", False, origin, scheme=scheme)
+        weights = Weights(PULLED, "", uri, rest, "gguf", False, origin, scheme=scheme)
+        return _of_files(weights, "", *_files(model, "", origin, diagnostics))
     if scheme == "host":
         is_odd = ".." in rest.split("/") or ":" in rest
         if not rest.startswith("/") or posixpath.normpath(rest) in ("/", "//") or is_odd:
@@ -219,7 +228,7 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
         files, projector = _files(model, name, origin, diagnostics)
         if files and not folder:  # that would be the whole node
             diagnostics.stop("E244", origin, value=uri)
-        return Weights(
+        weights = Weights(
             "host",
             rest,
             rest,
@@ -229,10 +238,8 @@ def _uri_weights(inputs: Inputs, model: OpenModel, uri: str, origin: Origin, dia
             origin,
             scheme=scheme,
             host_path=folder if files else rest,
-            files=files,
-            folder=folder if files else "",
-            projector=f"{folder}/{projector}" if projector else "",
         )
+        return _of_files(weights, folder, files, projector)
     if scheme == "pvc":
         return _claim_weights(model, uri, origin, diagnostics)
     if scheme == "oci":
@@ -313,9 +320,9 @@ def _object_store_weights(
     if names and not is_own and not re.fullmatch(names["pattern"], bucket):
         diagnostics.add("W928", origin, bucket=bucket, scheme=scheme, names=names["words"])
     own_scheme = str(entry.get("scheme", scheme))
-    return Weights(
+    weights = Weights(
         kind="objectStore",
-        path=f"{folder}/{last}" if files else target,
+        path=target,
         address=uri,
         name=model.name,
         format="gguf" if is_file else "safetensors",
@@ -323,9 +330,6 @@ def _object_store_weights(
         origin=origin,
         endpoint=endpoint,
         scheme=own_scheme,
-        files=files,
-        folder=folder if files else "",
-        projector=f"{folder}/{projector}" if projector else "",
         loader=loader,
         entry=entry,
         engine_access=engine_access,
@@ -337,6 +341,7 @@ def _object_store_weights(
             "SecretAs": _secret_use(inputs, entry),
         },
     )  # fmt: skip
+    return _of_files(weights, folder, files, projector)
 
 
 def _secret_use(inputs: Inputs, entry: Mapping[str, Any]) -> str:
@@ -381,9 +386,9 @@ def _claim_weights(model: OpenModel, uri: str, origin: Origin, diagnostics: Coll
     path_folder = path.rpartition("/")[0] if files else path
     folder = f"{MODELS_FOLDER}models--{path_folder.rpartition('/')[2] or claim}"
     target = folder if files or not is_file else MODELS_FOLDER + last
-    return Weights(
+    weights = Weights(
         "pvc",
-        f"{folder}/{last}" if files else target,
+        target,
         uri,
         model.name,
         "gguf" if is_file else "safetensors",
@@ -393,10 +398,8 @@ def _claim_weights(model: OpenModel, uri: str, origin: Origin, diagnostics: Coll
         host_path=target,
         claim=claim,
         sub_path=path_folder,
-        files=files,
-        folder=folder if files else "",
-        projector=f"{folder}/{projector}" if projector else "",
     )
+    return _of_files(weights, folder, files, projector)
 
 
 def _cached_weights(
@@ -439,9 +442,10 @@ def _oci_weights(
         diagnostics.stop("E249", origin, target=target)
     mount_path = f"{MODELS_FOLDER}models--{last}"
     folder = inputs.config.get("loaders", "oci", "path", default="models").strip("/")
-    return Weights(
+    path = f"{mount_path}/{folder}".rstrip("/")
+    weights = Weights(
         "oci",
-        f"{mount_path}/{folder}".rstrip("/"),
+        path,
         uri,
         model.name,
         "safetensors",
@@ -451,6 +455,7 @@ def _oci_weights(
         host_path=mount_path,
         image=rest,
     )
+    return _of_files(weights, path, *_files(model, "", origin, diagnostics))
 
 
 def _find_loader(inputs: Inputs, source: str) -> tuple[str | None, Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from renderer.diagnostics import Diagnostic, Origin, make_diagnostic, rule
 from renderer.engines.dialect import ArgLayer, Dialect, ReservedOption
@@ -364,12 +365,18 @@ def _may_name_draft(planned: PlannedPod) -> object:
     return planned.command.user_layers and planned.run.base.pod_needs.loads and not planned.run.base.claim.draft
 
 
+@cache
+def _draft_options(backend: str) -> tuple[list[str], frozenset[str]]:
+    """The options for a draft model, or keys of them, and the names of these options."""
+    options = texts_at(table_entry(backend), "draft")
+    return options, frozenset([*options, *[option.partition(".")[0] for option in options]])
+
+
 @rule(of=PlannedPod, when=_may_name_draft)
 def unclaimed_draft(planned: PlannedPod) -> Iterator[Diagnostic]:
     """A warning for a repository on a hub in an option for the draft model, which nobody claims."""
     command, style = planned.command, planned.run.engine.style
-    options = texts_at(table_entry(planned.run.engine.runtime.name), "draft")
-    names = {*options, *[option.partition(".")[0] for option in options]}
+    options, names = _draft_options(planned.run.engine.runtime.name)
     for written in written_options(style, command.user_layers, names) if names & command.user_options else ():
         values = (value_or_key({written.name: written.value}, option) for option in options)
         if repository := next((value for value in values if _REPOSITORY.fullmatch(value)), ""):

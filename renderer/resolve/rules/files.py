@@ -43,9 +43,9 @@ def unfilled_files(planned: PlannedPod) -> Iterator[Diagnostic]:
     not have. What lies in another image, or in a volume with content of its own, is not judged.
     """
     named = list(_named_files(planned))
-    hints = dict.fromkeys(planned.run.engine.spec.get("projector") or (), _SOURCE)
     if not named:
         return
+    hints = dict.fromkeys(planned.run.engine.spec.get("projector") or (), _SOURCE)
     pod, runner, loads = planned.pod, planned.pod.containers[0], planned.run.base.pod_needs.loads
     loaded = [path for load in loads for path in load.weights.paths]
     written = written_volumes(pod, {loader_name(load.position) for load in loads})

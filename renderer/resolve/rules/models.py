@@ -63,7 +63,7 @@ def unnamed_patterns(base: AppBase) -> Iterator[Diagnostic]:
     """A warning for patterns, which only loaders apply: without one the engine gets the whole repository."""
     for claimed, weights in zip(base.claim.models, base.weights, strict=True) if skips_loaders(base.app) else ():
         for field, word in (("allowPatterns", "AllowPatterns"), ("ignorePatterns", "IgnorePatterns")):
-            if weights.words.get(word):
+            if weights.words.get(word) and not weights.files:  # whose names are the patterns
                 yield make_diagnostic("W210", weights.origin.at(field), field=field, model=claimed.model.name)
 
 

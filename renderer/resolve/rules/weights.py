@@ -158,7 +158,9 @@ def _refusal(
     if single_file and not weights.one_file:
         return "E405", "", {"hint": reasons.get("directory") or "name one file"}
     if weights.projector and "projector" not in spec:
-        able = _other_engines(inputs, app, name, lambda other: "projector" in other)
+        able = _other_engines(
+            inputs, app, name, lambda other: "projector" in other and kind in (other.get("sources") or [kind])
+        )
         hint = f"for a projector set backendName: {join_alternatives(able)}" if able else "remove it"
         if form != "gguf":
             hint = "remove it: only a GGUF model has its projector in another file"
