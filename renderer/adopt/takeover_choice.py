@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from renderer.adopt.found_labels import FoundLabels
 from renderer.adopt.free_names import FreeNames
 from renderer.adopt.neighbours import NamedObjects, is_ours
@@ -61,19 +63,10 @@ class TakeoverChoice:
         reason = "" if is_rendered(workload.document.value) else _OTHER_NAME.get(workload.kind, "")
         origin, claims = workload.document.origin("metadata", "name"), self._held_claims(workload)
         services, shared = self._services_of(workload)
-        if self._wanted in (SAME, workload.name) or not (reason or self._wanted):
-            if reason and (obstacle := _obstacle(workload)):
-                diagnostics.stop("E950", origin, why=obstacle)
-            if workload.kind not in _CHANGED:
-                moving, controlled, services = _parted(services)
-                return Takeover(
-                    name=workload.name,
-                    services=services,
-                    shared=shared,
-                    moving=moving,
-                    controlled=controlled,
-                    held_claims=claims,
-                )
+        keeps_name = self._wanted in (SAME, workload.name) or not (reason or self._wanted)
+        if keeps_name and reason and (obstacle := _obstacle(workload)):
+            diagnostics.stop("E950", origin, why=obstacle)
+        if keeps_name and workload.kind in _CHANGED:
             return Takeover(
                 name=workload.name,
                 is_update=True,
@@ -82,22 +75,25 @@ class TakeoverChoice:
                 shared=shared,
                 held_claims=claims,
             )
-        if workload.hosts > 1:
-            diagnostics.stop("E950", origin, why="replicas of several hosts keep their name")
-        name = self._name(workload, diagnostics)
         moving, controlled, services = _parted(services)
-        staying = tuple(service for service in moving if not self._is_led_away(service, name))
-        moving, shared = tuple(service for service in moving if service not in staying), (*shared, *staying)
-        return Takeover(
-            name=name,
-            labels=self._new_labels(workload, name, (*moving, *controlled), shared),
-            reason=reason or "--as says so",
+        takeover = Takeover(
+            name=workload.name,
             services=services,
             shared=shared,
             moving=moving,
             controlled=controlled,
             held_claims=claims,
         )
+        if keeps_name:
+            return takeover
+        if workload.hosts > 1:
+            diagnostics.stop("E950", origin, why="replicas of several hosts keep their name")
+        name = self._name(workload, diagnostics)
+        staying = tuple(service for service in moving if not self._is_led_away(service, name))
+        moving, shared = tuple(service for service in moving if service not in staying), (*shared, *staying)
+        labels = self._new_labels(workload, name, (*moving, *controlled), shared)
+        why = reason or "--as says so"
+        return replace(takeover, name=name, labels=labels, reason=why, moving=moving, shared=shared)
 
     def _services_of(self, workload: ServingWorkload) -> tuple[Services, Services]:
         """The Services that lead to the pods of the workload, and those that lead to pods of others too."""

@@ -4,7 +4,7 @@ which a Service of clients leads to no ready pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -168,20 +168,32 @@ def _replicas(body: Body) -> int:
 
 def _strangers(live: Sequence[Body], moves: Sequence[Replacement]) -> Iterator[ScriptLine]:
     """What selects the old pods by labels that the new ones do not have."""
-    for body in live:
-        path = _SELECTED.get(kind_of(body)[1])
-        selector = map_at(body, "spec", *path) if path else {}
-        for move in moves if selector else ():
-            if name_of(body)[0] != name_of(move.running)[0]:
-                continue
-            old, new = ([pods.labels for pods in made_pods(side)] for side in (move.running, move.rendered))
-            if any(selects(selector, labels) for labels in old) and not any(
-                selects(selector, labels) for labels in new
-            ):
-                yield remark(
-                    f"{text_at(body, 'kind')} {'/'.join(name_of(body))} is about the old pods alone: let it select "
-                    f"those of {name_of(move.rendered)[1]} too before step 3."
-                )
+    paths = ((body, _SELECTED.get(kind_of(body)[1])) for body in live)
+    selectors = [(body, map_at(body, "spec", *path)) for body, path in paths if path]
+    for body, move, takes_new in _selections(selectors, moves):
+        if not takes_new:
+            yield remark(
+                f"{text_at(body, 'kind')} {'/'.join(name_of(body))} is about the old pods alone: let it select "
+                f"those of {name_of(move.rendered)[1]} too before step 3."
+            )
+
+
+def _selections(
+    selectors: Iterable[tuple[Body, Body]], moves: Sequence[Replacement]
+) -> Iterator[tuple[Body, Replacement, bool]]:
+    """The objects whose selectors take old pods, with what takes the place of these, and whether they take the new pods
+    too. `selectors`: objects, each with its selector; an empty one is not asked.
+    """
+    sides = [(move, _labels(move.running), _labels(move.rendered)) for move in moves]
+    for body, selector in selectors:
+        for move, old, new in sides if selector else ():
+            is_near = name_of(body)[0] == name_of(move.running)[0]
+            if is_near and any(selects(selector, labels) for labels in old):
+                yield body, move, any(selects(selector, labels) for labels in new)
+
+
+def _labels(workload: Body) -> list[Mapping[str, object]]:
+    return [pods.labels for pods in made_pods(workload)]
 
 
 def _sync(tool: GitopsTool, environment: str) -> Iterator[ScriptLine]:
@@ -206,23 +218,19 @@ def _move(moved: Sequence[tuple[Body, Body]]) -> Iterator[ScriptLine]:
 
 def _other_services(live: Sequence[Body], moves: Sequence[Replacement]) -> Iterator[ScriptLine]:
     """What is to be done about Services of the old pods that no commit moves."""
-    services = [body for body in live if kind_of(body) == ("", "Service") and map_at(body, "spec", "selector")]
-    for move in moves:
-        old, new = ([pods.labels for pods in made_pods(side)] for side in (move.running, move.rendered))
-        moved = {name_of(service) for service in move.services}
+    services = [(body, map_at(body, "spec", "selector")) for body in live if kind_of(body) == ("", "Service")]
+    selectors = [(body, {"matchLabels": labels}) for body, labels in services if labels]
+    for service, move, takes_new in _selections(selectors, moves):
+        if name_of(service) in [name_of(later) for later in move.services]:
+            continue
         own = f"{name_of(move.rendered)[1]}{wellknown.LB_SERVICE}"
-        for service in services:
-            selector = {"matchLabels": map_at(service, "spec", "selector")}
-            is_near = name_of(service)[0] == name_of(move.running)[0] and name_of(service) not in moved
-            if not is_near or not any(selects(selector, labels) for labels in old):
-                continue
-            if owners := owner_names(service):
-                yield remark(
-                    f"{_title(service)} is made by {owners[0]}, and goes away with it: let its clients ask {own} "
-                    "before step 4."
-                )
-            elif not any(selects(selector, labels) for labels in new):
-                yield remark(f"{_title(service)} leads to the old pods alone: let it select what {own} selects.")
+        if owners := owner_names(service):
+            yield remark(
+                f"{_title(service)} is made by {owners[0]}, and goes away with it: let its clients ask {own} before "
+                "step 4."
+            )
+        elif not takes_new:
+            yield remark(f"{_title(service)} leads to the old pods alone: let it select what {own} selects.")
 
 
 def _changes(service: Body, other: Body) -> Iterator[dict[str, object]]:

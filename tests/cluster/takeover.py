@@ -18,7 +18,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -217,14 +217,14 @@ def events(watch: Watch) -> Iterator[Mapping[str, Body]]:
 
 def endpoints(watch: Watch) -> list[Endpoints]:
     """What the EndpointSlices had after each event."""
-    states = []
-    for slices in events(watch):
-        conditions = [
-            endpoint.get("conditions", {}) for body in slices.values() for endpoint in body.get("endpoints") or ()
-        ]
-        ready = sum(bool(condition.get("ready")) for condition in conditions)
-        states.append(Endpoints(ready, sum(bool(condition.get("terminating")) for condition in conditions)))
-    return states
+    return [endpoints_of(slices.values()) for slices in events(watch)]
+
+
+def endpoints_of(slices: Iterable[Body]) -> Endpoints:
+    """What the endpoints of some slices say together."""
+    conditions = [endpoint.get("conditions", {}) for body in slices for endpoint in body.get("endpoints") or ()]
+    ready = sum(bool(condition.get("ready")) for condition in conditions)
+    return Endpoints(ready, sum(bool(condition.get("terminating")) for condition in conditions))
 
 
 def without_endpoint(watch: Watch) -> list[str]:
@@ -342,9 +342,7 @@ def wait_for_pods(cluster: Cluster) -> None:
 
 def ready_endpoints(cluster: Cluster, namespace: str, name: str) -> int:
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-    listed = cluster.listed(path, labelSelector=f"kubernetes.io/service-name={name}")
-    endpoints = [endpoint for body in listed for endpoint in body.get("endpoints") or ()]
-    return sum(bool(endpoint["conditions"].get("ready")) for endpoint in endpoints)
+    return endpoints_of(cluster.listed(path, labelSelector=f"kubernetes.io/service-name={name}")).ready
 
 
 def slices_of(site: Site, namespace: str, name: str = "chat") -> Any:
