@@ -14,8 +14,10 @@ _WIDTH = 110
 
 def commented_text(body: Mapping[str, object], comments: Mapping[Path, str]) -> str:
     """The object as YAML, each comment in a line of its own above the field at its path, or above what that is in."""
-    lines = yamlio.dump(body).split("\n")
-    documents, _ = yamlio.parse("", "\n".join(lines).encode())
+    text = yamlio.dump(body)
+    if not comments:
+        return text
+    lines, (documents, _) = text.split("\n"), yamlio.parse("", text.encode())
     places: dict[int, list[str]] = {}
     for path, comment in comments.items():
         line, _ = documents[0].locate(path, key=isinstance(path[-1], str))

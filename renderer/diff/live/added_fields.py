@@ -286,7 +286,7 @@ def has_served_name(differing: DifferingField) -> bool:
         return False
     theirs, ours = differing.commands
     entry = table_entry(ours.backend)
-    if differing.option not in {ours.style.name(option) for option in entry.get("servedName") or ()}:
+    if differing.option not in {ours.style.name(option) for option in ours.naming_options}:
         return False
     names = [word.text for word in theirs.recognised.command.names]
     return "model" not in entry or names == [differing.value]

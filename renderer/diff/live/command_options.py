@@ -62,6 +62,11 @@ class ContainerCommand(Struct, frozen=True):
         return [self.style.name(option) for option in table_entry(self.backend).get("port") or ()]
 
     @property
+    def naming_options(self) -> Sequence[str]:
+        """The options that say the public name, as they are spelled."""
+        return table_entry(self.backend).get("servedName") or ()
+
+    @property
     def port_variables(self) -> Sequence[str]:
         """The variables that say it."""
         return table_entry(self.backend).get("portVariables") or ()

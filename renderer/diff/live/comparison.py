@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -249,24 +249,35 @@ def _classify(key: Key, old: Leaf | None, new: Leaf | None, pair: LivePair) -> t
 
 
 def _but_for_names(pair: LivePair) -> bytes:
-    """All of two workloads that decides about the classes of their fields, with the names of both as signs: what is
-    equal for two pairs has the same classes. Words of command lines are never taken for a name.
+    """All of two workloads that decides about the classes of their fields, with the names of both and of the model as
+    signs: what is equal for two pairs has the same classes. Of command lines, words behind options that name the model
+    alone are taken for a name.
     """
     theirs, ours = pair.theirs, pair.ours
-    signs = {theirs.key.name: "\0theirs", ours.key.name: "\0ours"}
+    pods = [*theirs.pods.values(), *ours.pods.values()]
+    models = {text_at(pod.template, "metadata", "labels", wellknown.MODEL_NAME) for pod in ours.pods.values()}
+    signs = {name: f"\0model {i}" for i, name in enumerate(sorted(models - {""}))}
+    signs |= {theirs.key.name: "\0theirs", ours.key.name: "\0ours"}
+    commands = [command for pod in pods for command in pod.engines.values()]
+    naming = {option for command in commands for option in command.naming_options}
     is_scaled = (ours.key.namespace, ours.key.name) in pair.around.scaled
-    bodies = [_with_signs(side.body, signs) for side in (theirs, ours)]
-    return msgspec.json.encode([len(signs), is_scaled, id(theirs.config_maps), *bodies])
+    bodies = [_with_signs(side.body, signs, naming) for side in (theirs, ours)]
+    return msgspec.json.encode([sorted(signs.values()), is_scaled, id(theirs.config_maps), *bodies])
 
 
-def _with_signs(value: object, signs: Mapping[str, str]) -> object:
+def _with_signs(value: object, signs: Mapping[str, str], naming: Set[str]) -> object:
     if isinstance(value, dict):
         return {
-            key: signs.get(item, item) if isinstance(item, str) else _with_signs(item, signs)
+            key: signs.get(item, item) if isinstance(item, str) else _with_signs(item, signs, naming)
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_with_signs(item, signs) for item in value]
+        return [
+            (signs.get(item, item) if before in naming else item)
+            if isinstance(item, str)
+            else _with_signs(item, signs, naming)
+            for before, item in zip(("", *value), value, strict=False)
+        ]
     return value
 
 

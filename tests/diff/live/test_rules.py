@@ -10,8 +10,11 @@ import pytest
 import yaml
 
 from renderer.diff.fields import ABSENT
+from renderer.diff.live import comparison, rules
+from renderer.diff.live.differing_field import DifferingField
 from renderer.diff.live.records import ADDS, EQUAL, IMMUTABLE, LOST, UNEXPLAINED, Difference
-from renderer.diff.live.rules import RULES
+from renderer.diff.live.rules import RULES, LiveRule
+from renderer.kubernetes import wellknown
 from tests.diff.live.dumps import Body, read, report_of
 from tests.paths import ROOT, TESTS
 
@@ -420,6 +423,10 @@ def test_what_is_known_of_one_workload_holds_of_those_alike_but_for_names() -> N
             ("vllm", ("vllm", "serve", "a/b"), ("--enable-prefix-caching",)),
             ("sglang", ("sglang", "serve", "--model-path", "a/b"), ("--enable-metrics",)),
             ("env", ("env", "serve", "a/b"), ("--enable-metrics",)),
+            ("served", ("vllm", "serve", "a/b"), ("--served-model-name", "served")),
+            ("other", ("vllm", "serve", "a/b"), ("--served-model-name", "other")),
+            ("auto", ("vllm", "serve", "a/b"), ("--dtype", "auto")),
+            ("half", ("vllm", "serve", "a/b", "--dtype", "half"), ("--dtype", "half")),
         )
     ]
     together = report_of([theirs for theirs, _ in pairs], [ours for _, ours in pairs])
@@ -429,3 +436,31 @@ def test_what_is_known_of_one_workload_holds_of_those_alike_but_for_names() -> N
         entry for differences in shown for entry in differences
     ]
     assert shown[0] == shown[1] != []
+
+
+def test_workloads_alike_but_for_names_are_classified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are, with names of their own for the object, the model and clients."""
+
+    def workload(i: int, *args: str) -> Body:
+        container: Body = {"name": "model-runner", "image": "vllm/vllm-openai:v0.24.0", "command": ["vllm", "serve"]}
+        container["args"] = ["a/b", "--served-model-name", f"chat-{i}", *args]
+        template = {
+            "metadata": {"labels": {"app": f"chat-{i}", **({wellknown.MODEL_NAME: f"model-{i}"} if args else {})}},
+            "spec": {"containers": [container]},
+        }
+        spec = {"selector": {"matchLabels": {"app": f"chat-{i}"}}, "template": template}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": f"chat-{i}"}, "spec": spec}
+
+    asked: list[DifferingField] = []
+
+    def explain(differing: DifferingField) -> LiveRule | None:
+        asked.append(differing)
+        return rules.explain(differing)
+
+    monkeypatch.setattr(comparison, "explain", explain)
+    counts = []
+    for count in (1, 5):
+        asked.clear()
+        report_of([workload(i) for i in range(count)], [workload(i, "--dtype", "auto") for i in range(count)])
+        counts.append(len(asked))
+    assert counts[0] == counts[1] > 0
